@@ -1,0 +1,84 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { openSchemaEngine } from './schema-engine.js';
+
+// Any constant will do, as long as every replica takes the same one.
+const MIGRATION_LOCK = 7_203_114;
+
+/**
+ * Brings the database to the newest migration in `folder` and returns the names that were applied. Replicas
+ * may call it together: an advisory lock lets one work while the others wait, then find nothing to do.
+ *
+ * @param url the schema owner's connection
+ * @throws when a migration fails; PostgreSQL has then rolled that migration back whole
+ */
+export async function migrate(url: string, folder: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const migrations = await readMigrations(folder);
+    const pending = await pendingMigrations(client, migrations);
+    if (pending.length === 0) return [];
+    return await apply(url, folder, migrations);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names of migrations in `folder` that the database has not applied, oldest first. */
+export async function listPending(client: Pick<pg.Client, 'query'>, folder: string): Promise<string[]> {
+  return pendingMigrations(client, await readMigrations(folder));
+}
+
+type Migration = { name: string; script: string };
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+  return Promise.all(
+    names.map(async (name) => ({ name, script: await readFile(join(folder, name, 'migration.sql'), 'utf8') })),
+  );
+}
+
+async function pendingMigrations(client: Pick<pg.Client, 'query'>, migrations: Migration[]): Promise<string[]> {
+  const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
+  if (!table.rows[0]?.present) return migrations.map(({ name }) => name);
+  const done = await client.query(
+    'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
+  );
+  const applied = new Set(done.rows.map((row) => String(row.migration_name)));
+  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+}
+
+async function apply(url: string, folder: string, migrations: Migration[]): Promise<string[]> {
+  const engine = await openSchemaEngine(url);
+  try {
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: await migrationsList(folder, migrations),
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return appliedMigrationNames;
+  } finally {
+    engine.free();
+  }
+}
+
+/** What the engine calls a migration list: the lock file and every directory with its script. */
+async function migrationsList(folder: string, migrations: Migration[]): Promise<MigrationList> {
+  const lockfile = join(folder, 'migration_lock.toml');
+  return {
+    baseDir: folder,
+    lockfile: { path: 'migration_lock.toml', content: await readFile(lockfile, 'utf8') },
+    shadowDbInitScript: '',
+    migrationDirectories: migrations.map(({ name, script }) => ({
+      path: name,
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
+    })),
+  };
+}

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, dirname } from 'node:path';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import type { SchemaEngine as Engine } from '@prisma/schema-engine-wasm/schema_engine_bg';
+
+const require = createRequire(import.meta.url);
+
+export type SchemaEngine = Engine;
+
+/**
+ * Prisma's own schema engine as WebAssembly, connected to `url` as the owner of the schema. It keeps
+ * `_prisma_migrations`, so that `prisma migrate deploy` run by hand agrees with what it applied.
+ */
+export async function openSchemaEngine(url: string, datamodel?: string): Promise<Engine> {
+  const SchemaEngine = await loadEngine();
+  const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts({ connectionString: url, max: 1 }));
+  const datamodels: [string, string][] | undefined = datamodel
+    ? [['schema.prisma', datamodel]]
+    : undefined;
+  return SchemaEngine.new({ datamodels }, () => {}, adapter);
+}
+
+/**
+ * The adapter cuts a script at every semicolon (7.10), which breaks function bodies and commits statement by
+ * statement. One simple query instead: PostgreSQL parses it, and all of it is stored or none.
+ */
+class WholeScripts extends PrismaPg {
+  override async connect(): ReturnType<PrismaPg['connect']> {
+    const connection = await super.connect();
+    connection.executeScript = async (script) => {
+      await connection.underlyingDriver().query(script);
+    };
+    return connection;
+  }
+}
+
+let loaded: Promise<typeof Engine> | undefined;
+
+/** Instantiated once a process: the module takes about a tenth of a second to compile. */
+function loadEngine(): Promise<typeof Engine> {
+  loaded ??= (async () => {
+    const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg');
+    const folder = dirname(require.resolve('@prisma/schema-engine-wasm/schema_engine_bg'));
+    const wasm = await readFile(join(folder, 'schema_engine_bg.wasm'));
+    // as: the package types neither its import table nor its exports
+    const imports = { './schema_engine_bg.js': bindings } as unknown as WebAssembly.Imports;
+    const { instance } = await WebAssembly.instantiate(wasm, imports);
+    bindings.__wbg_set_wasm(instance.exports);
+    const start = instance.exports['__wbindgen_start'];
+    if (typeof start === 'function') start();
+    return bindings.SchemaEngine;
+  })();
+  return loaded;
+}
