@@ -753,7 +753,7 @@ export interface components {
             package_id: components["schemas"]["Uuid"];
             /**
              * @description The warehouse's own number, short enough to write on the box. It is unique and ends with a check digit. Treat it as opaque text.
-             * @example CD-000501-4
+             * @example 7K3M9QW
              */
             house_number: string;
             status: components["schemas"]["PackageStatus"];
@@ -2184,7 +2184,7 @@ export interface operations {
                      *       "message": "This package had been received already.",
                      *       "data": {
                      *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
-                     *         "house_number": "CD-000501-4",
+                     *         "house_number": "7K3M9QW",
                      *         "status": "received",
                      *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
                      *         "user_code": "IEX-1001",
@@ -2281,7 +2281,7 @@ export interface operations {
                      *         {
                      *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                      *           "tracking_number": "1Z999AA10123456784",
-                     *           "house_number": "CD-000501-4",
+                     *           "house_number": "7K3M9QW",
                      *           "user_code": "IEX-1001",
                      *           "first_name": "Marcia",
                      *           "last_name": "Campbell",
@@ -2297,7 +2297,7 @@ export interface operations {
                      *         {
                      *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02",
                      *           "tracking_number": "9400111899223100001234",
-                     *           "house_number": "CD-000502-1",
+                     *           "house_number": "7K3M9R4",
                      *           "user_code": null,
                      *           "first_name": null,
                      *           "last_name": null,
@@ -2545,7 +2545,7 @@ export interface operations {
                      *           {
                      *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                      *             "tracking_number": "1Z999AA10123456784",
-                     *             "house_number": "CD-000501-4",
+                     *             "house_number": "7K3M9QW",
                      *             "weight": 4.25,
                      *             "first_name": "Marcia",
                      *             "last_name": "Campbell",
@@ -2557,7 +2557,7 @@ export interface operations {
                      *           {
                      *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02",
                      *             "tracking_number": "9400111899223100001234",
-                     *             "house_number": "CD-000502-1",
+                     *             "house_number": "7K3M9R4",
                      *             "weight": 12.5,
                      *             "first_name": null,
                      *             "last_name": null,

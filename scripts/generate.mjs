@@ -56,10 +56,21 @@ function operationTable(bundle) {
     permission: operation['x-permission'] ?? null,
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    queryDefaults: (operation.parameters ?? [])
+      .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
+      .filter(({ schema }) => schema.default !== undefined)
+      .map(({ name }) => name),
     statuses: Object.keys(operation.responses).map(Number),
   }));
   const rows = entries.map((entry) => `  ${entry.id}: ${JSON.stringify(entry)},`).join('\n');
   return `${HEADER}export const operations = {\n${rows}\n} as const;\n\nexport type OperationId = keyof typeof operations;\n`;
+}
+
+function lookUp(bundle, reference) {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce((node, key) => node[key], bundle);
 }
 
 function credentialOf(security) {

@@ -29,9 +29,11 @@ export async function migrate(url: string, folder: string): Promise<string[]> {
 }
 
 /** Names of migrations in `folder` that the database has not applied, oldest first. */
-export async function listPending(client: Pick<pg.Client, 'query'>, folder: string): Promise<string[]> {
+export async function listPending(client: Queryable, folder: string): Promise<string[]> {
   return pendingMigrations(client, await readMigrations(folder));
 }
+
+type Queryable = { query(text: string): Promise<{ rows: Record<string, unknown>[] }> };
 
 type Migration = { name: string; script: string };
 
@@ -46,7 +48,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-async function pendingMigrations(client: Pick<pg.Client, 'query'>, migrations: Migration[]): Promise<string[]> {
+async function pendingMigrations(client: Queryable, migrations: Migration[]): Promise<string[]> {
   const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
   if (!table.rows[0]?.present) return migrations.map(({ name }) => name);
   const done = await client.query(
@@ -57,7 +59,7 @@ async function pendingMigrations(client: Pick<pg.Client, 'query'>, migrations: M
 }
 
 async function apply(url: string, folder: string, migrations: Migration[]): Promise<string[]> {
-  const engine = await openSchemaEngine(url);
+  const { engine, close } = await openSchemaEngine(url);
   try {
     const { appliedMigrationNames } = await engine.applyMigrations({
       migrationsList: await migrationsList(folder, migrations),
@@ -65,7 +67,7 @@ async function apply(url: string, folder: string, migrations: Migration[]): Prom
     });
     return appliedMigrationNames;
   } finally {
-    engine.free();
+    await close();
   }
 }
 

@@ -1,25 +1,33 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, dirname } from 'node:path';
+import pg from 'pg';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine as Engine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 
 const require = createRequire(import.meta.url);
 
-export type SchemaEngine = Engine;
+/** Prisma's schema engine on one connection; close it, or its connection stays open for ten seconds. */
+export type OpenEngine = { engine: Engine; close(): Promise<void> };
 
 /**
  * Prisma's own schema engine as WebAssembly, connected to `url` as the owner of the schema. It keeps
  * `_prisma_migrations`, so that `prisma migrate deploy` run by hand agrees with what it applied.
  */
-export async function openSchemaEngine(url: string, datamodel?: string): Promise<Engine> {
+export async function openSchemaEngine(url: string, datamodel?: string): Promise<OpenEngine> {
   const SchemaEngine = await loadEngine();
-  const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts({ connectionString: url, max: 1 }));
-  const datamodels: [string, string][] | undefined = datamodel
-    ? [['schema.prisma', datamodel]]
-    : undefined;
-  return SchemaEngine.new({ datamodels }, () => {}, adapter);
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
+  const datamodels: [string, string][] | undefined = datamodel ? [['schema.prisma', datamodel]] : undefined;
+  const engine = await SchemaEngine.new({ datamodels }, () => {}, adapter);
+  return {
+    engine,
+    async close() {
+      engine.free();
+      await pool.end();
+    },
+  };
 }
 
 /**
@@ -49,7 +57,7 @@ function loadEngine(): Promise<typeof Engine> {
     const { instance } = await WebAssembly.instantiate(wasm, imports);
     bindings.__wbg_set_wasm(instance.exports);
     const start = instance.exports['__wbindgen_start'];
-    if (typeof start === 'function') start();
+    if (typeof start === 'function') Reflect.apply(start, undefined, []);
     return bindings.SchemaEngine;
   })();
   return loaded;

@@ -566,6 +566,13 @@ end $$;
 create policy own_tenant on tenants for select using (id = app_tenant());
 create policy own_tenant on tenant_hosts for select using (tenant_id = app_tenant());
 
+-- Tenants are made by the schema's owner alone (npm run tenant:create); FORCE binds it too.
+do $$
+begin
+  execute format('create policy owner_registers on tenants to %I using (true) with check (true)', current_user);
+  execute format('create policy owner_registers on tenant_hosts to %I using (true) with check (true)', current_user);
+end $$;
+
 create policy courier_scope on couriers
   using (tenant_id = app_tenant() and (app_sees_all_couriers() or id = app_courier()))
   with check (tenant_id = app_tenant() and (app_sees_all_couriers() or id = app_courier()));
@@ -824,6 +831,8 @@ revoke create on schema public from crossdock_lookup;
 revoke all on function tenant_of_host(text), search_prealerts(text) from public;
 grant execute on function tenant_of_host(text), search_prealerts(text) to crossdock_app;
 
+-- /ready asks which migrations the database has.
+grant select on _prisma_migrations to crossdock_app;
 grant select on tenants, tenant_hosts to crossdock_app;
 grant select, insert, update, delete on users, backup_codes, preauth_tokens, login_throttles, couriers, customers,
   carriers, airlines, warehouses, prealerts, prealert_tallies, packages, manifests, rate_tiers, bills, jobs to crossdock_app;

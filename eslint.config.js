@@ -1,0 +1,49 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['dist/', 'generated/', 'node_modules/', '.data/', 'coverage/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // a map's missing key is told by noUncheckedIndexedAccess, not by a delete
+      '@typescript-eslint/no-dynamic-delete': 'off',
+      // process.env['NAME'] is what noPropertyAccessFromIndexSignature wants elsewhere
+      '@typescript-eslint/dot-notation': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      // no classes here, so no method loses its this
+      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // handlers are async by contract, whether or not this one waits
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/config.ts'],
+    rules: {
+      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'Only src/config.ts reads the environment.' }],
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/db/**', 'src/demo/**', 'src/tenants/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [{ name: 'pg', message: 'Query through a scoped transaction (src/db/transaction.ts).', allowTypeImports: true }],
+          patterns: [{ group: ['**/generated/prisma/*'], message: 'Query through a scoped transaction (src/db/transaction.ts).' }],
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.{js,mjs}'],
+    languageOptions: { globals: { process: 'readonly', URL: 'readonly', structuredClone: 'readonly', globalThis: 'readonly' } },
+  },
+);

@@ -1,0 +1,10 @@
+// Runs a script of scripts/*.ts from its build: node scripts/run.mjs <name> [arguments].
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { prepare, root } from './prepare.mjs';
+
+const [, , name, ...rest] = process.argv;
+// an image that was built and stripped of its compiler runs what it has
+if (existsSync(join(root, 'node_modules', 'typescript'))) prepare();
+process.argv = [process.argv[0], name, ...rest];
+await import(`../dist/scripts/${name}.js`);

@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config.js';
+import { makeLoginGate } from './auth/login-gate.js';
+import { openSecrets, type Secrets } from './auth/secrets.js';
+import { registerTokens, type Tokens } from './auth/tokens.js';
+import type { Bundle } from './contract/bundle.js';
+import { readContract } from './contract/bundle.js';
+import { checkReplies } from './contract/check-replies.js';
+import type { Db } from './db/transaction.js';
+import { makeHandlers } from './handlers.js';
+import { refuseWhileClosing } from './http/closing.js';
+import { makeFailureHandler } from './http/failures.js';
+import { registerReference } from './http/reference.js';
+import { openRequestLimit } from './http/request-limit.js';
+import { registerRoutes } from './http/routes.js';
+import { makeServer, type Timeouts } from './http/server.js';
+import { openTenants } from './http/tenants.js';
+
+export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets };
+
+export type AppOptions = {
+  config: Config;
+  db: Db;
+  /** Shorter ones than production's, for tests. */
+  timeouts?: Timeouts;
+  /** Tests: judges every reply against the contract, and is told which operation gave which status. */
+  onReply?: (operationId: string, status: number, faults: string[]) => void;
+};
+
+/** The whole composition: everything the service is made of, and in which order a request meets it. */
+export async function createApp({ config, db, timeouts, onReply }: AppOptions): Promise<App> {
+  const contract = await readContract();
+  // as: our own generator wrote it
+  const bundle = JSON.parse(contract.json) as Bundle;
+  const server = await makeServer(config, timeouts);
+  const secrets = openSecrets(config.secrets);
+  const tokens = await registerTokens(server, config.tokens);
+
+  if (onReply) checkReplies(server, bundle, onReply);
+  refuseWhileClosing(server);
+  server.setErrorHandler(makeFailureHandler(db));
+  await registerReference(server, bundle);
+  await registerRoutes(
+    server,
+    bundle,
+    makeHandlers({ db, secrets, tokens, contract, loginGate: makeLoginGate() }),
+    {
+      tenants: openTenants(db.pool),
+      tokens,
+      secrets,
+      limit: openRequestLimit(config.rateLimitPerMinute),
+      httpsOnly: config.appEnv !== 'development',
+    },
+  );
+  return { server, tokens, secrets };
+}

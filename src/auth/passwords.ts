@@ -1,0 +1,17 @@
+import bcrypt from 'bcrypt';
+
+/** About 185 ms of one core a hash. */
+export const BCRYPT_COST = 12;
+
+/** bcrypt reads 72 bytes and ignores the rest; a longer password would match its own prefix. */
+const MAX_PASSWORD_BYTES = 72;
+
+export function isHashable(password: string): boolean {
+  return Buffer.byteLength(password) <= MAX_PASSWORD_BYTES && !password.includes('\0');
+}
+
+/** @throws when the password is longer than bcrypt reads, or holds a NUL at which it would stop */
+export async function hashPassword(password: string): Promise<string> {
+  if (!isHashable(password)) throw new Error('A password has at most 72 bytes and no NUL.');
+  return bcrypt.hash(password, BCRYPT_COST);
+}

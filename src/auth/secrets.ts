@@ -1,0 +1,51 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import type { SecretConfig } from '../config.js';
+
+/** Where a secret is kept. It is bound into the ciphertext, so that one copied elsewhere does not open. */
+export type SecretPlace = { tenantId: string; rowId: string; field: 'totp_secret' | 'api_key' | 'api_token' };
+
+export type Secrets = {
+  /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */
+  encrypt(plain: string, place: SecretPlace): string;
+  /** @throws when the text was altered, belongs to another place, or its key version is not configured */
+  decrypt(cipher: string, place: SecretPlace): string;
+  /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
+  lookupHash(secret: string, purpose: 'api_key' | 'preauth_token' | 'backup_code'): string;
+};
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function openSecrets(config: SecretConfig): Secrets {
+  const [newest] = config.encryptionKeys;
+  if (!newest) throw new Error('No encryption key is configured.');
+  const keys = new Map(config.encryptionKeys.map(({ version, key }) => [version, key]));
+
+  return {
+    encrypt(plain, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(placeBytes(place));
+      const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `v${newest.version}.${sealed.toString('base64url')}`;
+    },
+
+    decrypt(text, place) {
+      const [, version = '', sealed = ''] = /^v(\d+)\.([\w-]+)$/.exec(text) ?? [];
+      const key = keys.get(version);
+      if (!key) throw new Error(`No encryption key of version ${version || '(none)'} is configured.`);
+      const bytes = Buffer.from(sealed, 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
+        .setAAD(placeBytes(place))
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    },
+
+    lookupHash(secret, purpose) {
+      return createHmac('sha256', config.lookupKey).update(`${purpose}\0${secret}`).digest('hex');
+    },
+  };
+}
+
+function placeBytes({ tenantId, rowId, field }: SecretPlace): Buffer {
+  return Buffer.from(`${tenantId}/${rowId}/${field}`);
+}

@@ -1,0 +1,34 @@
+import type { Account } from './queries.js';
+import type { Tokens } from './tokens.js';
+import type { ReplyOf } from '../contract/types.js';
+
+/** The answer to a finished sign-in, with a fresh access token. */
+export function toLoggedIn(account: Account, tenantId: string, tokens: Tokens): ReplyOf<'login'> {
+  const { id, role, courierId, tokenVersion, nowS } = account;
+  return {
+    statusCode: 200,
+    message: 'Logged in.',
+    data: {
+      access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion }, nowS),
+      token_type: 'Bearer',
+      user: {
+        id,
+        full_name: account.fullName,
+        username: account.username,
+        role,
+        courier_id: courierId,
+        courier_code: account.courierCode,
+        two_factor_enabled: account.twoFactorEnabled,
+      },
+    },
+  };
+}
+
+export function toTwoFactorRequired(preauthToken: string): ReplyOf<'login'> {
+  return {
+    statusCode: 200,
+    status: '2fa_required',
+    message: 'Send the code of your authenticator, or a backup code.',
+    data: { preauth_token: preauthToken },
+  };
+}

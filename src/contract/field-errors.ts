@@ -1,0 +1,64 @@
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
+import type { FieldError } from '../errors.js';
+
+const MAX_ERRORS = 100;
+
+/** Ajv's findings as the contract's `errors`: the field as the caller spells it, and what to send instead. */
+export function toFieldErrors(found: FastifySchemaValidationError[]): FieldError[] {
+  const errors = found.filter(({ keyword }) => !COMBINING.has(keyword)).map(toFieldError);
+  const unique = new Map(errors.map((error) => [`${error.field} ${error.code}`, error]));
+  return [...unique.values()].slice(0, MAX_ERRORS);
+}
+
+// These only say that something below them failed, which is reported itself.
+const COMBINING = new Set(['allOf', 'anyOf', 'if']);
+
+function toFieldError({ instancePath, keyword, params }: FastifySchemaValidationError): FieldError {
+  const field = fieldOf(instancePath, keyword, params);
+  return { field, code: keyword === 'discriminator' ? 'enum' : keyword, message: `${field} ${wordsFor(keyword, params)}.` };
+}
+
+type Params = Record<string, unknown>;
+
+function fieldOf(instancePath: string, keyword: string, params: Params): string {
+  const keys = instancePath.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (keyword === 'required') keys.push(String(params['missingProperty']));
+  if (keyword === 'discriminator') keys.push(String(params['tag']));
+  if (keys.length === 0) return 'body';
+  return keys.reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`));
+}
+
+function wordsFor(keyword: string, params: Params): string {
+  const limit = String(params['limit']);
+  const words: Record<string, string> = {
+    required: 'is required',
+    type: `must be ${withArticle(params['type'])}`,
+    minimum: `must be ${limit} or more`,
+    maximum: `must be ${limit} or less`,
+    exclusiveMinimum: `must be more than ${limit}`,
+    exclusiveMaximum: `must be less than ${limit}`,
+    multipleOf: `must be a multiple of ${String(params['multipleOf'])}`,
+    minLength: 'must not be empty',
+    maxLength: `must have at most ${limit} characters`,
+    minItems: `must have at least ${limit} item`,
+    maxItems: `must have at most ${limit} items`,
+    format: FORMATS[String(params['format'])] ?? `must be a ${String(params['format'])}`,
+    pattern: params['pattern'] === '\\S' ? 'must not be blank' : `must match ${String(params['pattern'])}`,
+    enum: `must be one of: ${list(params['allowedValues'])}`,
+    const: `must be ${String(params['allowedValue'])}`,
+    discriminator: 'must be one of the actions that this operation documents',
+  };
+  return words[keyword] ?? 'is not acceptable';
+}
+
+const FORMATS: Record<string, string> = {
+  uuid: 'must be a UUID',
+  date: 'must be a date that exists, as YYYY-MM-DD',
+};
+
+const list = (values: unknown) => (Array.isArray(values) ? values.join(', ') : String(values));
+
+function withArticle(type: unknown): string {
+  const name = list(type);
+  return /^[aeio]/.test(name) ? `an ${name}` : `a ${name}`;
+}

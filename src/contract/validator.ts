@@ -1,0 +1,69 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
+import type { Schema } from './bundle.js';
+
+/**
+ * Compiles the contract's request schemas. Bodies are taken as they are: a number sent as text is refused. A
+ * query has only text, so integers and booleans are read from their exact spellings, and anything else is
+ * left for the schema to refuse.
+ */
+export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) => FastifyValidationResult {
+  const ajv = makeAjv();
+  return ({ schema, httpPart }) => {
+    const validate = ajv.compile(schema);
+    if (httpPart !== 'querystring') return validate;
+    const read = queryReader(schema);
+    const result = (query: Record<string, unknown>) => {
+      const value = read(query);
+      return validate(value) ? { value } : { error: toError(validate.errors ?? []) };
+    };
+    return result;
+  };
+}
+
+/** Ajv as the contract needs it: OpenAPI 3.1's dialect, real calendar dates, plain UUIDs. */
+export function makeAjv(): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    useDefaults: true,
+    discriminator: true,
+    // 4.35 is a multiple of 0.01 although binary floating point says otherwise
+    multipleOfPrecision: 6,
+  });
+  addFormats.default(ajv, ['uri', 'email']);
+  ajv.addFormat('date', isCalendarDate);
+  ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
+  for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary']) ajv.addFormat(format, true);
+  return ajv;
+}
+
+/** YYYY-MM-DD, a day that exists, in a year that PostgreSQL has (it has no year 0). */
+export function isCalendarDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)?.map(Number) ?? [];
+  if (!year || !month || !day) return false;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+const READERS: Record<string, (text: string) => unknown> = {
+  integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text),
+  boolean: (text) => ({ true: true, '1': true, false: false, '0': false })[text] ?? text,
+};
+
+function queryReader(schema: Schema): (query: Record<string, unknown>) => Record<string, unknown> {
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+  return (query) => {
+    const value = { ...query };
+    for (const [name, { type }] of properties) {
+      const read = READERS[String(type)];
+      const given = query[name];
+      if (read && typeof given === 'string') value[name] = read(given);
+    }
+    return value;
+  };
+}
+
+const toError = (errors: ErrorObject[]) => Object.assign(new Error('invalid query'), { validation: errors });

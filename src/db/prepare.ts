@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { openSecrets } from '../auth/secrets.js';
+import { ConfigError, type Config } from '../config.js';
+import { seedDemo } from '../demo/seed.js';
+import { projectRoot } from '../root.js';
+import { startEmbeddedPostgres, type EmbeddedServer } from './embedded.js';
+import { listPending, migrate } from './migrate.js';
+import { APP_ROLE, describeExcessPower, makeServiceLogin, withClient } from './roles.js';
+
+export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
+
+export type PreparedDatabase = {
+  url: string;
+  /** Set where the connection's own role may do too much for serving. */
+  assumeRole?: string;
+  stop(): Promise<void>;
+};
+
+type Log = (line: string) => void;
+
+/**
+ * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
+ * known, with demo data when it is empty and this is development.
+ *
+ * @throws ConfigError when the connection could bypass row-level security, or migrations are missing
+ */
+export async function prepareDatabase(config: Config, log: Log): Promise<PreparedDatabase> {
+  const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
+  try {
+    const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
+    if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
+    const url = embedded ? await makeServiceLogin(embedded.url) : (config.databaseUrl ?? '');
+    if (!ownerUrl) await refuseUnmigrated(url);
+    const assumeRole = await roleToAssume(config, url);
+    return { url, ...(assumeRole ? { assumeRole } : {}), stop: async () => embedded?.stop() };
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+function startEmbedded(config: Config, log: Log): Promise<EmbeddedServer> {
+  return startEmbeddedPostgres({ dataDir: config.dataDir, database: 'crossdock', log });
+}
+
+async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promise<void> {
+  const applied = await migrate(ownerUrl, MIGRATIONS);
+  if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
+  if (config.appEnv !== 'development') return;
+  const isSeeded = await withClient(ownerUrl, (client) => seedDemo(client, openSecrets(config.secrets), new Date()));
+  if (isSeeded) log('Loaded the demo data.');
+}
+
+async function refuseUnmigrated(url: string): Promise<void> {
+  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
+  if (pending.length === 0) return;
+  throw new ConfigError([`The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`]);
+}
+
+/** In development a powerful connection steps down to the application's role; elsewhere it is refused. */
+async function roleToAssume(config: Config, url: string): Promise<string | undefined> {
+  const excess = await describeExcessPower(url);
+  if (!excess) return undefined;
+  if (config.appEnv === 'development') return APP_ROLE;
+  throw new ConfigError([`DATABASE_URL must not be able to bypass row-level security, but ${excess}; grant ${APP_ROLE} to a role of its own`]);
+}

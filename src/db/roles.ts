@@ -1,0 +1,51 @@
+import pg from 'pg';
+
+/** The role that the migrations make; it owns nothing and row-level security binds it. */
+export const APP_ROLE = 'crossdock_app';
+
+const SERVICE_LOGIN = 'crossdock_service';
+
+/**
+ * Why a connection must not serve requests: its role is a superuser, bypasses row-level security, or owns our
+ * tables (or is a member of a role that does). Undefined when it may.
+ */
+export async function describeExcessPower(url: string): Promise<string | undefined> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ name: string; is_super: boolean; bypasses: boolean; owns: boolean }>(
+      `select rolname as name, rolsuper as is_super, rolbypassrls as bypasses,
+         exists (select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+           and pg_has_role(session_user, relowner, 'member')) as owns
+       from pg_roles where rolname = session_user`,
+    );
+    const [role] = rows;
+    if (!role) return 'its role is unknown';
+    if (role.is_super) return `the role ${role.name} is a superuser`;
+    if (role.bypasses) return `the role ${role.name} bypasses row-level security`;
+    return role.owns ? `the role ${role.name} owns the tables` : undefined;
+  });
+}
+
+/** Gives the embedded server a login that can only serve, and answers its URL. */
+export async function makeServiceLogin(ownerUrl: string): Promise<string> {
+  const url = new URL(ownerUrl);
+  const { password } = url;
+  await withClient(ownerUrl, async (client) => {
+    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [SERVICE_LOGIN]);
+    const verb = rowCount ? 'alter' : 'create';
+    await client.query(`${verb} role ${SERVICE_LOGIN} login nosuperuser nobypassrls password ${client.escapeLiteral(password)}`);
+    await client.query(`grant ${APP_ROLE} to ${SERVICE_LOGIN}`);
+  });
+  url.username = SERVICE_LOGIN;
+  return url.href;
+}
+
+/** Runs `work` on a connection of its own. */
+export async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

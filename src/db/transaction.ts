@@ -1,0 +1,132 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type pg from 'pg';
+import { Prisma, type PrismaClient } from '../../generated/prisma/client.js';
+import type { Caller } from '../auth/callers.js';
+import { Fault, type FailureCode } from '../errors.js';
+import { isRetryable } from './violations.js';
+
+export type Db = {
+  pool: pg.Pool;
+  prisma: PrismaClient;
+  /** False only in the tests that prove row-level security alone; see ownRows. */
+  applicationFilters: boolean;
+};
+
+export type Sql = Prisma.Sql;
+export const { sql, join, empty, raw } = Prisma;
+
+/** A transaction in a caller's scope: Prisma's models, and raw SQL where that is the clearer. */
+export type Tx = {
+  models: Prisma.TransactionClient;
+  caller: Caller;
+  query<Row>(statement: Sql): Promise<Row[]>;
+  /** Answers the number of rows written. */
+  execute(statement: Sql): Promise<number>;
+};
+
+const MAX_ATTEMPTS = 3;
+const inTransaction = new AsyncLocalStorage<true>();
+
+/**
+ * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
+ * ending it. `work` must have no effect outside the transaction.
+ *
+ * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
+ */
+export async function inScope<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runOnce(db, caller, work);
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  refuseNesting();
+  return inTransaction.run(true, () =>
+    db.prisma.$transaction(
+      async (models) => {
+        const tx: Tx = {
+          models,
+          caller,
+          query: (statement) => models.$queryRaw(statement),
+          execute: (statement) => models.$executeRaw(statement),
+        };
+        admit(caller, await tx.query<Admission>(enter(caller)));
+        return work(tx);
+      },
+      { maxWait: 2_000, timeout: 15_000 },
+    ),
+  );
+}
+
+/**
+ * Sends `statements` as one transaction in the caller's scope, in one flush, and answers their rows. A caller
+ * who may not enter has an empty scope, so that the statements behind find and change nothing.
+ *
+ * @throws Fault as inScope does
+ */
+export async function flushInScope(db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> {
+  refuseNesting();
+  const client = await db.pool.connect();
+  try {
+    const sent = ['begin', toQuery(enter(caller)), ...statements.map(toQuery), 'commit'].map((query) =>
+      // as: pg takes text or a query object alike, its overloads do not
+      client.query<Record<string, unknown>>(query as string),
+    );
+    const settled = await Promise.allSettled(sent);
+    const failed = settled.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    const [, entered, ...rest] = settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
+    // as: the shape that enter() selects
+    admit(caller, (entered ?? []) as Admission[]);
+    return rest.slice(0, -1);
+  } finally {
+    client.release();
+  }
+}
+
+export type Rows = Record<string, unknown>[];
+
+type Admission = { outcome: 'ok' | FailureCode };
+
+const entered = new WeakSet<Caller>();
+
+/** Whether the database has let this caller in during this request. */
+export const hasEntered = (caller: Caller): boolean => entered.has(caller);
+
+function admit(caller: Caller, rows: Admission[]): void {
+  const outcome = rows[0]?.outcome;
+  if (!outcome) throw new Error('The scope statement answered nothing.');
+  if (outcome !== 'ok') throw new Fault(outcome);
+  entered.add(caller);
+}
+
+/** Sets the scope and asks, in one statement, whether the caller may still enter. */
+function enter(caller: Caller): Sql {
+  switch (caller.kind) {
+    case 'user':
+      return sql`select outcome from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
+        ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint)`;
+    case 'key':
+      return sql`select outcome from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
+    case 'system':
+      return sql`select 'ok' as outcome, set_config('app.tenant_id', ${caller.tenantId}, true),
+        set_config('app.courier_id', 'all', true)`;
+  }
+}
+
+/** Asks only whether the caller may enter. */
+export async function assertAdmitted(db: Db, caller: Caller): Promise<void> {
+  await flushInScope(db, caller, []);
+}
+
+const toQuery = (statement: Sql) => ({ text: statement.text, values: statement.values });
+
+// A second transaction inside the first takes a second connection: under load all requests hold one and
+// wait for another, and the pool starves.
+function refuseNesting(): void {
+  if (inTransaction.getStore()) throw new Error('A transaction was opened inside another.');
+}

@@ -1,0 +1,31 @@
+export type Dice = {
+  /** A whole number; both bounds are possible. */
+  whole(minimum: number, maximum: number): number;
+  pick<T>(list: readonly T[]): T;
+  digits(count: number): string;
+};
+
+/** Throws that look random and are the same for the same seed (the generator mulberry32). */
+export function rollDice(seed: number): Dice {
+  let state = seed | 0;
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const whole = (minimum: number, maximum: number) =>
+    minimum + Math.floor(fraction() * (maximum - minimum + 1));
+  return {
+    whole,
+    pick: (list) => cycle(list, whole(0, list.length - 1)),
+    digits: (count) => Array.from({ length: count }, () => whole(0, 9)).join(''),
+  };
+}
+
+/** The item at `index`, beginning again behind the last. */
+export function cycle<T>(list: readonly T[], index: number): T {
+  const item = list[index % list.length];
+  if (item === undefined) throw new Error('There is nothing to choose from.');
+  return item;
+}

@@ -1,0 +1,28 @@
+export type TenantSlug = 'demo' | 'two';
+
+// Two hex digits each, in the id's last group. The first five are those of the contract's examples, so that
+// an id copied out of the API reference names a row of the demo data.
+const KINDS = {
+  warehouse: '07',
+  prealert: '0a',
+  user: '0b',
+  courier: '0c',
+  manifest: '0d',
+  package: '0e',
+  tenant: '01',
+  carrier: '02',
+  customer: '03',
+  bill: '04',
+  backupCode: '05',
+  receivedEvent: '11',
+  shippedEvent: '12',
+} as const;
+
+const TENANT_GROUPS = { demo: '9c5a', two: '9c5b' } as const satisfies Record<TenantSlug, string>;
+
+/** The id of the n-th row of its kind, counted from 1: a UUID of version 7 that is the same every time. */
+export function demoId(tenant: TenantSlug, kind: keyof typeof KINDS, n: number): string {
+  const high = (0xe11 + Math.floor(n / 256)).toString(16);
+  const low = (n % 256).toString(16).padStart(2, '0');
+  return `01930a3e-7c1d-7${high}-${TENANT_GROUPS[tenant]}-2f4b8d6e${KINDS[kind]}${low}`;
+}

@@ -1,0 +1,12 @@
+import type pg from 'pg';
+
+export type Row = Readonly<Record<string, string | number | boolean | null>>;
+
+/** Inserts rows of one shape in one statement; a column that the first row lacks keeps its default. */
+export async function insertRows(client: pg.ClientBase, table: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {}).join(', ');
+  await client.query(
+    `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1)`,
+    [JSON.stringify(rows)],
+  );
+}

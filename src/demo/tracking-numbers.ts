@@ -1,0 +1,54 @@
+import type { Dice } from './dice.js';
+
+export const CARRIERS = ['USPS', 'UPS', 'FedEx', 'DHL Express', 'Amazon Logistics', 'OnTrac'] as const;
+export type Carrier = (typeof CARRIERS)[number];
+
+const MIAMI_ZIP = '33166';
+
+/** A number in the carrier's format, with its check digit, as the shipper would send it to the customer. */
+export function shortNumber(carrier: Carrier, dice: Dice): string {
+  switch (carrier) {
+    case 'USPS':
+      return withUspsCheck(dice.pick(['9400111899', '9205590164', '9361289676']) + dice.digits(11));
+    case 'UPS':
+      return `1Z${withUpsCheck(dice.pick(['A17R92', '9V54E0', 'W8F331']) + dice.pick(['01', '03', 'YW']) + dice.digits(7))}`;
+    case 'FedEx':
+      return withFedexCheck(dice.pick(['2', '4', '7']) + dice.digits(10));
+    case 'DHL Express':
+      return withDhlCheck(dice.pick(['1', '3', '5']) + dice.digits(8));
+    case 'Amazon Logistics':
+      return `TBA${dice.digits(12)}`;
+    case 'OnTrac':
+      return withUpsCheck(`C1${dice.digits(12)}`);
+  }
+}
+
+/** The same number as the scanner reads it from the label: some of USPS's and FedEx's barcodes carry more. */
+export function scannedNumber(carrier: Carrier, short: string, dice: Dice): string {
+  const isLong = dice.whole(1, 3) === 1;
+  if (isLong && carrier === 'USPS') return `420${MIAMI_ZIP}${short}`;
+  if (isLong && carrier === 'FedEx') return `9622001${dice.digits(13)}00${short}`;
+  return short;
+}
+
+// Every second character counts twice.
+const withUpsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 1 : 2)));
+
+// 21 digits; from the right, every other digit counts three times.
+const withUspsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 3 : 1)));
+
+// Weights 3, 1, 7 in turn; the remainder by 11, where 10 is written 0.
+const withFedexCheck = (body: string) =>
+  body + ((weigh(body, (index) => [3, 1, 7][index % 3] ?? 0) % 11) % 10);
+
+const withDhlCheck = (body: string) => body + (Number(body) % 7);
+
+function weigh(body: string, weight: (index: number) => number): number {
+  return [...body].reduce((sum, character, index) => sum + digitValue(character) * weight(index), 0);
+}
+
+// UPS and OnTrac: a letter counts as the last digit of its ASCII code less 63.
+const digitValue = (character: string) =>
+  /\d/.test(character) ? Number(character) : (character.charCodeAt(0) - 63) % 10;
+
+const toTen = (sum: number) => (10 - (sum % 10)) % 10;

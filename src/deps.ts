@@ -1,0 +1,14 @@
+import type { LoginGate } from './auth/login-gate.js';
+import type { Secrets } from './auth/secrets.js';
+import type { Tokens } from './auth/tokens.js';
+import type { Db } from './db/transaction.js';
+
+/** What handlers are made from. */
+export type Deps = {
+  db: Db;
+  secrets: Secrets;
+  tokens: Tokens;
+  loginGate: LoginGate;
+  /** The published contract, as text. */
+  contract: { json: string; yaml: string };
+};

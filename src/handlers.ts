@@ -1,0 +1,20 @@
+import type { Handlers } from '../generated/handlers.js';
+import { loginHandlers } from './auth/handlers.js';
+import type { Deps } from './deps.js';
+import { invoiceHandlers } from './invoices/handlers.js';
+import { manifestHandlers } from './manifests/handlers.js';
+import { packageHandlers } from './packages/handlers.js';
+import { prealertHandlers } from './prealerts/handlers.js';
+import { serviceHandlers } from './service/handlers.js';
+
+/** Every operation of the contract; one that is missing fails the type check and the boot. */
+export function makeHandlers(deps: Deps) {
+  return {
+    ...serviceHandlers(deps),
+    ...loginHandlers(deps),
+    ...prealertHandlers(deps),
+    ...packageHandlers(deps),
+    ...manifestHandlers(deps),
+    ...invoiceHandlers(deps),
+  } satisfies Handlers;
+}

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { authenticate } from '../auth/authenticate.js';
+import type { KeyCaller, UserCaller } from '../auth/callers.js';
+import type { Secrets } from '../auth/secrets.js';
+import type { Tokens } from '../auth/tokens.js';
+import type { Operation } from '../contract/types.js';
+import { Fault } from '../errors.js';
+import type { RequestLimit } from './request-limit.js';
+import type { Tenants } from './tenants.js';
+import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './text.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    operation?: Operation;
+    tenantId?: string;
+    caller?: UserCaller | KeyCaller | undefined;
+  }
+}
+
+export type GuardParts = {
+  tenants: Tenants;
+  tokens: Tokens;
+  secrets: Secrets;
+  limit: RequestLimit;
+  /** Staging and production: refuse what did not come over TLS. */
+  httpsOnly: boolean;
+};
+
+// Asked by load balancers inside the network, which speak plain HTTP and know no host name.
+const HEALTH_CHECKS = new Set<Operation['id']>(['getHealth', 'getReadiness']);
+const TENANTLESS = new Set<Operation['id']>([...HEALTH_CHECKS, 'getContractJson', 'getContractYaml']);
+
+/** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
+export function guardBeforeBody(operation: Operation, parts: GuardParts) {
+  return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
+    request.operation = operation;
+    if (parts.httpsOnly && request.protocol !== 'https' && !HEALTH_CHECKS.has(operation.id)) {
+      throw new Fault('https_required');
+    }
+    if (!TENANTLESS.has(operation.id)) request.tenantId = await parts.tenants.ofHost(request.host);
+    checkBodyKind(request, operation);
+    request.caller = authenticate(request, operation, request.tenantId ?? '', parts);
+    await parts.limit.count(request);
+  };
+}
+
+/** Refuses what the router would hand over unchecked: a missing body, broken escapes, unstorable text. */
+export function guardBeforeValidation(operation: Operation) {
+  return async (request: FastifyRequest): Promise<void> => {
+    assertDecodableQuery(request.url);
+    assertStorableText(request.query);
+    if (operation.mediaTypes.length === 0) return;
+    if (request.body !== undefined) return;
+    if (operation.bodyRequired) throw new Fault('body_required');
+    // an absent optional body is an empty one, so that its defaults are filled in
+    request.body = {};
+  };
+}
+
+/** 413 and 415 from the headers alone; a body of undeclared length is measured while it is read. */
+function checkBodyKind(request: FastifyRequest, operation: Operation): void {
+  const accepted: readonly string[] = operation.mediaTypes;
+  if (accepted.length === 0) return;
+  const { headers } = request;
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > request.routeOptions.bodyLimit) throw new Fault('body_too_large');
+
+  const hasBody = length > 0 || headers['transfer-encoding'] !== undefined;
+  const contentType = headers['content-type'];
+  if (contentType === undefined && !hasBody) {
+    headers['content-type'] = accepted[0];
+    return;
+  }
+  const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);
+  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
+  if (!mediaType || !accepted.includes(mediaType) || !isPlain) throw new Fault('unsupported_media_type');
+  // the router picks the schema by this header; only its canonical spelling is sure to find one
+  if (mediaType !== 'multipart/form-data') headers['content-type'] = mediaType;
+}

@@ -1,0 +1,35 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { newId } from '../ids.js';
+import { Fault, type FailureCode } from '../errors.js';
+import { wrapFailure } from './envelope.js';
+
+const PARSER_CODES: Record<string, FailureCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/**
+ * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
+ * headers too large, a request that did not arrive in time. The same envelope as everywhere.
+ */
+export function answerParserFailure(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const fault = new Fault(PARSER_CODES[error.code ?? ''] ?? 'malformed_request');
+  const requestId = newId();
+  const body = JSON.stringify(wrapFailure(fault, undefined, requestId, new Date()));
+  socket.end(
+    [
+      `HTTP/1.1 ${fault.httpStatus} ${STATUS_CODES[fault.httpStatus]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

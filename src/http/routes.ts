@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import type { Handlers } from '../../generated/handlers.js';
+import { operations, type OperationId } from '../../generated/operations.js';
+import { toRoutes, type Bundle } from '../contract/bundle.js';
+import { Fault } from '../errors.js';
+import { wrapSuccess } from './envelope.js';
+import { sendFault } from './failures.js';
+import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
+
+/** Makes a route of every operation of the contract. @throws when an operation has no handler */
+export async function registerRoutes(
+  app: FastifyInstance,
+  bundle: Bundle,
+  handlers: Handlers,
+  guards: GuardParts,
+): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    const id = (route.schema as { operationId?: OperationId } | undefined)?.operationId;
+    if (!id) return;
+    const operation = operations[id];
+    route.onRequest = guardBeforeBody(operation, guards);
+    route.preValidation = guardBeforeValidation(operation);
+  });
+  await app.register(openapiGlue, {
+    specification: toRoutes(bundle),
+    operationResolver: (id: string) => toRouteHandler(id, handlers),
+  });
+  app.setNotFoundHandler(makeNotFoundHandler());
+}
+
+type AnyHandler = (request: unknown) => Promise<{ statusCode: number; body?: unknown }>;
+
+function toRouteHandler(id: string, handlers: Handlers) {
+  // as: one loop serves every operation; the generated type has checked each handler against its own
+  const handle = (handlers as Record<string, AnyHandler>)[id];
+  if (!handle) throw new Error(`The operation ${id} has no handler.`);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { body, query, caller, tenantId, ip: address } = request;
+    const bare = await handle({ body, query, caller, tenantId, requestId: request.id, address });
+    void reply.code(bare.statusCode);
+    // without it a string would be sent as text/plain
+    if (typeof bare.body === 'string') return reply.type(bareTextType(id)).send(bare.body);
+    return reply.send(bare.body ?? wrapSuccess(id, bare, new Date()));
+  };
+}
+
+const bareTextType = (id: string) => (id === 'getContractYaml' ? 'application/yaml' : 'application/json; charset=utf-8');
+
+/** 405 with Allow for a path of the contract, 404 for any other. */
+function makeNotFoundHandler() {
+  const allowed = new Map<string, string[]>();
+  for (const { path, method } of Object.values(operations)) {
+    allowed.set(path, [...(allowed.get(path) ?? []), method]);
+  }
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const methods = allowed.get(request.url.split('?')[0] ?? '');
+    if (!methods) return sendFault(new Fault('route_not_found'), request, reply);
+    void reply.header('allow', methods.join(', '));
+    return sendFault(new Fault('method_not_allowed'), request, reply);
+  };
+}

@@ -1,0 +1,67 @@
+import type { UserCaller } from '../auth/callers.js';
+import type { DataOf } from '../contract/types.js';
+import { maskTrackingNumber } from '../packages/masking.js';
+import { wordGap } from '../rates/tiers.js';
+import type { Preview } from './invoices.js';
+import type { PartiesRow, PreviewRow } from './queries.js';
+
+type InvoicePreview = DataOf<'generateCourierInvoice'>;
+
+export function viewPreview(caller: UserCaller, { parties, computed }: Preview): InvoicePreview {
+  return {
+    warehouse: viewWarehouse(parties),
+    courier: viewCourier(parties),
+    summary: viewSummary(computed),
+    breakdown: computed.lines.map(({ startLb, endLb, count, rate, subtotal }) => ({
+      range: `${startLb}-${endLb} lb`,
+      count,
+      rate: Number(rate),
+      subtotal: Number(subtotal),
+    })),
+    packages: computed.packages.map((each) => viewBilledPackage(caller, each)),
+    warnings: computed.gaps.map(wordGap),
+  };
+}
+
+const viewWarehouse = (row: PartiesRow): InvoicePreview['warehouse'] => ({
+  name: row.warehouse_name,
+  address: row.warehouse_address ?? '',
+  city: row.warehouse_city,
+  country: row.warehouse_country,
+  phone: row.warehouse_phone,
+  email: row.warehouse_email,
+});
+
+const viewCourier = (row: PartiesRow): InvoicePreview['courier'] => ({
+  courier_id: row.courier_id,
+  courier_name: row.courier_name,
+  courier_code: row.courier_code,
+  company_name: row.company_name,
+  email: row.email,
+  phone_number1: row.phone_number1,
+  address1: row.address1,
+  address2: row.address2,
+  city_town: row.city_town,
+  parish_province: row.parish_province,
+});
+
+const viewSummary = (row: PreviewRow): InvoicePreview['summary'] => ({
+  total_packages: row.total_packages,
+  total_weight: Number(row.total_weight),
+  total_fees: Number(row.total_fees),
+  air_freight_rate: Number(row.air_freight_rate),
+  air_freight_weight: Number(row.air_freight_weight),
+  total_air_freight: Number(row.total_air_freight),
+  grand_total: Number(row.grand_total),
+});
+
+function viewBilledPackage(caller: UserCaller, billed: PreviewRow['packages'][number]) {
+  const [id, trackingNumber, isCustomerKnown, weightLb, feeUsd] = billed;
+  const isMasked = caller.courierId !== null && !isCustomerKnown;
+  return {
+    package_id: id,
+    tracking_number: isMasked ? maskTrackingNumber(trackingNumber) : trackingNumber,
+    weight: Number(weightLb),
+    applied_fee: Number(feeUsd),
+  };
+}

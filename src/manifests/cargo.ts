@@ -1,0 +1,113 @@
+import { auditStatement } from '../audit.js';
+import { inScope } from '../db/transaction.js';
+import { Fault, type FieldError } from '../errors.js';
+import { assignPackages, lockPackages, releasePackages, type CargoRow } from './cargo-queries.js';
+import type { Change, Ctx } from './context.js';
+import { openManifest } from './manifest.js';
+import type { ManifestRow } from './queries.js';
+
+/** Puts packages aboard an open manifest, all or none; answers how many were not aboard already. */
+export async function addPackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
+  return inScope(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const manifest = await openForCargo(ctx, manifestId);
+    const cargo = await lockFitting(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
+    const ids = cargo.filter((row) => row.manifest_id === null).map(({ id }) => id);
+    if (ids.length === 0) return 0;
+    assertAll(await assignPackages(ctx, manifest.id, ids), ids);
+    await recordCargo(ctx, 'manifest.packages_added', manifest.id, ids);
+    return ids.length;
+  });
+}
+
+/** Takes packages off an open manifest, all or none; answers how many that were. */
+export async function removePackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
+  return inScope(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const manifest = await openForCargo(ctx, manifestId);
+    const cargo = await lockFitting(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
+    const ids = cargo.map(({ id }) => id);
+    assertAll(await releasePackages(ctx, manifest.id, ids), ids);
+    await recordCargo(ctx, 'manifest.packages_removed', manifest.id, ids);
+    return ids.length;
+  });
+}
+
+async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
+  const manifest = await openManifest(ctx, manifestId);
+  if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
+  throw new Fault('manifest_closed', `The manifest is ${manifest.status}. ${CLOSED}`);
+}
+
+const CLOSED = 'Packages can be changed only while it is draft or ready.';
+
+type Refusal = { code: string; reason: string };
+
+/**
+ * Reads and holds the packages.
+ *
+ * @throws Fault package_not_found when the tenant lacks one; packages_not_assignable when `whyNot` refuses one
+ */
+async function lockFitting(
+  ctx: Ctx,
+  packageIds: string[],
+  whyNot: (row: CargoRow) => Refusal | undefined,
+): Promise<CargoRow[]> {
+  const positions = positionsOf(packageIds);
+  const cargo = await lockPackages(ctx, [...positions.keys()]);
+  const found = new Map(cargo.map((row) => [row.id, row]));
+
+  const missing = listErrors(positions, (id) =>
+    found.has(id) ? undefined : { code: 'not_found', reason: `There is no package ${id}.` },
+  );
+  if (missing.length > 0) throw new Fault('package_not_found', NOTHING_CHANGED, { errors: missing });
+
+  const refused = listErrors(positions, (id) => {
+    const row = found.get(id);
+    return row && whyNot(row);
+  });
+  if (refused.length > 0) throw new Fault('packages_not_assignable', NOTHING_CHANGED, { errors: refused });
+  return cargo;
+}
+
+const NOTHING_CHANGED = 'No package was changed. See errors.';
+
+/** Where each package is named first; an id named twice counts once, whatever the case of its letters. */
+function positionsOf(packageIds: string[]): Map<string, number> {
+  const positions = new Map<string, number>();
+  for (const [index, sent] of packageIds.entries()) {
+    const id = sent.toLowerCase();
+    if (!positions.has(id)) positions.set(id, index);
+  }
+  return positions;
+}
+
+function listErrors(positions: Map<string, number>, judge: (id: string) => Refusal | undefined): FieldError[] {
+  return [...positions].flatMap(([id, index]) => {
+    const refusal = judge(id);
+    return refusal ? { field: `package_ids[${index}]`, code: refusal.code, message: refusal.reason } : [];
+  });
+}
+
+function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
+  if (manifest_id === manifestId) return undefined;
+  if (manifest_id !== null) return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };
+  // a parcel on hold, or gone, is not in the warehouse's hands to fly
+  if (status === 'received') return undefined;
+  return { code: 'not_available', reason: `Package ${id} cannot fly: its status is ${status}.` };
+}
+
+function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
+  if (manifest_id === manifestId) return undefined;
+  return { code: 'not_on_manifest', reason: `Package ${id} is not on this manifest.` };
+}
+
+/** The rows are held, so that fewer can only mean that a filter and its check disagree. */
+function assertAll(changed: number, ids: string[]): void {
+  if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
+}
+
+async function recordCargo(ctx: Ctx, action: string, manifestId: string, packageIds: string[]): Promise<void> {
+  const fact = { action, entity: 'manifest', entityId: manifestId, after: { package_ids: packageIds } } as const;
+  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [fact]));
+}

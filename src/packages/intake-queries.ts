@@ -1,0 +1,138 @@
+import type { UserCaller } from '../auth/callers.js';
+import { ownRows, tenantRows } from '../db/filters.js';
+import { sql, type Db, type Sql } from '../db/transaction.js';
+
+/**
+ * Makes intake and pre-alerts of one parcel take turns until the transaction ends, so that neither misses what
+ * the other is about to store. Whoever writes either takes it first, in these words.
+ */
+export function lockParcel(tenantId: string, trackingKey: string): Sql {
+  return sql`select pg_advisory_xact_lock(hashtextextended(${`${tenantId} ${trackingKey}`}, 0))`;
+}
+
+export type ReceiptRow = {
+  id: string;
+  house_number: string;
+  status: 'received';
+  courier_id: string | null;
+  user_code: string | null;
+  prealert_id: string | null;
+  /** ISO 8601, in UTC. */
+  received_at: string;
+};
+
+// As text, because Prisma's adapter drops the offset of a timestamptz: in a session that is not in UTC the
+// moment would be another.
+const RECEIPT = sql`p.id, p.house_number, p.status, p.courier_id, p.user_code, p.prealert_id,
+  to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as received_at`;
+
+export function findReceipt(db: Db, caller: UserCaller, trackingKey: string): Sql {
+  return sql`select ${RECEIPT} from packages p where ${ownRows(db, caller, 'p')} and p.tracking_key = ${trackingKey}`;
+}
+
+export type RegisterRow = {
+  courier_id: string | null;
+  carrier_id: string | null;
+  warehouse_id: string | null;
+};
+
+/** The registers' own ids of what was named; null where it does not exist or was not named. */
+export function findRegisters(
+  db: Db,
+  caller: UserCaller,
+  named: { courierId?: string | undefined; carrierId?: string | undefined; warehouseId?: string | undefined },
+): Sql {
+  const warehouse = named.warehouseId ? sql`w.id = ${named.warehouseId}::uuid` : sql`w.is_primary`;
+  return sql`select
+    (select c.id from couriers c
+      where ${tenantRows(db, caller, 'c')} and c.id = ${named.courierId ?? null}::uuid) as courier_id,
+    (select r.id from carriers r
+      where ${tenantRows(db, caller, 'r')} and r.id = ${named.carrierId ?? null}::uuid) as carrier_id,
+    (select w.id from warehouses w where ${tenantRows(db, caller, 'w')} and ${warehouse}) as warehouse_id`;
+}
+
+export type CustomerRow = { courier_id: string; user_code: string; first_name: string; last_name: string };
+
+/** The active customers of a code, at most two: a second one is enough to know that the code is no answer. */
+export function findCustomers(db: Db, caller: UserCaller, userCode: string, courierId: string | null): Sql {
+  return sql`select c.courier_id, c.user_code, c.first_name, c.last_name from customers c
+    where ${ownRows(db, caller, 'c')} and c.user_code = ${userCode} and c.is_active
+      and (${courierId}::uuid is null or c.courier_id = ${courierId}::uuid)
+    limit 2`;
+}
+
+export type AnnouncementRow = {
+  id: string;
+  courier_id: string;
+  user_code: string;
+  tracking_number: string;
+  vendor: string | null;
+  description: string | null;
+  status: string;
+  first_name: string | null;
+  last_name: string | null;
+};
+
+/** The pre-alerts of a parcel that no package has answered, the oldest first, held until the transaction ends. */
+export function lockAnnouncements(db: Db, caller: UserCaller, trackingKey: string): Sql {
+  return sql`select a.id, a.courier_id, a.user_code, a.tracking_number, a.vendor, a.description, a.status,
+      c.first_name, c.last_name
+    from prealerts a
+    left join customers c on ${ownRows(db, caller, 'c')} and c.tenant_id = a.tenant_id
+      and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active
+    where ${ownRows(db, caller, 'a')} and a.tracking_key = ${trackingKey} and a.status in ('pending', 'flagged')
+    order by a.id
+    for update of a`;
+}
+
+/** What a package is stored with; numbers as decimal text. */
+export type NewPackage = {
+  id: string;
+  courier_id: string | null;
+  user_code: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  tracking_number: string;
+  tracking_key: string;
+  house_number: string;
+  weight_lb: string;
+  length_in: string | null;
+  width_in: string | null;
+  height_in: string | null;
+  package_type: string | null;
+  shipper: string | null;
+  description: string | null;
+  carrier_id: string | null;
+  warehouse_id: string;
+  prealert_id: string | null;
+};
+
+/** Answers nothing when the parcel or the house number is there already. */
+export function insertPackage(tenantId: string, row: NewPackage): Sql {
+  return sql`insert into packages as p (tenant_id, id, courier_id, user_code, first_name, last_name,
+      tracking_number, tracking_key, house_number, weight_lb, length_in, width_in, height_in,
+      package_type, shipper, description, carrier_id, warehouse_id, prealert_id)
+    values (${tenantId}::uuid, ${row.id}::uuid, ${row.courier_id}::uuid, ${row.user_code}, ${row.first_name},
+      ${row.last_name}, ${row.tracking_number}, ${row.tracking_key}, ${row.house_number},
+      ${row.weight_lb}::numeric, ${row.length_in}::numeric, ${row.width_in}::numeric, ${row.height_in}::numeric,
+      ${row.package_type}, ${row.shipper}, ${row.description}, ${row.carrier_id}::uuid,
+      ${row.warehouse_id}::uuid, ${row.prealert_id}::uuid)
+    on conflict do nothing
+    returning ${RECEIPT}`;
+}
+
+/** Settles pre-alerts that lockAnnouncements holds. */
+export function settleAnnouncements(db: Db, caller: UserCaller, ids: string[], status: string): Sql {
+  return sql`update prealerts a set status = ${status}, updated_at = now()
+    where ${ownRows(db, caller, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')`;
+}
+
+/** The first line of a package's history. */
+export function insertReceivedEvent(
+  caller: UserCaller,
+  event: { id: string; packageId: string; courierId: string | null },
+): Sql {
+  return sql`insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id)
+    values (${caller.tenantId}::uuid, ${event.id}::uuid, ${event.packageId}::uuid, ${event.courierId}::uuid, null,
+      'received', ${caller.userId}::uuid)`;
+}

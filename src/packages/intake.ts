@@ -1,0 +1,118 @@
+import type { UserCaller } from '../auth/callers.js';
+import type { BodyOf } from '../contract/types.js';
+import { inScope, type Db, type Tx } from '../db/transaction.js';
+import { invalidField } from '../errors.js';
+import { newId } from '../ids.js';
+import { trackingKey } from '../tracking-key.js';
+import { recordArrival, type IntakeContext } from './arrival.js';
+import { newHouseNumber } from './house-number.js';
+import * as queries from './intake-queries.js';
+import { findNamed, type Named } from './named.js';
+import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
+
+export type Intake = BodyOf<'receivePackage'>;
+export type Receipt = { row: queries.ReceiptRow; isDuplicate: boolean };
+
+/**
+ * Records a parcel on the scale once, whoever scans it how often at the same time: the first scan stores it,
+ * the others get what the first stored.
+ *
+ * @throws Fault courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
+ */
+export async function receivePackage(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  intake: Intake,
+): Promise<Receipt> {
+  const measures = readMeasures(intake);
+  const trackingNumber = intake.tracking_number.trim();
+  const key = trackingKey(trackingNumber);
+  return inScope(db, caller, async (tx) => {
+    await tx.execute(queries.lockParcel(caller.tenantId, key));
+    const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
+    // before the body's owner is looked up: a repeated call is answered even if that customer has gone since
+    if (first) return { row: first, isDuplicate: true };
+    const named = await findNamed(db, tx, caller, intake);
+    const announcements = await findAnnouncements(db, tx, caller, key);
+    const ownership = decideOwnership(named, announcements, trackingNumber);
+    const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
+    const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
+    return store({ db, tx, caller, requestId }, fresh, announcements, ownership);
+  });
+}
+
+/** Weight and measures as exact decimals. */
+function readMeasures({ weight, length, width, height }: Intake) {
+  return {
+    weight_lb: toDecimal('weight', weight, 3),
+    length_in: length === undefined ? null : toDecimal('length', length, 2),
+    width_in: width === undefined ? null : toDecimal('width', width, 2),
+    height_in: height === undefined ? null : toDecimal('height', height, 2),
+  };
+}
+
+// The contract's multipleOf has to forgive binary floating point, and with it lets 1e-10 through.
+function toDecimal(field: string, value: number, decimals: number): string {
+  const text = value.toFixed(decimals);
+  if (Number(text) === 0) throw invalidField(field, 'must be more than 0', 'exclusiveMinimum');
+  return text;
+}
+
+const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
+  courier_id: courierId,
+  user_code: customer?.userCode ?? null,
+  first_name: customer?.firstName ?? null,
+  last_name: customer?.lastName ?? null,
+  prealert_id: answers?.id ?? null,
+});
+
+const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) => ({
+  package_type: intake.package_type ?? null,
+  shipper: intake.shipper ?? answers?.vendor ?? null,
+  description: intake.description ?? answers?.description ?? null,
+  carrier_id: named.carrierId,
+  warehouse_id: named.warehouseId,
+});
+
+async function findAnnouncements(db: Db, tx: Tx, caller: UserCaller, key: string): Promise<Announcement[]> {
+  const rows = await tx.query<queries.AnnouncementRow>(queries.lockAnnouncements(db, caller, key));
+  return rows.map((row) => ({
+    id: row.id,
+    courierId: row.courier_id,
+    userCode: row.user_code,
+    trackingNumber: row.tracking_number,
+    vendor: row.vendor,
+    description: row.description,
+    status: row.status,
+    customer: toCustomer(row),
+  }));
+}
+
+const toCustomer = ({ courier_id, user_code, first_name, last_name }: queries.AnnouncementRow) =>
+  first_name === null || last_name === null
+    ? null
+    : { courierId: courier_id, userCode: user_code, firstName: first_name, lastName: last_name };
+
+const MAX_HOUSE_NUMBERS = 20;
+
+/** Stores the parcel under a house number that is free, with everything that follows from it. */
+async function store(
+  context: IntakeContext,
+  parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
+  announcements: Announcement[],
+  ownership: Ownership,
+): Promise<Receipt> {
+  const { db, tx, caller } = context;
+  for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
+    const fresh = { ...parcel, id: newId(), house_number: newHouseNumber() };
+    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, fresh));
+    if (row) {
+      await recordArrival(context, fresh, row, announcements, ownership);
+      return { row, isDuplicate: false };
+    }
+    const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, parcel.tracking_key));
+    if (first) return { row: first, isDuplicate: true };
+  }
+  throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
+}

@@ -1,0 +1,13 @@
+const SHOWN_CHARACTERS = 4;
+
+/**
+ * A tracking number as a courier sees it while nobody knows whose customer's it is: `*` for all but the last
+ * four characters, and for all of a number that has no more than four. Characters are counted as PostgreSQL
+ * counts them, by code point, so that right(tracking_number, 4) is exactly what is shown.
+ */
+export function maskTrackingNumber(trackingNumber: string): string {
+  const characters = [...trackingNumber];
+  const hidden =
+    characters.length > SHOWN_CHARACTERS ? characters.length - SHOWN_CHARACTERS : characters.length;
+  return '*'.repeat(hidden) + characters.slice(hidden).join('');
+}

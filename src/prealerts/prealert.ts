@@ -1,0 +1,148 @@
+import { auditStatement } from '../audit.js';
+import type { KeyCaller, UserCaller } from '../auth/callers.js';
+import type { BodyOf, QueryOf } from '../contract/types.js';
+import { flushInScope, inScope, type Db, type Tx } from '../db/transaction.js';
+import { Fault, invalidField } from '../errors.js';
+import { newId } from '../ids.js';
+import { trackingKey } from '../tracking-key.js';
+import * as queries from './queries.js';
+import type { PrealertRow, PrealertStats } from './queries.js';
+
+/**
+ * Announces a parcel with a courier's key, in one round trip to the database. Answers the new id.
+ *
+ * @throws Fault unknown_user_code, duplicate_tracking_number, key_invalid
+ */
+export async function submitPrealert(
+  db: Db,
+  caller: KeyCaller,
+  requestId: string,
+  body: BodyOf<'submitPrealert'>,
+): Promise<string> {
+  const id = newId();
+  const announcement = {
+    id,
+    userCode: body.UserCode,
+    ...readTracking(body.TrackingNumber, 'TrackingNumber'),
+    vendor: body.Vendor ?? null,
+    description: body.Description ?? null,
+    reference: body.Reference ?? null,
+  };
+  const [, created] = await flushInScope(db, caller, [
+    queries.lockParcel(caller.tenantId, announcement.trackingKey),
+    queries.announceWithKey(db, caller, requestId, announcement),
+  ]);
+  // a sibling's code and an unknown one are the same: neither is a customer of this courier
+  if (created?.length !== 1) throw unknownUserCode('UserCode');
+  return id;
+}
+
+/** One page and the stats of everything that the filters select, in one round trip. */
+export async function listPrealerts(
+  db: Db,
+  caller: UserCaller,
+  query: QueryOf<'listPrealerts'>,
+): Promise<{ rows: PrealertRow[]; stats: PrealertStats }> {
+  const [rows, stats] = await flushInScope(db, caller, [
+    queries.pageOfPrealerts(db, caller, query),
+    queries.statsOfPrealerts(db, caller, query),
+  ]);
+  // as: the columns that the two statements select
+  return { rows: rows as PrealertRow[], stats: stats?.[0] as PrealertStats };
+}
+
+/** Announces a parcel for a courier's customer. @throws Fault courier_not_found, unknown_user_code, 409 */
+export async function createPrealert(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  body: BodyOf<'createPrealert'>,
+): Promise<string> {
+  const courierId = caller.courierId ?? body.courier_id;
+  if (!courierId) throw invalidField('courier_id', 'is required for staff', 'required');
+  const announcement = {
+    id: newId(),
+    userCode: body.user_code,
+    ...readTracking(body.tracking_number, 'tracking_number'),
+    vendor: body.vendor,
+    description: body.description ?? null,
+    reference: null,
+  };
+  return inScope(db, caller, async (tx) => {
+    await tx.execute(queries.lockParcel(caller.tenantId, announcement.trackingKey));
+    const [courier] = await tx.query<{ has_customer: boolean }>(
+      queries.courierWithCustomer(db, caller, courierId, body.user_code),
+    );
+    if (!courier) throw new Fault('courier_not_found');
+    if (!courier.has_customer) throw unknownUserCode('user_code');
+    const [created] = await tx.query<Record<string, unknown>>(
+      queries.insertPrealert(caller.tenantId, courierId, announcement),
+    );
+    await audit(tx, caller, requestId, { action: 'prealert.created', id: announcement.id, after: created });
+    return announcement.id;
+  });
+}
+
+/** Replaces the editable fields; what the body leaves out is cleared. @throws Fault 404, 400, 409 */
+export async function replacePrealert(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  body: BodyOf<'replacePrealert'>,
+): Promise<PrealertRow> {
+  const tracking = readTracking(body.tracking_number, 'tracking_number');
+  return inScope(db, caller, async (tx) => {
+    // before the row's lock, as intake takes them: two orders would deadlock
+    await tx.execute(queries.lockParcel(caller.tenantId, tracking.trackingKey));
+    const [before] = await tx.query<Record<string, unknown> & { courier_id: string }>(
+      queries.prealertForUpdate(db, caller, body.prealert_id),
+    );
+    if (!before) throw new Fault('prealert_not_found');
+    const [courier] = await tx.query<{ has_customer: boolean }>(
+      queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
+    );
+    if (!courier?.has_customer) throw unknownUserCode('user_code');
+    const fields = { userCode: body.user_code, ...tracking, vendor: body.vendor, description: body.description ?? null };
+    const [after] = await tx.query<Record<string, unknown>>(
+      queries.updatePrealert(db, caller, body.prealert_id, fields),
+    );
+    await audit(tx, caller, requestId, { action: 'prealert.replaced', id: body.prealert_id, before, after });
+    const [row] = await tx.query<PrealertRow>(queries.onePrealert(db, caller, body.prealert_id));
+    if (!row) throw new Error('The pre-alert went missing inside its own transaction.');
+    return row;
+  });
+}
+
+/** Deletes for good; the audit trail keeps what it was. @throws Fault prealert_not_found */
+export async function deletePrealert(db: Db, caller: UserCaller, requestId: string, id: string): Promise<void> {
+  await inScope(db, caller, async (tx) => {
+    const [before] = await tx.query<Record<string, unknown>>(queries.removePrealert(db, caller, id));
+    if (!before) throw new Fault('prealert_not_found');
+    await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
+  });
+}
+
+type Change = {
+  action: string;
+  id: string;
+  before?: Record<string, unknown> | undefined;
+  after?: Record<string, unknown> | undefined;
+};
+
+async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Change): Promise<void> {
+  const { action, id, before, after } = change;
+  const states = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
+  await tx.execute(auditStatement(caller, requestId, [{ action, entity: 'prealert', entityId: id, ...states }]));
+}
+
+/** Trims a tracking number; the schema has refused one without any visible character. */
+function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
+  const trackingNumber = text.trim();
+  if (trackingNumber === '') throw invalidField(field, 'must not be blank', 'pattern');
+  return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
+}
+
+function unknownUserCode(field: string): Fault {
+  const message = `${field} must be the user code of an active customer of the courier.`;
+  return new Fault('unknown_user_code', message, { errors: [{ field, code: 'unknown', message }] });
+}

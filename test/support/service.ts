@@ -1,0 +1,169 @@
+import { appendFileSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createApp, type App, type AppOptions } from '../../src/app.js';
+import { readConfig, type Config } from '../../src/config.js';
+import { openDb } from '../../src/db/open.js';
+import type { Db } from '../../src/db/transaction.js';
+import { operations, type OperationId } from '../../generated/operations.js';
+import { projectRoot } from '../../src/root.js';
+import { demoDatabase, freshDatabase } from './database.js';
+
+export type Reply = {
+  status: number;
+  headers: Headers;
+  // any: tests reach into replies whose shape the contract check has already judged
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: Record<string, any>;
+};
+
+export type Call = {
+  /** A demo user, `two/` before a user of tenant two. */
+  as?: string;
+  token?: string;
+  key?: string;
+  query?: Record<string, string | number | boolean | string[]>;
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  host?: string;
+};
+
+export type Service = {
+  url: string;
+  /** A superuser's connections to the same database: no row-level security. */
+  owner: pg.Pool;
+  app: App;
+  db: Db;
+  call(operationId: OperationId, call?: Call): Promise<Reply>;
+  request(method: string, path: string, call?: Call): Promise<Reply>;
+  tokenOf(user: string): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export type ServiceOptions = {
+  demo?: boolean;
+  /** Off, to prove that row-level security holds alone. */
+  applicationFilters?: boolean;
+  /** Off, to prove that the application's filters hold alone. */
+  rowSecurity?: boolean;
+  env?: Record<string, string>;
+  timeouts?: AppOptions['timeouts'];
+  poolSize?: number;
+};
+
+/** The service on a free port and a database of its own; every reply is judged against the contract. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const database = await (options.demo === false ? freshDatabase() : demoDatabase());
+  const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
+  owner.on('error', () => {});
+  const config: Config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', ...options.env, DATABASE_URL: database.ownerUrl });
+  const db = openDb({
+    url: database.ownerUrl,
+    size: options.poolSize ?? 10,
+    ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
+    onError: () => {},
+  });
+  db.applicationFilters = options.applicationFilters ?? true;
+  const faults: string[] = [];
+  const app = await createApp({
+    config,
+    db,
+    ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    onReply: (id, status, found) => {
+      observe(id, status);
+      faults.push(...found.map((fault) => `${id} ${status}: ${fault}`));
+    },
+  });
+  const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const tokens = new Map<string, Promise<string>>();
+
+  const service: Service = {
+    url,
+    owner,
+    app,
+    db,
+    call(operationId, call = {}) {
+      const { method, path } = operations[operationId];
+      return service.request(method, path, call);
+    },
+    request: (method, path, call = {}) => send(service, method, path, call),
+    tokenOf(user) {
+      const token = tokens.get(user) ?? issueToken(service, user);
+      tokens.set(user, token);
+      return token;
+    },
+    async stop() {
+      await app.server.close();
+      await db.close();
+      await owner.end();
+      await database.drop();
+      if (faults.length > 0) throw new Error(`Replies broke the contract:\n${[...new Set(faults)].join('\n')}`);
+    },
+  };
+  return service;
+}
+
+/** Notes that an operation gave a status; the reporter asks at the end which declared ones were never seen. */
+export function observe(operationId: string, status: number): void {
+  const file = join(projectRoot, 'coverage', 'contract', `${process.pid}.txt`);
+  appendFileSync(file, `${operationId} ${status}\n`);
+}
+
+async function send(service: Service, method: string, path: string, call: Call): Promise<Reply> {
+  const target = new URL(path, service.url);
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    for (const item of [value].flat()) target.searchParams.append(name, String(item));
+  }
+  const headers: Record<string, string> = {};
+  const host = call.host ?? (call.as?.startsWith('two/') ? 'two.localhost' : undefined);
+  if (host) headers['host'] = host;
+  const token = call.token ?? (call.as ? await service.tokenOf(call.as) : undefined);
+  if (token) headers['authorization'] = `Bearer ${token}`;
+  if (call.key) headers['x-api-key'] = call.key;
+  const hasBody = call.body !== undefined;
+  if (hasBody) headers['content-type'] = 'application/json';
+  Object.assign(headers, call.headers);
+  return exchange(target, method, headers, hasBody ? toText(call.body) : undefined);
+}
+
+const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
+
+// node:http and not fetch: fetch refuses to send a Host of our choosing.
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+
+function exchange(url: URL, method: string, headers: Record<string, string>, body?: string): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const sized = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+    const request = httpRequest(url, { method, headers: sized, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJson = response.headers['content-type']?.includes('json') ?? false;
+        const received = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+        resolve({ status: response.statusCode ?? 0, headers: received, body: isJson ? JSON.parse(text) : { text } });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** Signs a token as login would, without paying for a password hash. */
+async function issueToken(service: Service, user: string): Promise<string> {
+  const [slug, username] = user.startsWith('two/') ? ['two', user.slice(4)] : ['demo', user];
+  const { rows } = await service.owner.query(
+    `select u.*, extract(epoch from now())::int as now_s from users u join tenants t on t.id = u.tenant_id
+     where t.slug = $1 and u.username = $2`,
+    [slug, username],
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`There is no demo user ${user}.`);
+  return service.app.tokens.issue(
+    { tenantId: row.tenant_id, userId: row.id, role: row.role, courierId: row.courier_id, tokenVersion: row.token_version },
+    row.now_s,
+  );
+}
