@@ -9,7 +9,10 @@ export default tseslint.config(
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
       // a map's missing key is told by noUncheckedIndexedAccess, not by a delete
       '@typescript-eslint/no-dynamic-delete': 'off',
       // process.env['NAME'] is what noPropertyAccessFromIndexSignature wants elsewhere
@@ -26,7 +29,10 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/config.ts'],
     rules: {
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'Only src/config.ts reads the environment.' }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Only src/config.ts reads the environment.' },
+      ],
     },
   },
   {
@@ -36,14 +42,27 @@ export default tseslint.config(
       'no-restricted-imports': [
         'error',
         {
-          paths: [{ name: 'pg', message: 'Query through a scoped transaction (src/db/transaction.ts).', allowTypeImports: true }],
-          patterns: [{ group: ['**/generated/prisma/*'], message: 'Query through a scoped transaction (src/db/transaction.ts).' }],
+          paths: [
+            {
+              name: 'pg',
+              message: 'Query through a scoped transaction (src/db/transaction.ts).',
+              allowTypeImports: true,
+            },
+          ],
+          patterns: [
+            {
+              group: ['**/generated/prisma/*'],
+              message: 'Query through a scoped transaction (src/db/transaction.ts).',
+            },
+          ],
         },
       ],
     },
   },
   {
     files: ['**/*.{js,mjs}'],
-    languageOptions: { globals: { process: 'readonly', URL: 'readonly', structuredClone: 'readonly', globalThis: 'readonly' } },
+    languageOptions: {
+      globals: { process: 'readonly', URL: 'readonly', structuredClone: 'readonly', globalThis: 'readonly' },
+    },
   },
 );

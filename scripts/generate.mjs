@@ -42,7 +42,10 @@ async function bundleContract() {
 }
 
 async function contractTypes(bundle) {
-  const ast = await openapiTS(structuredClone(bundle), { defaultNonNullable: true, emptyObjectsUnknown: true });
+  const ast = await openapiTS(structuredClone(bundle), {
+    defaultNonNullable: true,
+    emptyObjectsUnknown: true,
+  });
   return `${HEADER}/* eslint-disable */\n${astToString(ast)}`;
 }
 
@@ -97,7 +100,11 @@ function listOperations(bundle) {
 async function generatePrismaClient() {
   await rm(join(out, 'prisma'), { recursive: true, force: true });
   // `prisma generate` insists on a schema engine that it does not run; naming any file spares the download.
-  const environment = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+  const environment = {
+    ...process.env,
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+  };
   await run(process.execPath, [binary('prisma', 'prisma'), 'generate', '--no-hints'], {
     cwd: root,
     env: environment,

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
 export function prepare() {
-  if (needsInstall()) step('Installing dependencies', npm, ['ci', '--include=dev', '--no-audit', '--no-fund']);
+  if (needsInstall())
+    step('Installing dependencies', npm, ['ci', '--include=dev', '--no-audit', '--no-fund']);
   if (!existsSync(join(root, 'generated', 'prisma', 'client.ts'))) {
     step('Generating code', process.execPath, ['scripts/generate.mjs']);
   }
@@ -25,7 +26,9 @@ const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 /** No install yet, or the lock file is newer than the last one. */
 function needsInstall() {
   const installed = join(root, 'node_modules', '.package-lock.json');
-  return !existsSync(installed) || statSync(join(root, 'package-lock.json')).mtimeMs > statSync(installed).mtimeMs;
+  return (
+    !existsSync(installed) || statSync(join(root, 'package-lock.json')).mtimeMs > statSync(installed).mtimeMs
+  );
 }
 
 function step(title, command, args) {

@@ -40,8 +40,10 @@ function readOptions() {
     },
   });
   const { slug, name, host: hosts = [] } = values;
-  if (!slug || !name || hosts.length === 0) throw new Error(`--slug, --name and --host are required.\n${USAGE}`);
-  if (!/^[a-z0-9-]{1,50}$/.test(slug)) throw new Error('--slug must be lower-case letters, digits and hyphens.');
+  if (!slug || !name || hosts.length === 0)
+    throw new Error(`--slug, --name and --host are required.\n${USAGE}`);
+  if (!/^[a-z0-9-]{1,50}$/.test(slug))
+    throw new Error('--slug must be lower-case letters, digits and hyphens.');
   return {
     slug,
     name,
@@ -54,8 +56,13 @@ function readOptions() {
 
 /** Asks where somebody can answer, and makes one up where nobody can. */
 async function choosePassword(generate: boolean): Promise<{ password: string; isGenerated: boolean }> {
-  if (generate || !process.stdin.isTTY) return { password: randomBytes(18).toString('base64url'), isGenerated: true };
-  const password = await askPassword({ message: 'Password of the administrator', mask: '*', validate: judgePassword });
+  if (generate || !process.stdin.isTTY)
+    return { password: randomBytes(18).toString('base64url'), isGenerated: true };
+  const password = await askPassword({
+    message: 'Password of the administrator',
+    mask: '*',
+    validate: judgePassword,
+  });
   return { password, isGenerated: false };
 }
 

@@ -6,7 +6,12 @@ import { prepare, root } from './prepare.mjs';
 prepare();
 const jest = spawn(
   process.execPath,
-  ['--experimental-vm-modules', '--no-warnings', join(root, 'node_modules/jest/bin/jest.js'), ...process.argv.slice(2)],
+  [
+    '--experimental-vm-modules',
+    '--no-warnings',
+    join(root, 'node_modules/jest/bin/jest.js'),
+    ...process.argv.slice(2),
+  ],
   { cwd: root, stdio: 'inherit' },
 );
 jest.on('exit', (code) => process.exit(code ?? 1));

@@ -36,4 +36,5 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
 const actorKind = (caller: Caller) => ({ user: 'user', key: 'api_key', system: 'system' })[caller.kind];
 
 /** The user; for a key, the courier that the scope was narrowed to. */
-const actorId = (caller: Caller) => (caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`);
+const actorId = (caller: Caller) =>
+  caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;

@@ -82,7 +82,11 @@ const SETTINGS = {
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000),
     MAIL_OUTBOX: text(),
     OUTBOUND_ALLOW_LOOPBACK: { type: 'boolean', default: false },
-    WEBHOOK_RETRY_SECONDS: { type: 'string', pattern: '^[0-9]+(,[0-9]+)*$', default: '5,300,1800,7200,18000,36000,36000' },
+    WEBHOOK_RETRY_SECONDS: {
+      type: 'string',
+      pattern: '^[0-9]+(,[0-9]+)*$',
+      default: '5,300,1800,7200,18000,36000,36000',
+    },
   },
 } as const;
 
@@ -124,7 +128,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
  */
 export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
   const url = env['DATABASE_OWNER_URL'] || env['DATABASE_URL'];
-  if (!url) throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
+  if (!url)
+    throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
   return url;
 }
 
@@ -133,11 +138,14 @@ function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; faults: st
   // An empty value means unset: that is what a blank line in an env file says.
   const given = names.filter((name) => env[name] !== undefined && env[name] !== '');
   const settings = Object.fromEntries(given.map((name) => [name, env[name]]));
-  const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false }).compile(SETTINGS);
+  const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false }).compile(
+    SETTINGS,
+  );
   validate(settings);
   const faults = (validate.errors ?? []).map((error) => {
     const name = error.instancePath.slice(1);
-    const allowed = error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as string[]).join(', ')}` : '';
+    const allowed =
+      error.keyword === 'enum' ? `: ${(error.params['allowedValues'] as string[]).join(', ')}` : '';
     return `${name} ${EXPECTED[name] ?? `${error.message}${allowed}`}`;
   });
   // as: Ajv has filled the defaults that the type promises; a fault stops the boot before anything reads them
@@ -151,13 +159,18 @@ function missingForDeployment(settings: Settings): string[] {
     .filter((name) => !settings[name])
     .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
   if (!settings.DATABASE_URL && !flag(settings.EMBEDDED_POSTGRES)) {
-    faults.push(`DATABASE_URL is required in ${settings.APP_ENV} (or EMBEDDED_POSTGRES=true for a single machine)`);
+    faults.push(
+      `DATABASE_URL is required in ${settings.APP_ENV} (or EMBEDDED_POSTGRES=true for a single machine)`,
+    );
   }
   if (!settings.TLS_CERT_FILE && !settings.TRUST_PROXY) {
-    faults.push(`TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`);
+    faults.push(
+      `TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`,
+    );
   }
   for (const name of required) {
-    if (settings[name] === DEVELOPMENT_SECRETS[name]) faults.push(`${name} is the public development value; make one of your own`);
+    if (settings[name] === DEVELOPMENT_SECRETS[name])
+      faults.push(`${name} is the public development value; make one of your own`);
   }
   return faults;
 }
@@ -193,16 +206,22 @@ function toConfig(settings: Settings): Config {
     trustProxy: list(settings.TRUST_PROXY),
     tokens: {
       deployment: settings.DEPLOYMENT ?? settings.APP_ENV,
-      keys: pairs(settings.TOKEN_KEYS ?? DEVELOPMENT_SECRETS.TOKEN_KEYS).map(([id, secret]) => ({ id, secret })),
+      keys: pairs(settings.TOKEN_KEYS ?? DEVELOPMENT_SECRETS.TOKEN_KEYS).map(([id, secret]) => ({
+        id,
+        secret,
+      })),
     },
     secrets: {
-      encryptionKeys: pairs(settings.ENCRYPTION_KEYS ?? DEVELOPMENT_SECRETS.ENCRYPTION_KEYS).map(([version, hex]) => ({
-        version,
-        key: Buffer.from(hex, 'hex'),
-      })),
+      encryptionKeys: pairs(settings.ENCRYPTION_KEYS ?? DEVELOPMENT_SECRETS.ENCRYPTION_KEYS).map(
+        ([version, hex]) => ({
+          version,
+          key: Buffer.from(hex, 'hex'),
+        }),
+      ),
       lookupKey: Buffer.from(settings.LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
     },
-    rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE === undefined ? undefined : Number(settings.RATE_LIMIT_PER_MINUTE),
+    rateLimitPerMinute:
+      settings.RATE_LIMIT_PER_MINUTE === undefined ? undefined : Number(settings.RATE_LIMIT_PER_MINUTE),
     mailOutbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
     outboundAllowLoopback: flag(settings.OUTBOUND_ALLOW_LOOPBACK),
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),

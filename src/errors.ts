@@ -11,7 +11,10 @@ const CATALOGUE = {
   malformed_request: { http: 400, text: 'Send a well-formed HTTP request.' },
   invalid_encoding: { http: 400, text: 'Send text as well-formed UTF-8, without NUL characters.' },
   unknown_user_code: { http: 400, text: 'Use the user code of an active customer of the courier.' },
-  manifest_invalid_transition: { http: 400, text: 'Move the manifest one step: draft, ready, shipped, completed.' },
+  manifest_invalid_transition: {
+    http: 400,
+    text: 'Move the manifest one step: draft, ready, shipped, completed.',
+  },
   manifest_closed: { http: 400, text: 'Packages can be changed only while the manifest is draft or ready.' },
   manifest_not_empty: { http: 400, text: 'Remove the packages from the manifest before deleting it.' },
   packages_not_assignable: { http: 400, text: 'Leave out the packages named in errors.' },
@@ -21,7 +24,10 @@ const CATALOGUE = {
   token_missing: { http: 401, text: 'Send an access token as Authorization: Bearer <token>.' },
   token_invalid: { http: 401, text: 'The access token is not valid. Log in again.' },
   token_expired: { http: 401, text: 'The access token has expired. Log in again.' },
-  key_invalid: { http: 403, text: 'The API key is not valid here. Take the current one from the courier profile.' },
+  key_invalid: {
+    http: 403,
+    text: 'The API key is not valid here. Take the current one from the courier profile.',
+  },
   account_disabled: { http: 403, text: 'The account is disabled. Ask an administrator to enable it.' },
   permission_denied: { http: 403, text: 'Your role does not allow this.' },
   record_forbidden: { http: 403, text: 'The record belongs to another courier.' },
@@ -36,9 +42,15 @@ const CATALOGUE = {
   carrier_not_found: { http: 404, text: 'There is no such carrier.' },
   method_not_allowed: { http: 405, text: 'Use one of the methods in the header Allow.' },
   request_timeout: { http: 408, text: 'The request did not arrive in time. Send it again.' },
-  duplicate_tracking_number: { http: 409, text: 'The tracking number has a pre-alert already. Read it from the list.' },
+  duplicate_tracking_number: {
+    http: 409,
+    text: 'The tracking number has a pre-alert already. Read it from the list.',
+  },
   body_too_large: { http: 413, text: 'Send a smaller body.' },
-  unsupported_media_type: { http: 415, text: 'Send Content-Type: application/json, uncompressed and in UTF-8.' },
+  unsupported_media_type: {
+    http: 415,
+    text: 'Send Content-Type: application/json, uncompressed and in UTF-8.',
+  },
   credentials_required: { http: 422, text: 'Send a user name and a password.' },
   too_many_attempts: { http: 429, text: 'Too many failed attempts. Wait as long as Retry-After says.' },
   rate_limited: { http: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
@@ -66,5 +78,7 @@ export class Fault extends Error {
 
 /** A 400 that names one field. */
 export function invalidField(field: string, message: string, code = 'invalid'): Fault {
-  return new Fault('validation_failed', `${field} ${message}.`, { errors: [{ field, code, message: `${field} ${message}.` }] });
+  return new Fault('validation_failed', `${field} ${message}.`, {
+    errors: [{ field, code, message: `${field} ${message}.` }],
+  });
 }

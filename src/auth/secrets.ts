@@ -25,7 +25,12 @@ export function openSecrets(config: SecretConfig): Secrets {
     encrypt(plain, place) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(placeBytes(place));
-      const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(plain, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
       return `v${newest.version}.${sealed.toString('base64url')}`;
     },
 
@@ -37,7 +42,9 @@ export function openSecrets(config: SecretConfig): Secrets {
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
         .setAAD(placeBytes(place))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
-      return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      return (
+        decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      );
     },
 
     lookupHash(secret, purpose) {

@@ -26,13 +26,15 @@ export const passwordThrottle = (username: string): Throttle => ({
 });
 export const codeThrottle = (userId: string): Throttle => ({ kind: 'code', subject: sql`${userId}::text` });
 
-/** Counts an attempt and answers the failures in a row should it fail; no row while locked. */
+/**
+ * Counts an attempt and answers the failures in a row should it fail; no row while locked. The last attempt
+ * locks before it is judged, so that none slips in behind it.
+ */
 export function countAttempt(caller: Caller, { kind, subject }: Throttle): Sql {
   return sql`insert into login_throttles as throttle (tenant_id, kind, subject, failures, updated_at)
     values (${caller.tenantId}::uuid, ${kind}, ${subject}, 1, now())
     on conflict (tenant_id, kind, subject) do update set
       failures = case when ${isOver} then 1 else throttle.failures + 1 end,
-      -- already now: until the last attempt is judged, the next must not be let through
       locked_until = case when not ${isOver} and throttle.failures + 1 >= ${MAX_FAILURES}::int then now() + ${lockTime} end,
       updated_at = now()
     where throttle.locked_until is null or throttle.locked_until <= now()

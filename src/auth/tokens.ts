@@ -14,7 +14,14 @@ export type Tokens = {
   read(token: string): UserCaller;
 };
 
-type Claims = { sub: string; tenant: string; role: Role; courier: string | null; version: number; exp: number };
+type Claims = {
+  sub: string;
+  tenant: string;
+  role: Role;
+  courier: string | null;
+  version: number;
+  exp: number;
+};
 
 type Signer = { sign(payload: object): string; verify(token: string): Claims };
 
@@ -26,7 +33,13 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
       namespace: id,
       secret,
       sign: { algorithm: 'HS256', kid: id, iss: issuer, aud: issuer },
-      verify: { algorithms: ['HS256'], allowedIss: issuer, allowedAud: issuer, ignoreExpiration: true, requiredClaims: ['exp', 'sub'] },
+      verify: {
+        algorithms: ['HS256'],
+        allowedIss: issuer,
+        allowedAud: issuer,
+        ignoreExpiration: true,
+        requiredClaims: ['exp', 'sub'],
+      },
     });
   }
   // as: the plugin types its namespaces only through module augmentation by fixed names
@@ -35,7 +48,14 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
 
   return {
     issue({ tenantId, userId, role, courierId, tokenVersion }, nowS) {
-      const claims: Claims = { sub: userId, tenant: tenantId, role, courier: courierId, version: tokenVersion, exp: nowS + TOKEN_LIFETIME_S };
+      const claims: Claims = {
+        sub: userId,
+        tenant: tenantId,
+        role,
+        courier: courierId,
+        version: tokenVersion,
+        exp: nowS + TOKEN_LIFETIME_S,
+      };
       return signers[newest]?.sign({ ...claims, iat: nowS }) ?? '';
     },
 

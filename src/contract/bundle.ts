@@ -11,7 +11,10 @@ export type ContractOperation = {
   requestBody?: { required?: boolean; content: Record<string, Media> };
   responses: Record<string, { headers?: Record<string, unknown>; content?: Record<string, Media> }>;
 };
-export type Bundle = { paths: Record<string, Record<string, ContractOperation>>; components: Record<string, unknown> };
+export type Bundle = {
+  paths: Record<string, Record<string, ContractOperation>>;
+  components: Record<string, unknown>;
+};
 
 /** The published contract, as text: what /openapi.json and /openapi.yaml serve. */
 export async function readContract(): Promise<{ json: string; yaml: string }> {
@@ -55,6 +58,9 @@ export function dereference(bundle: Bundle): Bundle {
 }
 
 function lookUp(bundle: Bundle, reference: string): unknown {
-  const keys = reference.replace(/^#\//, '').split('/').map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const keys = reference
+    .replace(/^#\//, '')
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
   return keys.reduce<unknown>((node, key) => (node as Schema)[key], bundle);
 }

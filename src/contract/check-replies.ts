@@ -8,7 +8,10 @@ type OnReply = (operationId: string, status: number, faults: string[]) => void;
 /** Judges replies against the contract: status, media type, headers and every field, none undeclared. */
 export type ReplyJudge = {
   /** What is wrong with the reply; empty when it is the contract's. */
-  judge(operationId: string, reply: { status: number; header(name: string): string | undefined; text: string }): string[];
+  judge(
+    operationId: string,
+    reply: { status: number; header(name: string): string | undefined; text: string },
+  ): string[];
   /** A failure that no operation gave, such as that of an unknown path. */
   judgeFailure(text: string): string[];
 };
@@ -86,7 +89,9 @@ function seal(schema: Schema, isPart = false): Schema {
 function sealBelow(key: string, value: unknown): unknown {
   // as: what JSON Schema says these keywords hold
   if (key === 'properties') {
-    return Object.fromEntries(Object.entries(value as Record<string, Schema>).map(([name, child]) => [name, seal(child)]));
+    return Object.fromEntries(
+      Object.entries(value as Record<string, Schema>).map(([name, child]) => [name, seal(child)]),
+    );
   }
   if (key === 'allOf') return (value as Schema[]).map((part) => seal(part, true));
   if (key === 'oneOf' || key === 'anyOf') return (value as Schema[]).map((branch) => seal(branch));

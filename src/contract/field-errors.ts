@@ -15,13 +15,20 @@ const COMBINING = new Set(['allOf', 'anyOf', 'if']);
 
 function toFieldError({ instancePath, keyword, params }: FastifySchemaValidationError): FieldError {
   const field = fieldOf(instancePath, keyword, params);
-  return { field, code: keyword === 'discriminator' ? 'enum' : keyword, message: `${field} ${wordsFor(keyword, params)}.` };
+  return {
+    field,
+    code: keyword === 'discriminator' ? 'enum' : keyword,
+    message: `${field} ${wordsFor(keyword, params)}.`,
+  };
 }
 
 type Params = Record<string, unknown>;
 
 function fieldOf(instancePath: string, keyword: string, params: Params): string {
-  const keys = instancePath.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const keys = instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (keyword === 'required') keys.push(String(params['missingProperty']));
   if (keyword === 'discriminator') keys.push(String(params['tag']));
   if (keys.length === 0) return 'body';

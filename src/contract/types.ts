@@ -39,15 +39,15 @@ type Bare<Code, Body> = Body extends { status: 'success' }
 
 /** What a handler answers with. */
 export type ReplyOf<Id extends OperationId> = {
-  [Code in SuccessCode & keyof Contract[Id]['responses']]: Bare<Code, JsonOf<Contract[Id]['responses'][Code]>>;
+  [Code in SuccessCode & keyof Contract[Id]['responses']]: Bare<
+    Code,
+    JsonOf<Contract[Id]['responses'][Code]>
+  >;
 }[SuccessCode & keyof Contract[Id]['responses']];
 
 /** The `data` of an operation's success. */
-export type DataOf<Id extends OperationId> = ReplyOf<Id> extends infer Reply
-  ? Reply extends { data: infer Data }
-    ? Data
-    : never
-  : never;
+export type DataOf<Id extends OperationId> =
+  ReplyOf<Id> extends infer Reply ? (Reply extends { data: infer Data } ? Data : never) : never;
 
 type CallerOf<Id extends OperationId> = {
   token: UserCaller;

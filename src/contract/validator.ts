@@ -35,7 +35,8 @@ export function makeAjv(): Ajv2020 {
   addFormats.default(ajv, ['uri', 'email']);
   ajv.addFormat('date', isCalendarDate);
   ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
-  for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary']) ajv.addFormat(format, true);
+  for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary'])
+    ajv.addFormat(format, true);
   return ajv;
 }
 

@@ -44,7 +44,10 @@ async function readMigrations(folder: string): Promise<Migration[]> {
     .map((entry) => entry.name)
     .sort();
   return Promise.all(
-    names.map(async (name) => ({ name, script: await readFile(join(folder, name, 'migration.sql'), 'utf8') })),
+    names.map(async (name) => ({
+      name,
+      script: await readFile(join(folder, name, 'migration.sql'), 'utf8'),
+    })),
   );
 }
 

@@ -47,14 +47,18 @@ async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promis
   const applied = await migrate(ownerUrl, MIGRATIONS);
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
   if (config.appEnv !== 'development') return;
-  const isSeeded = await withClient(ownerUrl, (client) => seedDemo(client, openSecrets(config.secrets), new Date()));
+  const isSeeded = await withClient(ownerUrl, (client) =>
+    seedDemo(client, openSecrets(config.secrets), new Date()),
+  );
   if (isSeeded) log('Loaded the demo data.');
 }
 
 async function refuseUnmigrated(url: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
   if (pending.length === 0) return;
-  throw new ConfigError([`The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`]);
+  throw new ConfigError([
+    `The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`,
+  ]);
 }
 
 /** In development a powerful connection steps down to the application's role; elsewhere it is refused. */
@@ -62,5 +66,7 @@ async function roleToAssume(config: Config, url: string): Promise<string | undef
   const excess = await describeExcessPower(url);
   if (!excess) return undefined;
   if (config.appEnv === 'development') return APP_ROLE;
-  throw new ConfigError([`DATABASE_URL must not be able to bypass row-level security, but ${excess}; grant ${APP_ROLE} to a role of its own`]);
+  throw new ConfigError([
+    `DATABASE_URL must not be able to bypass row-level security, but ${excess}; grant ${APP_ROLE} to a role of its own`,
+  ]);
 }

@@ -11,7 +11,12 @@ const SERVICE_LOGIN = 'crossdock_service';
  */
 export async function describeExcessPower(url: string): Promise<string | undefined> {
   return withClient(url, async (client) => {
-    const { rows } = await client.query<{ name: string; is_super: boolean; bypasses: boolean; owns: boolean }>(
+    const { rows } = await client.query<{
+      name: string;
+      is_super: boolean;
+      bypasses: boolean;
+      owns: boolean;
+    }>(
       `select rolname as name, rolsuper as is_super, rolbypassrls as bypasses,
          exists (select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
            and pg_has_role(session_user, relowner, 'member')) as owns
@@ -32,7 +37,9 @@ export async function makeServiceLogin(ownerUrl: string): Promise<string> {
   await withClient(ownerUrl, async (client) => {
     const { rowCount } = await client.query('select from pg_roles where rolname = $1', [SERVICE_LOGIN]);
     const verb = rowCount ? 'alter' : 'create';
-    await client.query(`${verb} role ${SERVICE_LOGIN} login nosuperuser nobypassrls password ${client.escapeLiteral(password)}`);
+    await client.query(
+      `${verb} role ${SERVICE_LOGIN} login nosuperuser nobypassrls password ${client.escapeLiteral(password)}`,
+    );
     await client.query(`grant ${APP_ROLE} to ${SERVICE_LOGIN}`);
   });
   url.username = SERVICE_LOGIN;
@@ -40,7 +47,10 @@ export async function makeServiceLogin(ownerUrl: string): Promise<string> {
 }
 
 /** Runs `work` on a connection of its own. */
-export async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+export async function withClient<Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   await client.connect();
   try {

@@ -17,7 +17,7 @@ export type OpenEngine = { engine: Engine; close(): Promise<void> };
  */
 export async function openSchemaEngine(url: string, datamodel?: string): Promise<OpenEngine> {
   const SchemaEngine = await loadEngine();
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const pool = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true });
   const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
   const datamodels: [string, string][] | undefined = datamodel ? [['schema.prisma', datamodel]] : undefined;
   const engine = await SchemaEngine.new({ datamodels }, () => {}, adapter);
@@ -52,8 +52,7 @@ function loadEngine(): Promise<typeof Engine> {
     const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg');
     const folder = dirname(require.resolve('@prisma/schema-engine-wasm/schema_engine_bg'));
     const wasm = await readFile(join(folder, 'schema_engine_bg.wasm'));
-    // as: the package types neither its import table nor its exports
-    const imports = { './schema_engine_bg.js': bindings } as unknown as WebAssembly.Imports;
+    const imports = { './schema_engine_bg.js': withoutHolding({ ...bindings }) };
     const { instance } = await WebAssembly.instantiate(wasm, imports);
     bindings.__wbg_set_wasm(instance.exports);
     const start = instance.exports['__wbindgen_start'];
@@ -61,4 +60,13 @@ function loadEngine(): Promise<typeof Engine> {
     return bindings.SchemaEngine;
   })();
   return loaded;
+}
+
+/** The engine's own ten-second lock timer outlives its work; it must not keep the process alive. */
+function withoutHolding(imports: Record<string, unknown>): Record<string, unknown> {
+  const wrapped = Object.entries(imports).map(([name, value]) => {
+    if (!name.startsWith('__wbg_setTimeout')) return [name, value];
+    return [name, (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref()];
+  });
+  return Object.fromEntries(wrapped) as Record<string, unknown>;
 }

@@ -33,7 +33,11 @@ const inTransaction = new AsyncLocalStorage<true>();
  *
  * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
-export async function inScope<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+export async function inScope<Result>(
+  db: Db,
+  caller: Caller,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await runOnce(db, caller, work);
@@ -79,7 +83,9 @@ export async function flushInScope(db: Db, caller: Caller, statements: Sql[]): P
     const settled = await Promise.allSettled(sent);
     const failed = settled.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    const [, entered, ...rest] = settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
+    const [, entered, ...rest] = settled.map((result) =>
+      result.status === 'fulfilled' ? result.value.rows : [],
+    );
     // as: the shape that enter() selects
     admit(caller, (entered ?? []) as Admission[]);
     return rest.slice(0, -1);

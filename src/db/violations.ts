@@ -13,19 +13,43 @@ const MEANINGS: Record<string, FailureCode> = {
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
+// what PostgreSQL 18 calls a delete that `on delete restrict` stopped; 23503 before
+const RESTRICT_VIOLATION = '23001';
+const INTEGRITY = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION, RESTRICT_VIOLATION]);
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
 // Connection refused, reset or timed out; server starting, stopping or out of connections; Prisma's own words
 // for the same.
-const AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', '57P01', '57P02', '57P03', '53300', '08000', '08003',
-  '08006', '08001', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', '57014']);
-const AWAY_WORDS = /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2028',
+  '57014',
+]);
+const AWAY_WORDS =
+  /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
 
 /** What a database error means to a caller, or undefined when it is nobody's fault but ours. */
 export function faultOf(error: unknown): Fault | undefined {
   const { code, constraint } = describe(error);
-  if (code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION) {
+  if (code && INTEGRITY.has(code)) {
     const meaning = MEANINGS[constraint ?? ''];
     return meaning && new Fault(meaning);
   }
@@ -56,7 +80,8 @@ function describe(error: unknown): Described {
   const found: Described = { code: undefined, constraint: undefined };
   const seen = new Set<unknown>();
   const queue: unknown[] = [error];
-  for (let node = queue.shift(); node !== undefined; node = queue.shift()) {
+  while (queue.length > 0) {
+    const node = queue.shift();
     if (typeof node !== 'object' || node === null || seen.has(node)) continue;
     seen.add(node);
     const fields = node as Record<string, unknown>;

@@ -12,7 +12,11 @@ export type FailureBody = {
 };
 
 /** The success envelope around a handler's bare answer. */
-export function wrapSuccess(operationId: string, bare: Record<string, unknown>, now: Date): Record<string, unknown> {
+export function wrapSuccess(
+  operationId: string,
+  bare: Record<string, unknown>,
+  now: Date,
+): Record<string, unknown> {
   const { statusCode: _, ...fields } = bare;
   // ManageManifest's success alone shows a date-time: its clients were promised that
   const timestamp = operationId === 'manageManifest' ? formatDateTime(now) : toSeconds(now);
@@ -20,7 +24,12 @@ export function wrapSuccess(operationId: string, bare: Record<string, unknown>, 
 }
 
 /** The failure envelope; `operation` is undefined where no operation was reached. */
-export function wrapFailure(fault: Fault, operation: Operation | undefined, requestId: string, now: Date): FailureBody {
+export function wrapFailure(
+  fault: Fault,
+  operation: Operation | undefined,
+  requestId: string,
+  now: Date,
+): FailureBody {
   return {
     status: isOurs(fault, operation) ? 'error' : 'fail',
     message: fault.message,

@@ -40,7 +40,14 @@ function toFault(error: FastifyError): Fault {
 function validationFault(found: NonNullable<FastifyError['validation']>): Fault {
   const errors = toFieldErrors(found);
   const more = errors.length > 3 ? ` And ${errors.length - 3} more.` : '';
-  return new Fault('validation_failed', errors.slice(0, 3).map(({ message }) => message).join(' ') + more, { errors });
+  return new Fault(
+    'validation_failed',
+    errors
+      .slice(0, 3)
+      .map(({ message }) => message)
+      .join(' ') + more,
+    { errors },
+  );
 }
 
 /**

@@ -30,7 +30,9 @@ export async function consume(
     await limiter.consume(subject);
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw new Fault(code, undefined, { retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) });
+    throw new Fault(code, undefined, {
+      retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)),
+    });
   }
 }
 

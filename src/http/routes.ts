@@ -45,7 +45,8 @@ function toRouteHandler(id: string, handlers: Handlers) {
   };
 }
 
-const bareTextType = (id: string) => (id === 'getContractYaml' ? 'application/yaml' : 'application/json; charset=utf-8');
+const bareTextType = (id: string) =>
+  id === 'getContractYaml' ? 'application/yaml' : 'application/json; charset=utf-8';
 
 /** 405 with Allow for a path of the contract, 404 for any other. */
 function makeNotFoundHandler() {

@@ -34,14 +34,19 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) =>
-    bytes.length === 0 ? undefined : parseJson(bytes),
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
   );
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
   });
   await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
     hsts: config.appEnv === 'development' ? false : { maxAge: 31_536_000 },
   });
   return app;

@@ -42,7 +42,8 @@ export function assertStorableText(root: unknown): void {
   const open: { value: unknown; field: string; depth: number }[] = [{ value: root, field: 'body', depth: 0 }];
   for (let node = open.pop(); node; node = open.pop()) {
     const { value, field, depth } = node;
-    if (depth > MAX_DEPTH) throw new Fault('malformed_json', `Nest the body at most ${MAX_DEPTH} levels deep.`);
+    if (depth > MAX_DEPTH)
+      throw new Fault('malformed_json', `Nest the body at most ${MAX_DEPTH} levels deep.`);
     if (typeof value === 'string' && !isStorable(value)) throw badText(field);
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, child] of Object.entries(value)) {

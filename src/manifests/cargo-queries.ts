@@ -16,14 +16,22 @@ export async function lockPackages({ db, tx, caller }: Ctx, ids: string[]): Prom
 }
 
 /** Puts packages aboard that are on no manifest; answers how many that was. */
-export async function assignPackages({ db, tx, caller }: Ctx, manifestId: string, ids: string[]): Promise<number> {
+export async function assignPackages(
+  { db, tx, caller }: Ctx,
+  manifestId: string,
+  ids: string[],
+): Promise<number> {
   return tx.execute(sql`
     update packages p set manifest_id = ${manifestId}::uuid, updated_at = now()
     where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id is null`);
 }
 
 /** Takes packages off this manifest; answers how many that was. */
-export async function releasePackages({ db, tx, caller }: Ctx, manifestId: string, ids: string[]): Promise<number> {
+export async function releasePackages(
+  { db, tx, caller }: Ctx,
+  manifestId: string,
+  ids: string[],
+): Promise<number> {
   return tx.execute(sql`
     update packages p set manifest_id = null, updated_at = now()
     where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id = ${manifestId}::uuid`);
@@ -53,7 +61,11 @@ export async function appendStatusEvents(
     join packages p on p.id = event.package_id and ${tenantRows(db, caller, 'p')}`);
 }
 
-export async function setPackageStatus({ db, tx, caller }: Ctx, ids: string[], status: string): Promise<number> {
+export async function setPackageStatus(
+  { db, tx, caller }: Ctx,
+  ids: string[],
+  status: string,
+): Promise<number> {
   return tx.execute(sql`
     update packages p set status = ${status}, updated_at = now()
     where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])`);

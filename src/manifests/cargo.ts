@@ -21,7 +21,11 @@ export async function addPackages(change: Change, manifestId: string, packageIds
 }
 
 /** Takes packages off an open manifest, all or none; answers how many that were. */
-export async function removePackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
+export async function removePackages(
+  change: Change,
+  manifestId: string,
+  packageIds: string[],
+): Promise<number> {
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
@@ -82,7 +86,10 @@ function positionsOf(packageIds: string[]): Map<string, number> {
   return positions;
 }
 
-function listErrors(positions: Map<string, number>, judge: (id: string) => Refusal | undefined): FieldError[] {
+function listErrors(
+  positions: Map<string, number>,
+  judge: (id: string) => Refusal | undefined,
+): FieldError[] {
   return [...positions].flatMap(([id, index]) => {
     const refusal = judge(id);
     return refusal ? { field: `package_ids[${index}]`, code: refusal.code, message: refusal.reason } : [];
@@ -91,7 +98,8 @@ function listErrors(positions: Map<string, number>, judge: (id: string) => Refus
 
 function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
   if (manifest_id === manifestId) return undefined;
-  if (manifest_id !== null) return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };
+  if (manifest_id !== null)
+    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };
   // a parcel on hold, or gone, is not in the warehouse's hands to fly
   if (status === 'received') return undefined;
   return { code: 'not_available', reason: `Package ${id} cannot fly: its status is ${status}.` };
@@ -107,7 +115,17 @@ function assertAll(changed: number, ids: string[]): void {
   if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
 }
 
-async function recordCargo(ctx: Ctx, action: string, manifestId: string, packageIds: string[]): Promise<void> {
-  const fact = { action, entity: 'manifest', entityId: manifestId, after: { package_ids: packageIds } } as const;
+async function recordCargo(
+  ctx: Ctx,
+  action: string,
+  manifestId: string,
+  packageIds: string[],
+): Promise<void> {
+  const fact = {
+    action,
+    entity: 'manifest',
+    entityId: manifestId,
+    after: { package_ids: packageIds },
+  } as const;
   await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [fact]));
 }

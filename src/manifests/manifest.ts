@@ -3,8 +3,9 @@ import type { BodyOf } from '../contract/types.js';
 import { inScope } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
-import { airlinePrefix, checkAwb, type AwbCheck } from './awb.js';
+import { checkAwb, type AwbCheck } from './awb.js';
 import type { Change, Ctx } from './context.js';
+import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
 import { newSuffix } from './number.js';
 import {
   deleteEmptyManifest,
@@ -13,14 +14,13 @@ import {
   insertManifest,
   lockManifest,
   updateManifestRow,
-  type ManifestFields,
   type ManifestRow,
 } from './queries.js';
 import { assertStep, carryStatus, type ManifestStatus } from './transitions.js';
 
-export type Creation = BodyOf<'createManifest'> &
-  Omit<Extract<BodyOf<'manageManifest'>, { action: 'create_manifest' }>, 'action'>;
-export type MetaUpdate = Extract<BodyOf<'manageManifest'>, { action: 'update_meta' }>;
+type ManageBody = BodyOf<'manageManifest'>;
+type Creation = BodyOf<'createManifest'> & Omit<Extract<ManageBody, { action: 'create_manifest' }>, 'action'>;
+type MetaUpdate = Extract<ManageBody, { action: 'update_meta' }>;
 
 /** On a day with 10,000 manifests, 10 numbers in a row are taken once in 10^22 creations. */
 const NUMBER_TRIES = 10;
@@ -34,9 +34,11 @@ export async function createManifest(change: Change, wanted: Creation): Promise<
     if (!warehouseId) throw new Fault('warehouse_not_found');
     const draft = { ...mergeFields(NO_FIELDS, wanted), id: newId(), warehouse_id: warehouseId };
     const manifestNumber = await insertUnderFreeNumber(ctx, draft);
-    const after = { ...draft, manifest_number: manifestNumber, status: 'draft' };
-    await record(ctx, { action: 'manifest.created', entityId: draft.id, after, remarks: wanted.remarks });
-    return { id: draft.id, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
+    const airline = await airlineFact(ctx, draft);
+    const { id, ...stored } = draft;
+    const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airline };
+    await record(ctx, id, [{ action: 'manifest.created', after, remarks: wanted.remarks }]);
+    return { id, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
   });
 }
 
@@ -47,10 +49,11 @@ export async function updateManifest(change: Change, wanted: MetaUpdate): Promis
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const before = await openManifest(ctx, wanted.manifest_id);
-    const after = { ...before, ...mergeFields(before, wanted), status: wanted.status ?? before.status };
-    assertStep(before.status, after.status);
-    const isChanged = await saveDifference(ctx, { before, after, remarks: wanted.remarks });
-    return { status: after.status, awbCheck: checkAwb(after.awb_number), isChanged };
+    const status = wanted.status ?? before.status;
+    assertStep(before.status, status);
+    const after = { ...before, ...mergeFields(before, wanted), status };
+    const isChanged = await saveDifference(ctx, before, after, wanted.remarks);
+    return { status, awbCheck: checkAwb(after.awb_number), isChanged };
   });
 }
 
@@ -60,7 +63,7 @@ export async function deleteManifest(change: Change, manifestId: string): Promis
     const ctx = { ...change, tx };
     const { now: _, id, ...before } = await openManifest(ctx, manifestId);
     if ((await deleteEmptyManifest(ctx, id)) === 0) throw new Fault('manifest_not_empty');
-    await record(ctx, { action: 'manifest.deleted', entityId: id, before });
+    await record(ctx, id, [{ action: 'manifest.deleted', before }]);
   });
 }
 
@@ -71,7 +74,9 @@ export async function openManifest(ctx: Ctx, manifestId: string): Promise<Manife
   return manifest;
 }
 
-async function insertUnderFreeNumber(ctx: Ctx, draft: ManifestFields & { id: string; warehouse_id: string }) {
+type Draft = ManifestFields & { id: string; warehouse_id: string };
+
+async function insertUnderFreeNumber(ctx: Ctx, draft: Draft): Promise<string> {
   for (let tried = 0; tried < NUMBER_TRIES; tried += 1) {
     const manifestNumber = await insertManifest(ctx, { ...draft, suffix: newSuffix() });
     if (manifestNumber) return manifestNumber;
@@ -79,25 +84,54 @@ async function insertUnderFreeNumber(ctx: Ctx, draft: ManifestFields & { id: str
   throw new Error(`${NUMBER_TRIES} manifest numbers in a row were taken.`);
 }
 
-const NO_FIELDS: ManifestFields = {
-  awb_number: null,
-  airline_prefix: null,
-  flight_date: null,
-  flight_number: null,
-  notes: null,
-};
+/** Writes what differs, with everything that follows from it; answers whether anything did. */
+async function saveDifference(
+  ctx: Ctx,
+  before: ManifestRow,
+  after: ManifestRow,
+  remarks?: string,
+): Promise<boolean> {
+  const facts = await listFacts(ctx, before, after);
+  if (facts.length === 0) return false;
+  const written = await updateManifestRow(ctx, before, after);
+  if (written !== 1) throw new Error(`${written} manifests were updated under one lock.`);
+  if (after.status !== before.status) await carryStatus(ctx, after);
+  await record(
+    ctx,
+    after.id,
+    facts.map((fact) => ({ ...fact, remarks })),
+  );
+  return true;
+}
 
-/** The fields with what was sent in their place; blank text empties a field, since null is no text. */
-function mergeFields(stored: ManifestFields, sent: Partial<Record<keyof ManifestFields, string>>): ManifestFields {
-  const text = (name: keyof ManifestFields) => (sent[name] === undefined ? stored[name] : sent[name].trim() && sent[name]) || null;
-  const awb_number = text('awb_number');
-  const isAwbSent = sent.awb_number !== undefined;
-  const givenPrefix = sent.airline_prefix ?? (isAwbSent ? null : stored.airline_prefix);
-  return {
-    awb_number,
-    airline_prefix: airlinePrefix(isAwbSent ? awb_number : null, givenPrefix),
-    flight_date: sent.flight_date ?? stored.flight_date,
-    flight_number: text('flight_number'),
-    notes: text('notes'),
-  };
+/** A change of fields and a step are two facts, also when one call asked for both. */
+async function listFacts(ctx: Ctx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
+  const facts: Fact[] = [];
+  const difference = differenceOf(before, after);
+  if (difference) {
+    const airline = 'airline_prefix' in difference.after ? await airlineFact(ctx, after) : {};
+    facts.push({
+      action: 'manifest.updated',
+      before: difference.before,
+      after: { ...difference.after, ...airline },
+    });
+  }
+  if (before.status !== after.status) {
+    const [from, to] = [{ status: before.status }, { status: after.status }];
+    facts.push({ action: 'manifest.status_changed', before: from, after: to });
+  }
+  return facts;
+}
+
+/** The airline behind the prefix, for whoever reads the audit trail. */
+async function airlineFact(ctx: Ctx, { airline_prefix }: ManifestFields): Promise<{ airline?: string }> {
+  const airline = airline_prefix === null ? undefined : await findAirlineName(ctx, airline_prefix);
+  return airline === undefined ? {} : { airline };
+}
+
+type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
+
+async function record(ctx: Ctx, manifestId: string, facts: Fact[]): Promise<void> {
+  const whole = facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: manifestId }));
+  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, whole));
 }

@@ -1,17 +1,8 @@
 import { tenantRows } from '../db/filters.js';
 import { sql } from '../db/transaction.js';
 import type { Ctx } from './context.js';
+import type { ManifestFields } from './fields.js';
 import type { ManifestStatus } from './transitions.js';
-
-/** What update_meta may change. */
-export type ManifestFields = {
-  awb_number: string | null;
-  airline_prefix: string | null;
-  /** `YYYY-MM-DD` */
-  flight_date: string | null;
-  flight_number: string | null;
-  notes: string | null;
-};
 
 export type ManifestRow = ManifestFields & {
   id: string;
@@ -43,11 +34,10 @@ export async function findWarehouseId(ctx: Ctx, id: string | undefined): Promise
   return rows[0]?.id;
 }
 
-export async function findAirlineName(ctx: Ctx, prefix: string | null): Promise<string | null> {
-  if (prefix === null) return null;
+export async function findAirlineName(ctx: Ctx, prefix: string): Promise<string | undefined> {
   const rows = await ctx.tx.query<{ name: string }>(sql`
     select a.name from airlines a where ${tenantRows(ctx.db, ctx.caller, 'a')} and a.prefix = ${prefix}`);
-  return rows[0]?.name ?? null;
+  return rows[0]?.name;
 }
 
 export type NewManifest = ManifestFields & { id: string; suffix: string; warehouse_id: string };
@@ -85,5 +75,7 @@ export async function deleteEmptyManifest({ db, tx, caller }: Ctx, id: string): 
   return tx.execute(sql`
     delete from manifests m
     where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid
-      and not exists (select from packages p where p.tenant_id = m.tenant_id and p.manifest_id = m.id)`);
+      and not exists (
+        select from packages p
+        where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${tenantRows(db, caller, 'p')})`);
 }

@@ -17,7 +17,10 @@ const NEXT = {
 } satisfies Record<ManifestStatus, ManifestStatus | null>;
 
 /** What a manifest's step makes of the packages aboard. */
-const PACKAGE_STATUS: Partial<Record<ManifestStatus, string>> = { shipped: 'shipped', completed: 'delivered' };
+const PACKAGE_STATUS: Partial<Record<ManifestStatus, string>> = {
+  shipped: 'shipped',
+  completed: 'delivered',
+};
 
 /** A package that has come to its end stays there, whatever its manifest does. */
 const FINAL = new Set(['delivered', 'returned', 'lost']);

@@ -29,8 +29,7 @@ export async function receivePackage(
   const trackingNumber = intake.tracking_number.trim();
   const key = trackingKey(trackingNumber);
   return inScope(db, caller, async (tx) => {
-    await tx.execute(queries.lockParcel(caller.tenantId, key));
-    const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
+    const first = await findFirst(db, tx, caller, key);
     // before the body's owner is looked up: a repeated call is answered even if that customer has gone since
     if (first) return { row: first, isDuplicate: true };
     const named = await findNamed(db, tx, caller, intake);
@@ -40,6 +39,23 @@ export async function receivePackage(
     const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
     return store({ db, tx, caller, requestId }, fresh, announcements, ownership);
   });
+}
+
+/**
+ * What an earlier scan stored. Looked up before the lock as well as behind it: a scan that comes later need not
+ * queue for a lock that it has no use for.
+ */
+async function findFirst(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  key: string,
+): Promise<queries.ReceiptRow | undefined> {
+  const [early] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
+  if (early) return early;
+  await tx.execute(queries.lockParcel(caller.tenantId, key));
+  const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
+  return first;
 }
 
 /** Weight and measures as exact decimals. */

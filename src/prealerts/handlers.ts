@@ -1,7 +1,13 @@
 import type { Handlers } from '../../generated/handlers.js';
 import type { HandlerRequest } from '../contract/types.js';
 import type { Deps } from '../deps.js';
-import { createPrealert, deletePrealert, listPrealerts, replacePrealert, submitPrealert } from './prealert.js';
+import {
+  createPrealert,
+  deletePrealert,
+  listPrealerts,
+  replacePrealert,
+  submitPrealert,
+} from './prealert.js';
 import { viewPrealert } from './view.js';
 
 type Operations =

@@ -102,7 +102,12 @@ export async function replacePrealert(
       queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
     );
     if (!courier?.has_customer) throw unknownUserCode('user_code');
-    const fields = { userCode: body.user_code, ...tracking, vendor: body.vendor, description: body.description ?? null };
+    const fields = {
+      userCode: body.user_code,
+      ...tracking,
+      vendor: body.vendor,
+      description: body.description ?? null,
+    };
     const [after] = await tx.query<Record<string, unknown>>(
       queries.updatePrealert(db, caller, body.prealert_id, fields),
     );
@@ -114,7 +119,12 @@ export async function replacePrealert(
 }
 
 /** Deletes for good; the audit trail keeps what it was. @throws Fault prealert_not_found */
-export async function deletePrealert(db: Db, caller: UserCaller, requestId: string, id: string): Promise<void> {
+export async function deletePrealert(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  id: string,
+): Promise<void> {
   await inScope(db, caller, async (tx) => {
     const [before] = await tx.query<Record<string, unknown>>(queries.removePrealert(db, caller, id));
     if (!before) throw new Fault('prealert_not_found');
@@ -132,7 +142,9 @@ type Change = {
 async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Change): Promise<void> {
   const { action, id, before, after } = change;
   const states = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
-  await tx.execute(auditStatement(caller, requestId, [{ action, entity: 'prealert', entityId: id, ...states }]));
+  await tx.execute(
+    auditStatement(caller, requestId, [{ action, entity: 'prealert', entityId: id, ...states }]),
+  );
 }
 
 /** Trims a tracking number; the schema has refused one without any visible character. */

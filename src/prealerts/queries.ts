@@ -96,7 +96,10 @@ export function prealertForUpdate(db: Db, caller: UserCaller, id: string): Sql {
   return sql`select ${COLUMNS} from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid for update`;
 }
 
-export type EditableFields = Pick<Announcement, 'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'>;
+export type EditableFields = Pick<
+  Announcement,
+  'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
+>;
 
 /** A pre-alert still pending whose number now names a parcel in the warehouse becomes received. */
 export function updatePrealert(db: Db, caller: UserCaller, id: string, fields: EditableFields): Sql {
@@ -113,7 +116,10 @@ export function removePrealert(db: Db, caller: UserCaller, id: string): Sql {
 }
 
 export function onePrealert(db: Db, caller: UserCaller, id: string): Sql {
-  return withNames(sql`select * from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`, empty);
+  return withNames(
+    sql`select * from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`,
+    empty,
+  );
 }
 
 // The id ends every sort, so that pages neither repeat nor skip a row; each order has an index.
@@ -162,7 +168,11 @@ function filtersOf(db: Db, caller: UserCaller, query: QueryOf<'listPrealerts'>):
     : scope;
 }
 
-function scopeOf(db: Db, caller: UserCaller, { courier_id: courierId, status }: QueryOf<'listPrealerts'>): Sql {
+function scopeOf(
+  db: Db,
+  caller: UserCaller,
+  { courier_id: courierId, status }: QueryOf<'listPrealerts'>,
+): Sql {
   const conditions = [ownRows(db, caller, 'p')];
   // couriers have one account, whatever they ask for
   if (courierId && caller.courierId === null) conditions.push(sql`p.courier_id = ${courierId}::uuid`);

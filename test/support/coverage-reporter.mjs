@@ -18,7 +18,9 @@ export default class CoverageReporter {
     const declared = declaredPairs();
     const seen = seenPairs();
     const missing = declared.filter((pair) => !seen.has(pair));
-    process.stdout.write(`Contract: ${declared.length - missing.length} of ${declared.length} declared statuses seen.\n`);
+    process.stdout.write(
+      `Contract: ${declared.length - missing.length} of ${declared.length} declared statuses seen.\n`,
+    );
     if (missing.length > 0) this.error = new Error(`Declared but never seen:\n${missing.join('\n')}`);
     const { numPassedTests, numFailedTests, numFailedTestSuites } = results;
     // a suite that cannot even load has no failed test to count

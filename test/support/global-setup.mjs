@@ -50,7 +50,9 @@ async function makeTemplates(adminUrl, config) {
 }
 
 async function dropLeftovers(admin) {
-  const { rows } = await admin.query("select datname from pg_database where datname like 'crossdock\\_test\\_%'");
+  const { rows } = await admin.query(
+    "select datname from pg_database where datname like 'crossdock\\_test\\_%'",
+  );
   for (const { datname } of rows) await admin.query(`drop database "${datname}" with (force)`);
 }
 

@@ -58,7 +58,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const database = await (options.demo === false ? freshDatabase() : demoDatabase());
   const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
-  const config: Config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', ...options.env, DATABASE_URL: database.ownerUrl });
+  const config: Config = readConfig({
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    ...options.env,
+    DATABASE_URL: database.ownerUrl,
+  });
   const db = openDb({
     url: database.ownerUrl,
     size: options.poolSize ?? 10,
@@ -99,7 +104,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await db.close();
       await owner.end();
       await database.drop();
-      if (faults.length > 0) throw new Error(`Replies broke the contract:\n${[...new Set(faults)].join('\n')}`);
+      if (faults.length > 0)
+        throw new Error(`Replies broke the contract:\n${[...new Set(faults)].join('\n')}`);
     },
   };
   return service;
@@ -135,7 +141,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
 function exchange(url: URL, method: string, headers: Record<string, string>, body?: string): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const sized = body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+    const sized =
+      body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
     const request = httpRequest(url, { method, headers: sized, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -143,8 +150,14 @@ function exchange(url: URL, method: string, headers: Record<string, string>, bod
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const isJson = response.headers['content-type']?.includes('json') ?? false;
-        const received = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
-        resolve({ status: response.statusCode ?? 0, headers: received, body: isJson ? JSON.parse(text) : { text } });
+        const received = new Headers(
+          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+        );
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: received,
+          body: isJson ? JSON.parse(text) : { text },
+        });
       });
     });
     request.on('error', reject);
@@ -163,7 +176,13 @@ async function issueToken(service: Service, user: string): Promise<string> {
   const [row] = rows;
   if (!row) throw new Error(`There is no demo user ${user}.`);
   return service.app.tokens.issue(
-    { tenantId: row.tenant_id, userId: row.id, role: row.role, courierId: row.courier_id, tokenVersion: row.token_version },
+    {
+      tenantId: row.tenant_id,
+      userId: row.id,
+      role: row.role,
+      courierId: row.courier_id,
+      tokenVersion: row.token_version,
+    },
     row.now_s,
   );
 }
