@@ -4,17 +4,18 @@ import pg from 'pg';
 export type TestDatabase = { ownerUrl: string; drop(): Promise<void> };
 
 /** A database of this test file's own: migrated, with nothing in it. */
-export const freshDatabase = (): Promise<TestDatabase> => cloneDatabase('crossdock_test_empty');
+export const freshDatabase = (): Promise<TestDatabase> => cloneDatabase('empty');
 
 /** The same with the demo data loaded. */
-export const demoDatabase = (): Promise<TestDatabase> => cloneDatabase('crossdock_test_demo');
+export const demoDatabase = (): Promise<TestDatabase> => cloneDatabase('demo');
 
 async function cloneDatabase(template: string): Promise<TestDatabase> {
-  const name = `crossdock_test_${randomBytes(6).toString('hex')}`;
+  const prefix = setting('TEST_DATABASE_PREFIX');
+  const name = prefix + randomBytes(6).toString('hex');
   await asAdmin(async (admin) => {
     // two workers cloning one template at once: PostgreSQL refuses the second while the first still reads it
     await admin.query('select pg_advisory_lock(4711)');
-    await admin.query(`create database "${name}" template ${template}`);
+    await admin.query(`create database "${name}" template "${prefix}${template}"`);
   });
   const url = new URL(adminUrl());
   url.pathname = `/${name}`;
@@ -34,8 +35,11 @@ async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<vo
   }
 }
 
-function adminUrl(): string {
-  const url = process.env['TEST_ADMIN_URL'];
-  if (!url) throw new Error('Run the tests with npm test: its set-up starts the database server.');
-  return url;
+const adminUrl = () => setting('TEST_ADMIN_URL');
+
+/** What the global set-up left in the environment for its workers. */
+function setting(name: 'TEST_ADMIN_URL' | 'TEST_DATABASE_PREFIX'): string {
+  const value = process.env[name];
+  if (!value) throw new Error('Run the tests with npm test: its set-up starts the database server.');
+  return value;
 }

@@ -17,9 +17,36 @@ export default async function globalSetup() {
 
   const server = config.databaseUrl ? undefined : await startServer();
   const adminUrl = config.databaseOwnerUrl ?? server.url;
-  await makeTemplates(adminUrl, config);
+  if (server) await dropDatabases(adminUrl, isOfDeadRun);
+  // two runs may share a server: each has its own names
+  process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
   process.env.TEST_ADMIN_URL = adminUrl;
+  await makeTemplates(adminUrl, config);
   globalThis.__testServer = server;
+}
+
+const PREFIX = 'crossdock_test_';
+
+function isOfDeadRun(name) {
+  const [pid] = name.slice(PREFIX.length).split('_');
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+export async function dropDatabases(adminUrl, isDoomed) {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  const { rows } = await admin.query(
+    "select datname from pg_database where datname like 'crossdock\\_test\\_%'",
+  );
+  for (const { datname } of rows) {
+    if (isDoomed(datname)) await admin.query(`drop database if exists "${datname}" with (force)`);
+  }
+  await admin.end();
 }
 
 function startServer() {
@@ -34,26 +61,19 @@ function startServer() {
 
 async function makeTemplates(adminUrl, config) {
   const admin = new pg.Client({ connectionString: adminUrl });
+  const [empty, demo] = ['empty', 'demo'].map((name) => process.env.TEST_DATABASE_PREFIX + name);
   await admin.connect();
   try {
-    await dropLeftovers(admin);
-    await admin.query('create database crossdock_test_empty');
-    await migrate(urlOf(adminUrl, 'crossdock_test_empty'), join(projectRoot, 'prisma', 'migrations'));
-    await admin.query('create database crossdock_test_demo template crossdock_test_empty');
-    const client = new pg.Client({ connectionString: urlOf(adminUrl, 'crossdock_test_demo') });
+    await admin.query(`create database "${empty}"`);
+    await migrate(urlOf(adminUrl, empty), join(projectRoot, 'prisma', 'migrations'));
+    await admin.query(`create database "${demo}" template "${empty}"`);
+    const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
     await client.connect();
     await seedDemo(client, openSecrets(config.secrets), new Date());
     await client.end();
   } finally {
     await admin.end();
   }
-}
-
-async function dropLeftovers(admin) {
-  const { rows } = await admin.query(
-    "select datname from pg_database where datname like 'crossdock\\_test\\_%'",
-  );
-  for (const { datname } of rows) await admin.query(`drop database "${datname}" with (force)`);
 }
 
 function urlOf(adminUrl, database) {

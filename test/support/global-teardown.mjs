@@ -1,3 +1,8 @@
+import { dropDatabases } from './global-setup.mjs';
+
 export default async function globalTeardown() {
+  await dropDatabases(process.env.TEST_ADMIN_URL, (name) =>
+    name.startsWith(process.env.TEST_DATABASE_PREFIX),
+  );
   await globalThis.__testServer?.stop();
 }
