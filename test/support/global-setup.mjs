@@ -1,5 +1,5 @@
 // Once for the whole run: a PostgreSQL server, and two databases that every test file clones its own from.
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readConfig } from '../../dist/src/config.js';
@@ -15,25 +15,45 @@ export default async function globalSetup() {
   rmSync(observations, { recursive: true, force: true });
   mkdirSync(observations, { recursive: true });
 
-  const server = config.databaseUrl ? undefined : await startServer();
+  const server = config.databaseUrl ? undefined : await startOwnServer();
   const adminUrl = config.databaseOwnerUrl ?? server.url;
-  if (server) await dropDatabases(adminUrl, isOfDeadRun);
-  // two runs may share a server: each has its own names
+  // two runs may share the server that DATABASE_URL names: each has its own names
   process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
   process.env.TEST_ADMIN_URL = adminUrl;
   await makeTemplates(adminUrl, config);
-  globalThis.__testServer = server;
+  globalThis.__testServer = server && {
+    async stop() {
+      await server.stop();
+      rmSync(join(SERVERS, String(process.pid)), { recursive: true, force: true });
+    },
+  };
 }
 
 const PREFIX = 'crossdock_test_';
+const SERVERS = join(projectRoot, '.data', 'test');
 
-function isOfDeadRun(name) {
-  const [pid] = name.slice(PREFIX.length).split('_');
+/** A server of this run's own, so that a run that ends does not stop another's. */
+async function startOwnServer() {
+  mkdirSync(SERVERS, { recursive: true });
+  await removeServersOfDeadRuns();
+  return startServer(join(SERVERS, String(process.pid)));
+}
+
+async function removeServersOfDeadRuns() {
+  for (const pid of readdirSync(SERVERS).filter((name) => !isAlive(Number(name)))) {
+    const folder = join(SERVERS, pid);
+    // started once more to be stopped: it may still run as an orphan
+    const server = await startServer(folder);
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid) {
   try {
-    process.kill(Number(pid), 0);
-    return false;
+    return process.kill(pid, 0);
   } catch {
-    return true;
+    return false;
   }
 }
 
@@ -49,9 +69,9 @@ export async function dropDatabases(adminUrl, isDoomed) {
   await admin.end();
 }
 
-function startServer() {
+function startServer(dataDir) {
   return startEmbeddedPostgres({
-    dataDir: join(projectRoot, '.data', 'test'),
+    dataDir,
     database: 'postgres',
     log: () => {},
     // nothing here outlives the run
