@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { Ajv } from 'ajv';
 
 /** The only reader of the environment. Shapes and units are in the README's table of settings. */
@@ -98,6 +101,8 @@ const EXPECTED: Partial<Record<string, string>> = {
   TOKEN_KEYS: 'must be id:secret pairs joined by commas, each secret 32 characters or longer',
   ENCRYPTION_KEYS: 'must be version:key pairs joined by commas, each key 64 hex digits',
   LOOKUP_KEY: 'must be 64 hex digits',
+  EMBEDDED_POSTGRES: 'must be true or false',
+  OUTBOUND_ALLOW_LOOPBACK: 'must be true or false',
   WEBHOOK_RETRY_SECONDS: 'must be whole seconds joined by commas',
 };
 
@@ -124,13 +129,24 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /**
  * The schema owner's connection, for the scripts that need nothing else of a deployment's settings.
  *
- * @throws ConfigError when neither setting is there
+ * @throws ConfigError when neither setting is there, or the one that counts is no URL
  */
 export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
-  const url = env['DATABASE_OWNER_URL'] || env['DATABASE_URL'];
+  const name = env['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
+  const url = env[name];
   if (!url)
     throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
+  if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${EXPECTED[name]}`]);
   return url;
+}
+
+/**
+ * What a program that we start sees of our environment. Few variables, because /proc would show our secrets to the
+ * account that runs it, and PGDATA or PGPORT would steer PostgreSQL.
+ */
+export function environmentOfPrograms(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const { PATH, LD_LIBRARY_PATH, SystemRoot, TEMP, TZ } = env;
+  return { PATH, LD_LIBRARY_PATH, SystemRoot, TEMP, TZ };
 }
 
 function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; faults: string[] } {
@@ -169,14 +185,22 @@ function missingForDeployment(settings: Settings): string[] {
     );
   }
   for (const name of required) {
-    if (settings[name] === DEVELOPMENT_SECRETS[name])
-      faults.push(`${name} is the public development value; make one of your own`);
+    if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
+      faults.push(`${name} holds the public development value; make one of your own`);
   }
   return faults;
 }
 
+/** Anywhere in a list and under any id, because every key of a list verifies or decrypts. */
+function holdsPublicSecret(value: string, publicValue: string): boolean {
+  const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
+  return list(value).some((item) => secretOf(item) === secretOf(publicValue));
+}
+
 function contradictions(settings: Settings): string[] {
-  const faults = [];
+  const faults = [...unusableUrls(settings), ...unusableCertificate(settings)];
+  if (!list(settings.TRUST_PROXY).every(isAddressBlock))
+    faults.push('TRUST_PROXY must be addresses or CIDR blocks joined by commas');
   if (Boolean(settings.TLS_CERT_FILE) !== Boolean(settings.TLS_KEY_FILE)) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together');
   }
@@ -184,6 +208,40 @@ function contradictions(settings: Settings): string[] {
     faults.push('OUTBOUND_ALLOW_LOOPBACK is refused in production');
   }
   return faults;
+}
+
+function unusableUrls(settings: Settings): string[] {
+  return (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const)
+    .filter((name) => {
+      const value = settings[name];
+      // one that is no postgres URL at all has been told already
+      return value !== undefined && /^postgres(ql)?:/.test(value) && !isDatabaseUrl(value);
+    })
+    .map((name) => `${name} ${EXPECTED[name]}; encode special characters of the password (%23 for #)`);
+}
+
+const isDatabaseUrl = (value: string) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value);
+
+function unusableCertificate({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Settings): string[] {
+  if (!certFile || !keyFile) return [];
+  try {
+    createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+    return [];
+  } catch (error) {
+    return [
+      `TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${error instanceof Error ? error.message : 'unknown'}`,
+    ];
+  }
+}
+
+function isAddressBlock(item: string): boolean {
+  const [address = '', prefix, ...rest] = item.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    bits > 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  );
 }
 
 function toConfig(settings: Settings): Config {

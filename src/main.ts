@@ -1,65 +1,86 @@
-import { createApp, type App } from './app.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { createApp } from './app.js';
 import { ConfigError, readConfig, type Config } from './config.js';
 import { openDb } from './db/open.js';
 import { prepareDatabase, type PreparedDatabase } from './db/prepare.js';
 
-/** How long requests under way may take to finish after a signal. */
-const DRAIN_MS = 10_000;
+/** How long requests under way may take to finish after a signal; then their connections are cut. */
+const DRAIN_MS = 7_500;
+/** How long the statements of cut requests may hold the pool open. */
+const RELEASE_MS = 500;
+/** What starts us (docker, systemd, a rolling update) kills after ten seconds: end by ourselves before. */
+const EXIT_MS = 9_500;
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
 
+let stopSignal: NodeJS.Signals | undefined;
+const toldToStop = new Promise<void>((resolve) => {
+  const onSignal = (signal: NodeJS.Signals) => {
+    stopSignal ??= signal;
+    setTimeout(() => process.exit(1), EXIT_MS).unref();
+    resolve();
+  };
+  // on, not once: under npm a Ctrl-C comes twice, from the terminal and from npm, and the second would kill us
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+});
+
 try {
-  await serve(readConfig());
+  const config = readConfig();
+  const database = await prepareDatabase(config, print);
+  try {
+    await serveFrom(database, config);
+  } finally {
+    await database.stop();
+  }
+  process.exit(0);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   for (const fault of error.faults) print(fault);
   process.exit(1);
 }
 
-async function serve(config: Config): Promise<void> {
-  const database = await prepareDatabase(config, print);
+/** Serves until a signal comes. */
+async function serveFrom(database: PreparedDatabase, config: Config): Promise<void> {
   const db = openDb({
     url: database.url,
     size: config.poolSize,
     ...(database.assumeRole ? { assumeRole: database.assumeRole } : {}),
     onError: (error) => print(`A database connection broke: ${error.message}`),
   });
-  const app = await createApp({ config, db });
-  await listen(app, config, database);
-  closeOnSignal(app, async () => {
-    await db.close();
-    await database.stop();
-  });
-  if (config.appEnv === 'development') greet(app);
+  try {
+    const { server } = await createApp({ config, db });
+    // a signal that came meanwhile must not be answered with a greeting
+    if (stopSignal) return;
+    await listen(server, config);
+    if (config.appEnv === 'development') greet(server, config);
+    await toldToStop;
+    await drain(server);
+  } finally {
+    await Promise.race([db.close(), sleep(RELEASE_MS)]);
+  }
 }
 
-/** A port that is taken is said in one line, and leaves no database server behind. */
-async function listen({ server }: App, { host, port }: Config, database: PreparedDatabase): Promise<void> {
+async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
   try {
     await server.listen({ host, port });
   } catch (error) {
-    await database.stop();
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError([`Cannot listen on ${host}:${port}: ${reason}. Set HOST or PORT.`]);
   }
 }
 
-function closeOnSignal({ server }: App, release: () => Promise<void>): void {
-  const close = async (signal: string) => {
-    server.log.info({ signal }, 'closing');
-    // requests that hang must not keep the process: cut what is left after the deadline
-    setTimeout(() => server.server.closeAllConnections(), DRAIN_MS).unref();
-    await server.close();
-    await release();
-    process.exit(0);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void close(signal));
+async function drain(server: FastifyInstance): Promise<void> {
+  server.log.info({ signal: stopSignal }, 'closing');
+  setTimeout(() => server.server.closeAllConnections(), DRAIN_MS).unref();
+  await server.close();
 }
 
-function greet({ server }: App): void {
-  const address = server.server.address();
+function greet(app: FastifyInstance, { tls, host }: Config): void {
+  const address = app.server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const base = `http://127.0.0.1:${port}`;
+  const isEverywhere = host === '0.0.0.0' || host === '::';
+  const base = `${tls ? 'https' : 'http'}://${isEverywhere ? '127.0.0.1' : host}:${port}`;
   print(`
 Crossdock is serving ${base}
 

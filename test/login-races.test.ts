@@ -1,5 +1,4 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeLoginGate, networkOf } from '../src/auth/login-gate.js';
 import { countAttempt, passwordThrottle } from '../src/auth/throttle.js';
@@ -124,45 +123,46 @@ test('40 right logins of one user at once are not taken for guessing', async () 
 });
 
 /** A gate whose every place is taken, and a way to give them back. */
-async function takenGate() {
-  const gate = makeLoginGate();
+function takenGate() {
+  const gate = makeLoginGate(1);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const places = Math.max(1, availableParallelism() - 1);
-  const holders = Array.from({ length: places }, (_, index) =>
-    gate.inTurn('t', `holder ${index}`, () => released),
-  );
-  return { gate, release, holders };
+  const holder = gate.inTurn('t', 'holder', () => released);
+  return { gate, release, holder };
 }
 
 test('a flood on one name crowds out itself, and another name is next in turn', async () => {
-  const { gate, release, holders } = await takenGate();
+  const { gate, release, holder } = takenGate();
   const order: string[] = [];
   const attempt = (name: string) => gate.inTurn('t', name, async () => order.push(name));
   const flood = Array.from({ length: CALLERS }, () => attempt('flood'));
   const others = ['one', 'two', 'three'].map(attempt);
   release();
   const settled = await Promise.allSettled(flood);
-  await Promise.all([...others, ...holders]);
+  await Promise.all([...others, holder]);
   expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(16 - 3);
   expect(order.slice(0, 4)).toEqual(['flood', 'one', 'two', 'three']);
 });
 
-test('one attempt of a name at a time, whatever places are free', async () => {
-  const gate = makeLoginGate();
-  let running = 0;
-  const most = await times(10, () =>
-    gate.inTurn('t', 'Same', async () => {
-      running += 1;
-      await new Promise((resolve) => setImmediate(resolve));
-      return running--;
-    }),
-  );
-  expect(Math.max(...most)).toBe(1);
+test('three places serve three names at once, and one name one at a time', async () => {
+  const gate = makeLoginGate(3);
+  const mostAtOnce = async (nameOf: (index: number) => string) => {
+    let running = 0;
+    const seen = await times(10, (index) =>
+      gate.inTurn('t', nameOf(index), async () => {
+        running += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        return running--;
+      }),
+    );
+    return Math.max(...seen);
+  };
+  expect(await mostAtOnce((index) => `name ${index}`)).toBe(3);
+  expect(await mostAtOnce((index) => (index % 2 ? 'same' : 'SAME'))).toBe(1);
 });
 
 test('a full queue refuses at once, and a wait ends after 3 seconds', async () => {
-  const { gate, release, holders } = await takenGate();
+  const { gate, release, holder } = takenGate();
   const start = performance.now();
   const waitedMs = async (name: string) => {
     await expect(gate.inTurn('t', name, async () => {})).rejects.toMatchObject({
@@ -175,7 +175,7 @@ test('a full queue refuses at once, and a wait ends after 3 seconds', async () =
   expect(waits.filter((ms) => ms < 1_000)).toHaveLength(1);
   expect(Math.max(...waits)).toBeLessThan(4_000);
   release();
-  await Promise.all(holders);
+  await holder;
 });
 
 test('an attempt that throws gives its place back', async () => {

@@ -18,6 +18,7 @@ afterAll(() => service.stop());
 
 const { IEX, HRB } = DEMO.couriers;
 const demo = DEMO.tenants.demo;
+const PACKAGE_OF_TWO = DEMO.packages.two[0] ?? '';
 
 describe('creating', () => {
   test.each(STAFF)('%s creates an empty draft, even without a body', async (as) => {
@@ -115,13 +116,13 @@ describe('creating', () => {
     });
   });
 
-  test('300 more on a day that has taken a tenth of all its numbers get 300 numbers', async () => {
+  test('300 more on a day that has taken a twentieth of all its numbers, 84,000, get 300 numbers', async () => {
     await service.owner.query(
       `insert into manifests (tenant_id, id, manifest_number, warehouse_id)
        select $1, gen_random_uuid(), 'MAN-' || to_char(now() at time zone 'UTC', 'YYYYMMDD') || '-' || suffix, $2
        from (select substr($3, 1 + n % 36, 1) || substr($3, 1 + n / 36 % 36, 1) || substr($3, 1 + n / 1296 % 36, 1)
            || substr($3, 1 + n / 46656, 1) as suffix
-         from generate_series(0, 36 * 36 * 36 * 36 - 1, 10) as n) as taken
+         from generate_series(0, 36 * 36 * 36 * 36 - 1, 20) as n) as taken
        on conflict do nothing`,
       [demo, DEMO.warehouses.second, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'],
     );
@@ -135,7 +136,6 @@ describe('creating', () => {
     }
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(replies.map(({ body }) => body['data'].manifest_number)).size).toBe(300);
-    await service.owner.query('delete from manifests where warehouse_id = $1', [DEMO.warehouses.second]);
   }, 60_000);
 });
 
@@ -415,8 +415,9 @@ describe('packages on and off', () => {
   });
 
   test('an unknown package and another tenant’s are refused in the same words, before any other fault', async () => {
-    const [free, shipped] = [...(await makePackages(1)), ...(await makePackages(1, { status: 'shipped' }))];
-    const foreign = DEMO.packages.two[0];
+    const [free] = await makePackages(1);
+    const [shipped] = await makePackages(1, { status: 'shipped' });
+    const foreign = PACKAGE_OF_TWO;
     const unknown = randomUUID();
     for (const call of [add, remove]) {
       const replies = [await call([free, shipped, foreign]), await call([free, shipped, unknown])];
@@ -459,7 +460,8 @@ describe('packages on and off', () => {
   });
 
   test.each(STATUSES)('on a manifest in %s', async (status) => {
-    const [aboard, free] = [...(await makePackages(1, { manifestId: id })), ...(await makePackages(1))];
+    const [aboard] = await makePackages(1, { manifestId: id });
+    const [free] = await makePackages(1);
     await service.owner.query('update manifests set status = $2 where id = $1', [id, status]);
     const replies = [await add([free]), await remove([aboard]), await add([randomUUID()])];
     if (status === 'draft' || status === 'ready') {
@@ -474,6 +476,8 @@ describe('packages on and off', () => {
 
   test('10,000 packages go on, ship and are delivered, each call within 10 seconds', async () => {
     const packages = await makePackages(10_000, { courierId: IEX });
+    // as autovacuum does a minute after: until then foreign keys are checked by a plan for a table of 500 rows
+    await service.owner.query('analyze packages');
     const took: number[] = [];
     const timed = async (call: () => Promise<Reply>) => {
       const start = performance.now();
@@ -658,7 +662,8 @@ describe('reading', () => {
   });
 
   test('id is required, and a UUID', async () => {
-    for (const query of [{}, { id: 'x' }, { id: '' }, { id: [id, id] }]) {
+    const queries: Record<string, string | string[]>[] = [{}, { id: 'x' }, { id: '' }, { id: [id, id] }];
+    for (const query of queries) {
       const reply = await service.call('getManifest', { as: 'admin', query });
       expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
       expect(reply.body['errors'][0].field).toContain('id');
@@ -714,8 +719,8 @@ describe('who may', () => {
   test('every action on another tenant’s manifest answers as on an unknown one, and changes nothing', async () => {
     const id = await newManifest();
     const before = await row('manifests', id);
-    const foreign = actions(id, DEMO.packages.two[0]).slice(1);
-    const unknown = actions(randomUUID(), DEMO.packages.two[0]).slice(1);
+    const foreign = actions(id, PACKAGE_OF_TWO).slice(1);
+    const unknown = actions(randomUUID(), PACKAGE_OF_TWO).slice(1);
     for (const [index, body] of foreign.entries()) {
       const replies = [await manage(body, 'two/admin'), await manage(unknown[index] ?? {}, 'two/admin')];
       expectSameRefusal(replies, 404, 'manifest_not_found');

@@ -273,6 +273,19 @@ describe('dates', () => {
     }
   });
 
+  test.each(ZONES)("an intake's notice says the moment in UTC, while the database is at %s", async (zone) => {
+    await moveDatabaseTo(zone);
+    const body = { tracking_number: randomUUID(), weight: 1, user_code: 'IEX-1001' };
+    const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
+    const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
+    expect(Math.abs(Date.now() - received_at.getTime())).toBeLessThan(60_000);
+    const { rows } = await service.owner.query(
+      "select payload->>'received_at' as moment from jobs where payload->>'package_id' = $1",
+      [package_id],
+    );
+    expect(rows).toEqual([{ moment: received_at.toISOString() }]);
+  });
+
   test('of the first and the last year are taken', async () => {
     const { body } = await list('admin', {
       entryDateFloor: '0001-01-01',

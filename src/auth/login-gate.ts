@@ -19,14 +19,18 @@ const FAILURES_PER_ADDRESS = 50;
 const FAILURE_WINDOW_S = 15 * 60;
 
 /** One core is left to everything else: a hash takes one whole for a fifth of a second. */
-const PLACES = Math.max(1, availableParallelism() - 1);
+const DEFAULT_PLACES = Math.max(1, availableParallelism() - 1);
 const MAX_WAITING = 16;
 const MAX_WAIT_MS = 3_000;
 
-/** What sign-in shares within a process; what all replicas must agree on is in throttle.ts. */
-export function makeLoginGate(): LoginGate {
+/**
+ * What sign-in shares within a process; what all replicas must agree on is in throttle.ts.
+ *
+ * @param places how many password attempts run at once
+ */
+export function makeLoginGate(places = DEFAULT_PLACES): LoginGate {
   const failures = new RateLimiterMemory({ points: FAILURES_PER_ADDRESS, duration: FAILURE_WINDOW_S });
-  const turns = makeTurns();
+  const turns = makeTurns(places);
 
   return {
     async assertMayTry(tenantId, address) {
@@ -69,17 +73,17 @@ export function networkOf(address: string): string {
 type Waiter = { start(): void; refuse(): void };
 
 /**
- * PLACES attempts at once and a short queue before them. Names take turns, and a full queue gives up the newest
+ * `places` attempts at once and a short queue before them. Names take turns, and a full queue gives up the newest
  * of the name that waits most often, so that a flood on one name crowds out itself alone.
  */
-function makeTurns() {
+function makeTurns(places: number) {
   let taken = 0;
   const busy = new Set<string>();
   // in the order of their turns
   const lanes = new Map<string, Waiter[]>();
 
   function admitNext(): void {
-    if (taken === PLACES) return;
+    if (taken === places) return;
     for (const [lane, waiters] of lanes) {
       const [next, ...rest] = waiters;
       if (!next || busy.has(lane)) continue;

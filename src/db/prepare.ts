@@ -5,7 +5,7 @@ import { seedDemo } from '../demo/seed.js';
 import { projectRoot } from '../root.js';
 import { startEmbeddedPostgres, type EmbeddedServer } from './embedded.js';
 import { listPending, migrate } from './migrate.js';
-import { APP_ROLE, describeExcessPower, makeServiceLogin, withClient } from './roles.js';
+import { APP_ROLE, describeExcessPower, makeServiceLogin, readVersion, withClient } from './roles.js';
 
 export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
 
@@ -18,6 +18,9 @@ export type PreparedDatabase = {
 
 type Log = (line: string) => void;
 
+// foreign keys that set only some of their columns to null came with 15
+const OLDEST_VERSION = 15;
+
 /**
  * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
  * known, with demo data when it is empty and this is development.
@@ -27,6 +30,8 @@ type Log = (line: string) => void;
 export async function prepareDatabase(config: Config, log: Log): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
+    if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
+    if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
     const url = embedded ? await makeServiceLogin(embedded.url) : (config.databaseUrl ?? '');
@@ -39,8 +44,29 @@ export async function prepareDatabase(config: Config, log: Log): Promise<Prepare
   }
 }
 
-function startEmbedded(config: Config, log: Log): Promise<EmbeddedServer> {
-  return startEmbeddedPostgres({ dataDir: config.dataDir, database: 'crossdock', log });
+async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedServer> {
+  try {
+    return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
+  } catch (error) {
+    // its errors are written for whoever starts us
+    throw new ConfigError([reasonOf(error)]);
+  }
+}
+
+async function assertReachable(setting: string, url: string): Promise<void> {
+  const version = await readVersion(url).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: the database does not let us in: ${reasonOf(error)}`]);
+  });
+  if (version < OLDEST_VERSION)
+    throw new ConfigError([
+      `${setting}: PostgreSQL ${OLDEST_VERSION} or newer is needed, this is ${version}`,
+    ]);
+}
+
+// a refused name with two addresses is an AggregateError, whose message is empty
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promise<void> {

@@ -46,6 +46,16 @@ export async function makeServiceLogin(ownerUrl: string): Promise<string> {
   return url.href;
 }
 
+/** The server's major version. */
+export async function readVersion(url: string): Promise<number> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ version: number }>(
+      "select current_setting('server_version_num')::int / 10000 as version",
+    );
+    return rows[0]?.version ?? 0;
+  });
+}
+
 /** Runs `work` on a connection of its own. */
 export async function withClient<Result>(
   url: string,

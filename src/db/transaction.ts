@@ -111,7 +111,7 @@ function admit(caller: Caller, rows: Admission[]): void {
 }
 
 /** Sets the scope and asks, in one statement, whether the caller may still enter. */
-function enter(caller: Caller): Sql {
+export function enter(caller: Caller): Sql {
   switch (caller.kind) {
     case 'user':
       return sql`select outcome from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,

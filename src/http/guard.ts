@@ -33,11 +33,12 @@ const TENANTLESS = new Set<Operation['id']>([...HEALTH_CHECKS, 'getContractJson'
 /** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
 export function guardBeforeBody(operation: Operation, parts: GuardParts) {
   return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
-    request.operation = operation;
     if (parts.httpsOnly && request.protocol !== 'https' && !HEALTH_CHECKS.has(operation.id)) {
       throw new Fault('https_required');
     }
     if (!TENANTLESS.has(operation.id)) request.tenantId = await parts.tenants.ofHost(request.host);
+    // only now: the contract states these two refusals once, not at each operation
+    request.operation = operation;
     checkBodyKind(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', parts);
     await parts.limit.count(request);

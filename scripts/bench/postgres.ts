@@ -1,0 +1,123 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sql } from '../../src/db/transaction.js';
+import { withClient } from '../../src/db/roles.js';
+
+/** A statement with its values written into it, as psql and pgbench take it. */
+export function inline(statement: Sql, expressions: Record<string, string> = {}): string {
+  return statement.text.replace(/\$(\d+)/g, (_, position: string) => {
+    const value: unknown = statement.values[Number(position) - 1];
+    return expressions[String(value)] ?? literal(value);
+  });
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'number') return String(value);
+  return `'${String(value).replaceAll("'", "''")}'`;
+}
+
+/** Where a PostgreSQL client program is, on the PATH or in a distribution's folder. */
+export function findProgram(name: string): string | undefined {
+  const versions = '/usr/lib/postgresql';
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(':'),
+    ...(existsSync(versions) ? readdirSync(versions).map((version) => join(versions, version, 'bin')) : []),
+  ];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** Milliseconds that PostgreSQL's own client takes for one transaction of these statements, on average. */
+export async function timeTransaction(
+  url: string,
+  statements: string[],
+  times: number,
+): Promise<{ ms: number; client: string }> {
+  const psql = findProgram('psql');
+  return psql
+    ? { ms: timeWithPsql(psql, url, statements, times), client: 'psql' }
+    : { ms: await timeWithDriver(url, statements, times), client: 'a bare node-postgres client' };
+}
+
+function timeWithPsql(psql: string, url: string, statements: string[], times: number): number {
+  const transaction = `${['begin', ...statements, 'commit'].join(';\n')};\n`;
+  const run = (repeats: number) => {
+    const started = performance.now();
+    execFileSync(psql, ['-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', url], {
+      input: transaction.repeat(repeats),
+    });
+    return performance.now() - started;
+  };
+  // without the start of the program and its connection, which no service pays for each request
+  return (run(times) - run(1)) / (times - 1);
+}
+
+async function timeWithDriver(url: string, statements: string[], times: number): Promise<number> {
+  return withClient(url, async (client) => {
+    const started = performance.now();
+    for (let n = 0; n < times; n += 1) {
+      for (const statement of ['begin', ...statements, 'commit']) await client.query(statement);
+    }
+    return (performance.now() - started) / times;
+  });
+}
+
+/** Transactions a second that pgbench reaches with these statements, pipelined as we send them. */
+export function ratePgbench(
+  pgbench: string,
+  url: string,
+  statements: string[],
+  clients: number,
+  seconds: number,
+): number {
+  const folder = mkdtempSync(join(tmpdir(), 'crossdock-bench-'));
+  const script = join(folder, 'script.sql');
+  const lines = statements.map((statement) => `${statement.replace(/\s+/g, ' ')};`);
+  writeFileSync(
+    script,
+    [
+      '\\set n random(1, 1000000000000)',
+      '\\startpipeline',
+      'begin;',
+      ...lines,
+      'commit;',
+      '\\endpipeline',
+    ].join('\n'),
+  );
+  try {
+    const { stdout, stderr } = spawnSync(
+      pgbench,
+      ['-n', '-M', 'extended', '-c', String(clients), '-T', String(seconds), '-f', script, url],
+      { encoding: 'utf8' },
+    );
+    const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
+    if (!rate || !/number of failed transactions: 0 /.test(stdout))
+      throw new Error(`pgbench failed: ${stderr}${stdout}`);
+    return Number(rate);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The same through bare node-postgres, for a machine without pgbench. */
+export async function rateDriver(
+  url: string,
+  statements: (n: number) => string[],
+  clients: number,
+  seconds: number,
+): Promise<number> {
+  const until = performance.now() + seconds * 1000;
+  let done = 0;
+  const work = () =>
+    withClient(url, async (client) => {
+      while (performance.now() < until) {
+        const sent = statements(Math.floor(Math.random() * 1e12)).map((statement) => client.query(statement));
+        await Promise.all(sent);
+        done += 1;
+      }
+    });
+  await Promise.all(Array.from({ length: clients }, work));
+  return done / seconds;
+}

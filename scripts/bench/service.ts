@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { Agent, request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { projectRoot } from '../../src/root.js';
+
+export type BenchService = { port: number; stop(): Promise<void> };
+
+const PORT = 3999;
+
+/** The built service as a process of its own, as an operator runs it, its log thrown away. */
+export async function startBenchService(databaseUrl: string, ownerUrl: string): Promise<BenchService> {
+  const child = spawn(process.execPath, [join(projectRoot, 'dist/src/main.js')], {
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: databaseUrl,
+      DATABASE_OWNER_URL: ownerUrl,
+      PORT: String(PORT),
+      POOL_SIZE: '10',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await waitUntilReady();
+  return {
+    port: PORT,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function waitUntilReady(): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    try {
+      if ((await fetch(`http://127.0.0.1:${PORT}/ready`)).ok) return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+export type Exchange = {
+  method: string;
+  path: string;
+  host: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+/** One request on the one connection kept open; answers the parsed body. @throws unless the status is 2xx */
+export function exchange({
+  method,
+  path,
+  host,
+  headers = {},
+  body,
+}: Exchange): Promise<Record<string, unknown>> {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const type =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(text.length) };
+  return new Promise((resolve, reject) => {
+    const options = {
+      port: PORT,
+      host: '127.0.0.1',
+      method,
+      path,
+      agent,
+      headers: { host, ...type, ...headers },
+    };
+    const request = httpRequest(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const reply = Buffer.concat(chunks).toString();
+        if (response.statusCode !== 200)
+          reject(new Error(`${method} ${path} answered ${response.statusCode}: ${reply}`));
+        else resolve(JSON.parse(reply) as Record<string, unknown>);
+      });
+    });
+    request.on('error', reject);
+    request.end(text);
+  });
+}
+
+/** Logs in as the tenant's administrator. */
+export async function logIn(host: string): Promise<string> {
+  const reply = await exchange({
+    method: 'POST',
+    path: '/api/login.php',
+    host,
+    body: { action: 'login', username: 'admin', password: 'crossdock-demo' },
+  });
+  return String((reply['data'] as { access_token: string }).access_token);
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { operations, type OperationId } from '../../generated/operations.js';
+import { dereference, type Bundle, type ContractOperation, type Schema } from '../../src/contract/bundle.js';
+import type { Operation } from '../../src/contract/types.js';
+import { projectRoot } from '../../src/root.js';
+
+/** The published contract as it is generated, references and all. */
+export const bundle = JSON.parse(
+  readFileSync(join(projectRoot, 'generated', 'openapi.json'), 'utf8'),
+) as Bundle;
+
+const contract = dereference(bundle);
+
+// as: the generated table's own keys
+export const operationIds = Object.keys(operations) as OperationId[];
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+
+/** The methods that each path of the contract declares. */
+export const methodsByPath = new Map<string, string[]>();
+for (const { path, method } of Object.values(operations)) {
+  methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), method]);
+}
+
+export const operationOf = (id: OperationId): Operation => operations[id];
+
+/** An operation as the contract describes it, references resolved. */
+export function describeOperation(id: OperationId): ContractOperation {
+  const { method, path } = operations[id];
+  const described = contract.paths[path]?.[method.toLowerCase()];
+  if (!described) throw new Error(`The contract has no ${method} ${path}.`);
+  return described;
+}
+
+/** One shape that a JSON body may have: an operation has one for each of its actions. */
+export type BodyShape = { id: OperationId; action: string | undefined; schema: ObjectSchema; example: Body };
+export type Body = Record<string, unknown>;
+export type ObjectSchema = { properties: Record<string, Schema>; required?: string[] };
+
+/** Every shape of every operation's body, each with its first example. */
+export function bodyShapes(): BodyShape[] {
+  return operationIds.flatMap((id) => {
+    const media = describeOperation(id).requestBody?.content['application/json'];
+    if (!media?.schema) return [];
+    // as: bodies of this contract are objects, alone or told apart by their action
+    const schemas = (media.schema['oneOf'] ?? [media.schema]) as ObjectSchema[];
+    const examples = Object.values(media.examples ?? {}).map(({ value }) => value as Body);
+    return schemas.map((schema) => {
+      const action = schema.properties['action']?.['const'] as string | undefined;
+      const fitting = examples.filter((example) => action === undefined || example['action'] === action);
+      // the fullest example has the most fields to break
+      const [example] = fitting.sort((a, b) => Object.keys(b).length - Object.keys(a).length);
+      if (!example) throw new Error(`${id} ${action ?? ''} has no example.`);
+      return { id, action, schema, example };
+    });
+  });
+}
+
+export const nameOfShape = ({ id, action }: Pick<BodyShape, 'id' | 'action'>): string =>
+  action ? `${id} ${action}` : id;

@@ -1,0 +1,85 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
+
+/** A reply as it was on the wire. */
+export type RawReply = { status: number; headers: IncomingHttpHeaders; text: string };
+
+export type RawRequest = {
+  method?: string;
+  path: string;
+  headers?: Record<string, string | string[]>;
+  /** A list is sent in chunks, without a Content-Length. */
+  body?: string | Buffer | Buffer[];
+};
+
+/** One request on a connection of its own, its headers exactly these. */
+export function sendRaw(url: string, { method = 'GET', path, headers = {}, body }: RawRequest) {
+  return new Promise<RawReply>((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const isChunked = Array.isArray(body);
+    const sized = body === undefined || isChunked ? {} : { 'content-length': Buffer.byteLength(body) };
+    const options = { hostname, port, method, path, headers: { ...sized, ...headers }, agent: false };
+    const request = httpRequest(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      });
+    });
+    // a server that refuses a body early closes while it is still being sent: the reply counts
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') reject(error);
+    });
+    if (isChunked) for (const chunk of body) request.write(chunk);
+    request.end(isChunked ? undefined : body);
+  });
+}
+
+export function openSocket(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+/** Sends bytes as they are and answers everything that came back until the server closed. */
+export async function talk(url: string, bytes: string | Buffer): Promise<RawReply[]> {
+  const socket = await openSocket(url);
+  const replies = receive(socket);
+  socket.write(bytes);
+  return replies;
+}
+
+/** Everything that the server sends until it closes the connection. */
+export function receive(socket: Socket): Promise<RawReply[]> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    // after the last byte a reset is no loss
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(parseReplies(Buffer.concat(chunks).toString())));
+  });
+}
+
+function parseReplies(text: string): RawReply[] {
+  const replies: RawReply[] = [];
+  for (let rest = text; rest.length > 0;) {
+    const end = rest.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const headers = Object.fromEntries(
+      lines.map((line) => [
+        line.slice(0, line.indexOf(':')).toLowerCase(),
+        line.slice(line.indexOf(':') + 2),
+      ]),
+    );
+    const length = Number(headers['content-length'] ?? 0);
+    const body = Buffer.from(rest.slice(end + 4));
+    const status = Number(statusLine.split(' ')[1]);
+    replies.push({ status, headers, text: body.subarray(0, length).toString() });
+    rest = body.subarray(length).toString();
+  }
+  return replies;
+}
