@@ -11,7 +11,7 @@ import { makeHandlers } from './handlers.js';
 import { refuseWhileClosing } from './http/closing.js';
 import { makeFailureHandler } from './http/failures.js';
 import { registerReference } from './http/reference.js';
-import { openRequestLimit } from './http/request-limit.js';
+import { openKeyFailures, openRequestLimit } from './http/request-limit.js';
 import { registerRoutes } from './http/routes.js';
 import { makeServer, type Timeouts } from './http/server.js';
 import { openTenants } from './http/tenants.js';
@@ -38,7 +38,7 @@ export async function createApp({ config, db, timeouts, onReply }: AppOptions): 
 
   if (onReply) checkReplies(server, bundle, onReply);
   refuseWhileClosing(server);
-  server.setErrorHandler(makeFailureHandler(db));
+  server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
   await registerReference(server, bundle);
   await registerRoutes(
     server,

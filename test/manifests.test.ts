@@ -116,6 +116,34 @@ describe('creating', () => {
     });
   });
 
+  test('a field that belongs to another action is ignored, whatever its type', async () => {
+    const strange = {
+      notes: 7,
+      flight_date: 'never',
+      airline_prefix: {},
+      flight_number: ['BW'],
+      warehouse: null,
+    };
+    const created = await service.call('createManifest', { as: 'admin', body: strange });
+    const managed = await manage({
+      action: 'create_manifest',
+      flight_number: 485,
+      remarks: { a: 1 },
+      status: 'ready',
+    });
+    for (const reply of [created, managed]) {
+      expect(reply.status).toBe(200);
+      const info = await infoOf(reply.body['data'].manifest_id);
+      expect(info).toMatchObject({
+        notes: null,
+        flight_date: null,
+        airline_prefix: null,
+        flight_number: null,
+      });
+      expect(await auditOf(reply.body['data'].manifest_id)).toMatchObject([{ remarks: null }]);
+    }
+  });
+
   test('300 more on a day that has taken a twentieth of all its numbers, 84,000, get 300 numbers', async () => {
     await service.owner.query(
       `insert into manifests (tenant_id, id, manifest_number, warehouse_id)

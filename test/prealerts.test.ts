@@ -104,6 +104,19 @@ describe('POST /api/Prealert', () => {
     expect(new Set(refusals.map((refusal) => JSON.stringify(tellable(refusal)))).size).toBe(1);
   });
 
+  test('an address that keeps sending wrong keys gets 429, its right key still works', async () => {
+    const other = await startService();
+    const send = (key: string) =>
+      other.call('submitPrealert', { key, body: { UserCode: 'IEX-1001', TrackingNumber: newNumber() } });
+    const replies = await Promise.all(Array.from({ length: 320 }, (_, n) => send(`wrong-${n}`)));
+    expect(replies.filter(({ status }) => status === 403)).toHaveLength(300);
+    const [limited] = replies.filter(({ status }) => status === 429);
+    expect(limited?.body['code']).toBe('too_many_attempts');
+    expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(800);
+    expect((await send(DEMO.apiKeys.IEX)).status).toBe(201);
+    await other.stop();
+  });
+
   test('a sibling’s customer, an inactive one and an unknown one answer the same bytes', async () => {
     const codes = ['HRB-2001', 'IEX-1200', 'NOBODY', 'iex-1001', ' IEX-1001'];
     const replies = await Promise.all(

@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { projectRoot } from '../src/root.js';
 import { METHODS, methodsByPath } from './support/contract.js';
 import { demoDatabase, type TestDatabase } from './support/database.js';
 import { startProcess, type ServiceProcess } from './support/process.js';
 import { startService, type Reply, type Service } from './support/service.js';
-import { sendRaw, type RawReply } from './support/wire.js';
+import { receive, sendRaw, type RawReply } from './support/wire.js';
 
 let service: Service;
 
@@ -479,16 +483,15 @@ describe('headers of every reply', () => {
 describe('HTTPS only, in staging', () => {
   let staging: Service;
 
+  const STAGING = {
+    APP_ENV: 'staging',
+    TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+    ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+    LOOKUP_KEY: 'cd'.repeat(32),
+  };
+
   beforeAll(async () => {
-    staging = await startService({
-      env: {
-        APP_ENV: 'staging',
-        TRUST_PROXY: '127.0.0.1',
-        TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-        ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-        LOOKUP_KEY: 'cd'.repeat(32),
-      },
-    });
+    staging = await startService({ env: { ...STAGING, TRUST_PROXY: '127.0.0.1' } });
   });
 
   afterAll(async () => {
@@ -516,6 +519,32 @@ describe('HTTPS only, in staging', () => {
   test('health checks are answered without TLS', async () => {
     expect(await staging.call('getHealth')).toMatchObject({ status: 200 });
     expect(await staging.call('getReadiness')).toMatchObject({ status: 200 });
+  });
+
+  test('our own TLS counts, and gives slow requests no more time', async () => {
+    const files = {
+      TLS_CERT_FILE: join(projectRoot, 'test', 'support', 'localhost.pem'),
+      TLS_KEY_FILE: join(projectRoot, 'test', 'support', 'localhost-key.pem'),
+    };
+    const timeouts = { headersMs: 300, requestMs: 600 };
+    const secure = await startService({ env: { ...STAGING, ...files }, timeouts });
+    try {
+      const ca = readFileSync(files.TLS_CERT_FILE);
+      const talk = async (bytes: string) => {
+        const socket = connectTls({ host: '127.0.0.1', port: Number(new URL(secure.url).port), ca });
+        const replies = receive(socket);
+        socket.write(bytes);
+        return replies;
+      };
+      const request = 'GET /api/ManagePrealerts.php HTTP/1.1\r\nHost: x\r\n';
+      const [served] = await talk(`${request}Connection: close\r\n\r\n`);
+      expect(served).toMatchObject({ status: 401, headers: { 'strict-transport-security': expect.any(String) } });
+      const [late] = await talk(request);
+      if (late) expectFailure(late, 408, 'request_timeout');
+      expect(late).toBeDefined();
+    } finally {
+      await secure.stop();
+    }
   });
 
   test('in development no proxy is believed', async () => {

@@ -18,7 +18,7 @@ export type PreparedDatabase = {
 
 type Log = (line: string) => void;
 
-// foreign keys that set only some of their columns to null came with 15
+// the oldest that the suite is run against
 const OLDEST_VERSION = 15;
 
 /**
@@ -30,8 +30,8 @@ const OLDEST_VERSION = 15;
 export async function prepareDatabase(config: Config, log: Log): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
-    if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
     if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
+    if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
     const url = embedded ? await makeServiceLogin(embedded.url) : (config.databaseUrl ?? '');

@@ -3,6 +3,7 @@ import { toFieldErrors } from '../contract/field-errors.js';
 import { assertAdmitted, hasEntered, type Db } from '../db/transaction.js';
 import { faultOf } from '../db/violations.js';
 import { Fault, type FailureCode } from '../errors.js';
+import type { KeyFailures } from './request-limit.js';
 import { wrapFailure } from './envelope.js';
 
 const FRAMEWORK_CODES: Record<string, FailureCode> = {
@@ -16,12 +17,19 @@ const FRAMEWORK_CODES: Record<string, FailureCode> = {
 };
 
 /** Turns whatever was thrown into the failure envelope; the only place that does. */
-export function makeFailureHandler(db: Db) {
+export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const fault = await inOrderOfRefusal(toFault(error), request, db);
+    const refusal = await inOrderOfRefusal(toFault(error), request, db);
+    const fault = await keyFailures.judge(refusal, request);
     if (fault.httpStatus >= 500) request.log.error({ err: error, code: fault.code }, fault.code);
     return sendFault(fault, request, reply);
   };
+}
+
+/** The router could not read the path: no hook has run, so that the header is set here. */
+export function answerRouterFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  void reply.header('x-request-id', request.id);
+  sendFault(toFault(error), request, reply);
 }
 
 export function sendFault(fault: Fault, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -20,6 +20,27 @@ export function openRequestLimit(perMinute: number | undefined): RequestLimit {
   };
 }
 
+export type KeyFailures = { judge(fault: Fault, request: FastifyRequest): Promise<Fault> };
+
+const KEY_FAILURES = { points: 300, duration: 15 * 60 };
+
+/**
+ * Turns the refusal of an API key into 429 when an address has sent too many wrong ones. Only refusals count and
+ * only refusals change: a right key from the same address still works, many couriers share one.
+ */
+export function openKeyFailures(): KeyFailures {
+  const limiter = new RateLimiterMemory(KEY_FAILURES);
+  return {
+    async judge(fault, { tenantId, ip }) {
+      if (fault.code !== 'key_invalid') return fault;
+      return consume(limiter, `${tenantId} ${ip}`, 'too_many_attempts').then(
+        () => fault,
+        (refusal: Fault) => refusal,
+      );
+    },
+  };
+}
+
 /** @throws Fault with Retry-After when the subject has no points left */
 export async function consume(
   limiter: RateLimiterMemory,

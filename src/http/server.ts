@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
 import { newId } from '../ids.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
+import { answerRouterFailure } from './failures.js';
 import { answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
 
@@ -14,8 +15,10 @@ const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
 
 /** Fastify with our limits, parser, log lines and headers, and no route yet. */
 export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
+  const listener = { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: 500 };
   const app = Fastify({
-    ...(config.tls ? { https: readCertificate(config.tls) } : {}),
+    // with https set, Fastify reads nothing of http
+    ...(config.tls ? { https: { ...readCertificate(config.tls), ...listener } } : { http: listener }),
     logger: { level: config.logLevel, serializers: { req: describeRequest } },
     genReqId: newId,
     requestIdHeader: false,
@@ -23,11 +26,11 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     bodyLimit: JSON_BODY_BYTES,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: 65_000,
-    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: 500 },
     // answered in the envelope by refuseWhileClosing instead
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    frameworkErrors: answerRouterFailure,
     clientErrorHandler: answerParserFailure,
   });
   app.setValidatorCompiler(makeValidatorCompiler());

@@ -8,8 +8,12 @@ import { createManifest, deleteManifest, updateManifest, type CreatedManifest } 
 
 export function manifestHandlers({ db }: Deps) {
   return {
-    createManifest: async ({ body, caller, requestId }) =>
-      answer('Manifest created.', toCreated(await createManifest({ db, caller, requestId }, body))),
+    createManifest: async ({ body, caller, requestId }) => {
+      // taken one by one here and below: a key that an operation does not declare has not been validated
+      const { awb_number, warehouse_id, remarks } = body;
+      const wanted = { awb_number, warehouse_id, remarks };
+      return answer('Manifest created.', toCreated(await createManifest({ db, caller, requestId }, wanted)));
+    },
     manageManifest: ({ body, caller, requestId }) => manage({ db, caller, requestId }, body),
     getManifest: async ({ query, caller }) => {
       const detail = await readManifest(db, caller, query.id);
@@ -20,8 +24,10 @@ export function manifestHandlers({ db }: Deps) {
 
 function manage(change: Change, body: BodyOf<'manageManifest'>): Promise<ReplyOf<'manageManifest'>> {
   return byAction<typeof body, Promise<ReplyOf<'manageManifest'>>>(body, {
-    create_manifest: async (wanted) =>
-      answer('Manifest created.', toCreated(await createManifest(change, wanted))),
+    create_manifest: async ({ awb_number, airline_prefix, flight_date, notes, warehouse_id }) => {
+      const wanted = { awb_number, airline_prefix, flight_date, notes, warehouse_id };
+      return answer('Manifest created.', toCreated(await createManifest(change, wanted)));
+    },
     update_meta: async (wanted) => {
       const { status, awbCheck, isChanged } = await updateManifest(change, wanted);
       const message = isChanged
