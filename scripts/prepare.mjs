@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
 export function prepare() {
-  if (needsInstall())
-    step('Installing dependencies', npm, ['ci', '--include=dev', '--no-audit', '--no-fund']);
+  if (needsInstall()) step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
   if (!existsSync(join(root, 'generated', 'prisma', 'client.ts'))) {
     step('Generating code', process.execPath, ['scripts/generate.mjs']);
   }
@@ -21,19 +20,21 @@ export function build() {
   step('Building', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
 }
 
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-
-/** No install yet, or the lock file is newer than the last one. */
+/** No install yet, one without the compiler, or the lock file is newer than the last one. */
 function needsInstall() {
   const installed = join(root, 'node_modules', '.package-lock.json');
-  return (
-    !existsSync(installed) || statSync(join(root, 'package-lock.json')).mtimeMs > statSync(installed).mtimeMs
-  );
+  if (!existsSync(installed) || !existsSync(join(root, 'node_modules', 'typescript'))) return true;
+  return statSync(join(root, 'package-lock.json')).mtimeMs > statSync(installed).mtimeMs;
 }
 
 function step(title, command, args) {
   process.stderr.write(`${title} ...\n`);
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // npm is a .cmd on Windows, which only a shell runs; no argument of ours needs quoting
+    shell: command === 'npm' && process.platform === 'win32',
+  });
   if (error) throw error;
   if (status !== 0) {
     process.stderr.write(`${title} failed.\n`);

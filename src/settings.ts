@@ -83,7 +83,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; fau
   const names = Object.keys(SETTINGS.properties);
   // An empty value means unset: that is what a blank line in an env file says.
   const given = names.filter((name) => env[name] !== undefined && env[name] !== '');
-  const settings = Object.fromEntries(given.map((name) => [name, env[name]]));
+  const settings: Record<string, unknown> = Object.fromEntries(given.map((name) => [name, env[name]]));
   const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false }).compile(
     SETTINGS,
   );

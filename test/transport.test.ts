@@ -538,7 +538,10 @@ describe('HTTPS only, in staging', () => {
       };
       const request = 'GET /api/ManagePrealerts.php HTTP/1.1\r\nHost: x\r\n';
       const [served] = await talk(`${request}Connection: close\r\n\r\n`);
-      expect(served).toMatchObject({ status: 401, headers: { 'strict-transport-security': expect.any(String) } });
+      expect(served).toMatchObject({
+        status: 401,
+        headers: { 'strict-transport-security': expect.any(String) },
+      });
       const [late] = await talk(request);
       if (late) expectFailure(late, 408, 'request_timeout');
       expect(late).toBeDefined();
