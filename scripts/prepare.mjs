@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
 export function prepare() {
-  if (needsInstall()) step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
+  if (needsInstall())
+    step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
   if (!existsSync(join(root, 'generated', 'prisma', 'client.ts'))) {
     step('Generating code', process.execPath, ['scripts/generate.mjs']);
   }

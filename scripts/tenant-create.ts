@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
-import { isHashable } from '../src/auth/passwords.js';
 import { readOwnerUrl } from '../src/config.js';
 import { withClient } from '../src/db/roles.js';
-import { createTenant } from '../src/tenants/tenant.js';
+import { createTenant, judgePassword } from '../src/tenants/tenant.js';
 import { runScript } from './script.js';
 
 const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" --host gateway.example.com [--host ...]
   [--warehouse "Miami Gateway"] [--admin admin] [--generate-password]`;
-
-const MIN_PASSWORD_LENGTH = 12;
 
 await runScript(async (print) => {
   const options = readOptions();
@@ -29,30 +26,41 @@ await runScript(async (print) => {
 });
 
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      slug: { type: 'string' },
-      name: { type: 'string' },
-      host: { type: 'string', multiple: true },
-      warehouse: { type: 'string' },
-      admin: { type: 'string', default: 'admin' },
-      'generate-password': { type: 'boolean', default: false },
-    },
-  });
-  const { slug, name, host: hosts = [] } = values;
-  if (!slug || !name || hosts.length === 0)
-    throw new Error(`--slug, --name and --host are required.\n${USAGE}`);
-  if (!/^[a-z0-9-]{1,50}$/.test(slug))
-    throw new Error('--slug must be lower-case letters, digits and hyphens.');
+  const { slug, name, host = [], ...rest } = parseOptions();
+  const hosts = host.map((each) => each.toLowerCase());
+  if (!slug || !name || hosts.length === 0) throw usage('--slug, --name and --host are required.');
+  if (!/^[a-z0-9-]{1,50}$/.test(slug)) throw usage('--slug must be lower-case letters, digits and hyphens.');
+  if (!hosts.every((each) => /^(\*|[a-z0-9.-]{1,253})$/.test(each)))
+    throw usage('--host must be a host name without scheme, port or path, or * for any.');
+  if (!rest.admin.trim()) throw usage('--admin must not be blank.');
   return {
     slug,
     name,
-    hosts: hosts.map((host) => host.toLowerCase()),
-    warehouse: values.warehouse ?? name,
-    admin: values.admin,
-    generatePassword: values['generate-password'],
+    hosts,
+    warehouse: rest.warehouse ?? name,
+    admin: rest.admin,
+    generatePassword: rest['generate-password'],
   };
 }
+
+function parseOptions() {
+  try {
+    return parseArgs({
+      options: {
+        slug: { type: 'string' },
+        name: { type: 'string' },
+        host: { type: 'string', multiple: true },
+        warehouse: { type: 'string' },
+        admin: { type: 'string', default: 'admin' },
+        'generate-password': { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw usage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const usage = (fault: string) => new Error(`${fault}\n${USAGE}`);
 
 /** Asks where somebody can answer, and makes one up where nobody can. */
 async function choosePassword(generate: boolean): Promise<{ password: string; isGenerated: boolean }> {
@@ -64,9 +72,4 @@ async function choosePassword(generate: boolean): Promise<{ password: string; is
     validate: judgePassword,
   });
   return { password, isGenerated: false };
-}
-
-function judgePassword(password: string): true | string {
-  if (password.length < MIN_PASSWORD_LENGTH) return `Use ${MIN_PASSWORD_LENGTH} characters or more.`;
-  return isHashable(password) || 'Use at most 72 bytes.';
 }

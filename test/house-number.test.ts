@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isHouseNumber, newHouseNumber } from '../src/packages/house-number.js';
 
-const ALPHABET = [...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'];
+const ALPHABET = Array.from('23456789ABCDEFGHJKMNPQRSTUVWXYZ');
 const NUMBERS = 1_000;
 
 const numbers = Array.from({ length: NUMBERS }, newHouseNumber);
@@ -19,7 +19,7 @@ test('numbers are not in sequence: a thousand of them do not repeat', () => {
 
 test(`every wrong character in ${NUMBERS} numbers is detected`, () => {
   const accepted = numbers.flatMap((number) =>
-    [...number].flatMap((right, index) =>
+    Array.from(number).flatMap((right, index) =>
       ALPHABET.filter((wrong) => wrong !== right)
         .map((wrong) => number.slice(0, index) + wrong + number.slice(index + 1))
         .filter(isHouseNumber),
@@ -41,8 +41,10 @@ test.each(['', 'ABCDEF', `${newHouseNumber()}2`, 'abcdefg', '0000000', '222222 '
 );
 
 function neighbourSwaps(number: string): string[] {
-  return [...number].slice(1).flatMap((right, index) => {
-    const left = number.charAt(index);
-    return left === right ? [] : [number.slice(0, index) + right + left + number.slice(index + 2)];
-  });
+  return Array.from(number)
+    .slice(1)
+    .flatMap((right, index) => {
+      const left = number.charAt(index);
+      return left === right ? [] : [number.slice(0, index) + right + left + number.slice(index + 2)];
+    });
 }

@@ -91,7 +91,8 @@ function makeTurns(places: number) {
       if (rest.length > 0) lanes.set(lane, rest);
       taken += 1;
       busy.add(lane);
-      return next.start();
+      next.start();
+      return;
     }
   }
 

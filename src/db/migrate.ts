@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { withClient } from './roles.js';
 import { openSchemaEngine } from './schema-engine.js';
 
 // Any constant will do, as long as every replica takes the same one.
@@ -15,17 +15,12 @@ const MIGRATION_LOCK = 7_203_114;
  * @throws when a migration fails; PostgreSQL has then rolled that migration back whole
  */
 export async function migrate(url: string, folder: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  return withClient(url, async (client) => {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const migrations = await readMigrations(folder);
     const pending = await pendingMigrations(client, migrations);
-    if (pending.length === 0) return [];
-    return await apply(url, folder, migrations);
-  } finally {
-    await client.end();
-  }
+    return pending.length === 0 ? [] : apply(url, folder, migrations);
+  });
 }
 
 /** Names of migrations in `folder` that the database has not applied, oldest first. */

@@ -49,13 +49,13 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
     return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
   } catch (error) {
     // its errors are written for whoever starts us
-    throw new ConfigError([reasonOf(error)]);
+    throw new ConfigError([messageOf(error)]);
   }
 }
 
 async function assertReachable(setting: string, url: string): Promise<void> {
   const version = await readVersion(url).catch((error: unknown) => {
-    throw new ConfigError([`${setting}: the database does not let us in: ${reasonOf(error)}`]);
+    throw new ConfigError([`${setting}: ${messageOf(error)}`]);
   });
   if (version < OLDEST_VERSION)
     throw new ConfigError([
@@ -63,20 +63,18 @@ async function assertReachable(setting: string, url: string): Promise<void> {
     ]);
 }
 
-// a refused name with two addresses is an AggregateError, whose message is empty
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
-}
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promise<void> {
   const applied = await migrate(ownerUrl, MIGRATIONS);
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
   if (config.appEnv !== 'development') return;
-  const isSeeded = await withClient(ownerUrl, (client) =>
-    seedDemo(client, openSecrets(config.secrets), new Date()),
-  );
-  if (isSeeded) log('Loaded the demo data.');
+  await withClient(ownerUrl, async (client) => {
+    if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
+    // without statistics the first large writes would be planned for empty tables
+    await client.query('analyze');
+    log('Loaded the demo data.');
+  });
 }
 
 async function refuseUnmigrated(url: string): Promise<void> {

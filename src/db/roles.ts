@@ -62,10 +62,20 @@ export async function withClient<Result>(
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  await client.connect();
+  // a connection that breaks fails the query that waits on it; without a listener it would end the process
+  client.on('error', () => undefined);
+  await client.connect().catch((cause: unknown) => {
+    throw new Error(`The database does not let us in: ${reasonOf(cause)}`, { cause });
+  });
   try {
     return await work(client);
   } finally {
     await client.end();
   }
+}
+
+/** A name with several addresses gives an AggregateError, whose own message is empty. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ');
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -67,16 +67,27 @@ async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise
 }
 
 /**
+ * Reads in one flush, all statements seeing the database as it was at one moment.
+ *
+ * @throws Fault as inScope does
+ */
+export const readInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
+  flush(db, caller, 'begin isolation level repeatable read, read only', statements);
+
+/**
  * Sends `statements` as one transaction in the caller's scope, in one flush, and answers their rows. A caller
  * who may not enter has an empty scope, so that the statements behind find and change nothing.
  *
  * @throws Fault as inScope does
  */
-export async function flushInScope(db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> {
+export const flushInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
+  flush(db, caller, 'begin', statements);
+
+async function flush(db: Db, caller: Caller, begin: string, statements: Sql[]): Promise<Rows[]> {
   refuseNesting();
   const client = await db.pool.connect();
   try {
-    const sent = ['begin', toQuery(enter(caller)), ...statements.map(toQuery), 'commit'].map((query) =>
+    const sent = [begin, toQuery(enter(caller)), ...statements.map(toQuery), 'commit'].map((query) =>
       // as: pg takes text or a query object alike, its overloads do not
       client.query<Record<string, unknown>>(query as string),
     );

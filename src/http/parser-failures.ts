@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { newId } from '../ids.js';
 import { Fault, type FailureCode } from '../errors.js';
 import { wrapFailure } from './envelope.js';
 
 const PARSER_CODES: Record<string, FailureCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
@@ -13,12 +15,22 @@ const PARSER_CODES: Record<string, FailureCode> = {
  * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
  * headers too large, a request that did not arrive in time. The same envelope as everywhere.
  */
-export function answerParserFailure(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerParserFailure(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const fault = new Fault(PARSER_CODES[error.code ?? ''] ?? 'malformed_request');
+  answerOnSocket(socket, new Fault(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'));
+}
+
+/** Takes from Node what it would answer by itself, with no body or not at all. */
+export function answerInsteadOfNode({ server }: FastifyInstance): void {
+  // an expectation that is not known may be ignored (RFC 9110, 10.1.1)
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket) => answerOnSocket(socket, new Fault('malformed_request')));
+}
+
+function answerOnSocket(socket: Duplex, fault: Fault): void {
   const requestId = newId();
   const body = JSON.stringify(wrapFailure(fault, undefined, requestId, new Date()));
   socket.end(

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
+import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { answerRouterFailure } from './failures.js';
-import { answerParserFailure } from './parser-failures.js';
+import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
 
 export const JSON_BODY_BYTES = 1024 * 1024;
@@ -15,7 +17,12 @@ const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
 
 /** Fastify with our limits, parser, log lines and headers, and no route yet. */
 export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
-  const listener = { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: 500 };
+  const listener = {
+    headersTimeout: timeouts.headersMs,
+    connectionsCheckingInterval: 500,
+    // refused in the envelope instead, see assertOneHost
+    requireHostHeader: false,
+  };
   const app = Fastify({
     // with https set, Fastify reads nothing of http
     ...(config.tls ? { https: { ...readCertificate(config.tls), ...listener } } : { http: listener }),
@@ -33,6 +40,7 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     frameworkErrors: answerRouterFailure,
     clientErrorHandler: answerParserFailure,
   });
+  answerInsteadOfNode(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
@@ -42,9 +50,6 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     { parseAs: 'buffer' },
     async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
   );
-  app.addHook('onRequest', async (request, reply) => {
-    void reply.header('x-request-id', request.id);
-  });
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
@@ -52,7 +57,18 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     },
     hsts: config.appEnv === 'development' ? false : { maxAge: 31_536_000 },
   });
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+    assertOneHost(request.raw);
+  });
   return app;
+}
+
+/** With two, a proxy before us might have taken the other for the tenant's (RFC 9112, 3.2, refuses both). */
+function assertOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
+  throw new Fault('malformed_request', 'Send exactly one Host header.');
 }
 
 /** What a log line says of a request: never its query, where a key may stand, and never its headers. */

@@ -1,6 +1,6 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
-import { flushInScope, type Db } from '../db/transaction.js';
+import { readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { computePreview, findParties, type PartiesRow, type PreviewRow } from './queries.js';
 
@@ -23,7 +23,7 @@ export async function previewInvoice(
   if (caller.courierId !== null && caller.courierId !== courierId) {
     throw new Fault('record_forbidden', 'You may preview only your own invoices.');
   }
-  const [parties, computed] = await flushInScope(db, caller, [
+  const [parties, computed] = await readInScope(db, caller, [
     findParties(db, caller, courierId),
     computePreview(db, caller, { courierId, startDate, endDate }),
   ]);

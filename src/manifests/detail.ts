@@ -1,6 +1,6 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { DataOf } from '../contract/types.js';
-import { flushInScope, type Db } from '../db/transaction.js';
+import { readInScope, type Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import {
   selectFigures,
@@ -14,7 +14,7 @@ import { toDetail } from './view.js';
 
 /** A manifest with what the caller may see of it. @throws Fault manifest_not_found, also when that is nothing */
 export async function readManifest(db: Db, caller: UserCaller, id: string): Promise<DataOf<'getManifest'>> {
-  const [info, packages, figures] = await flushInScope(db, caller, [
+  const [info, packages, figures] = await readInScope(db, caller, [
     selectInfo(db, caller, id),
     selectPackages(db, caller, id),
     selectFigures(db, caller, id),

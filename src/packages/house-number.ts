@@ -20,13 +20,13 @@ export function newHouseNumber(): string {
 export function isHouseNumber(text: string): boolean {
   const serial = text.slice(0, SERIAL_LENGTH);
   const isKnown =
-    text.length === SERIAL_LENGTH + 1 && [...text].every((character) => ALPHABET.includes(character));
+    text.length === SERIAL_LENGTH + 1 && Array.from(text).every((character) => ALPHABET.includes(character));
   return isKnown && text.endsWith(checkCharacter(serial));
 }
 
 /** The character that belongs behind a serial: the sum of value x position, modulo 31. */
 export function checkCharacter(serial: string): string {
-  const sum = [...serial].reduce(
+  const sum = Array.from(serial).reduce(
     (total, character, index) => total + ALPHABET.indexOf(character) * (index + 1),
     0,
   );

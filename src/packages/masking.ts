@@ -6,7 +6,7 @@ const SHOWN_CHARACTERS = 4;
  * counts them, by code point, so that right(tracking_number, 4) is exactly what is shown.
  */
 export function maskTrackingNumber(trackingNumber: string): string {
-  const characters = [...trackingNumber];
+  const characters = Array.from(trackingNumber);
   const hidden =
     characters.length > SHOWN_CHARACTERS ? characters.length - SHOWN_CHARACTERS : characters.length;
   return '*'.repeat(hidden) + characters.slice(hidden).join('');

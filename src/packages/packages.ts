@@ -1,6 +1,6 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
-import { flushInScope, type Db } from '../db/transaction.js';
+import { readInScope, type Db } from '../db/transaction.js';
 import { listPackages, totalPackages, type PackageRow, type TotalsRow } from './list-queries.js';
 
 export { receivePackage } from './intake.js';
@@ -17,7 +17,7 @@ export async function findPackages(
 ): Promise<PackagePage> {
   // the contract's defaults apply to a body, and there need not be one
   const { page = 1, limit = DEFAULT_LIMIT, ...filters } = query ?? {};
-  const [rows, totals] = await flushInScope(db, caller, [
+  const [rows, totals] = await readInScope(db, caller, [
     listPackages(db, caller, filters, { page, limit }),
     totalPackages(db, caller, filters),
   ]);

@@ -1,7 +1,7 @@
 import { auditStatement } from '../audit.js';
 import type { KeyCaller, UserCaller } from '../auth/callers.js';
 import type { BodyOf, QueryOf } from '../contract/types.js';
-import { flushInScope, inScope, type Db, type Tx } from '../db/transaction.js';
+import { flushInScope, inScope, readInScope, type Db, type Tx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
@@ -43,7 +43,7 @@ export async function listPrealerts(
   caller: UserCaller,
   query: QueryOf<'listPrealerts'>,
 ): Promise<{ rows: PrealertRow[]; stats: PrealertStats }> {
-  const [rows, stats] = await flushInScope(db, caller, [
+  const [rows, stats] = await readInScope(db, caller, [
     queries.pageOfPrealerts(db, caller, query),
     queries.statsOfPrealerts(db, caller, query),
   ]);

@@ -90,6 +90,7 @@ async function makeTemplates(adminUrl, config) {
     const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
     await client.connect();
     await seedDemo(client, openSecrets(config.secrets), new Date());
+    await client.query('analyze');
     await client.end();
   } finally {
     await admin.end();

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeReplyJudge } from '../src/contract/check-replies.js';
+import { DEMO } from '../src/demo/seed.js';
+import type { OperationId } from '../src/contract/types.js';
+import { bodyShapes, bundle, METHODS, methodsByPath, operationIds, operationOf } from './support/contract.js';
+import { observe, startService, type Call, type Service } from './support/service.js';
+import { sendRaw, talk, type RawReply } from './support/wire.js';
+
+// What every operation refuses alike. What is an operation's own (404, 409, 422) is in its own tests.
+
+const { judge } = makeReplyJudge(bundle);
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ timeouts: { headersMs: 300, requestMs: 300 } });
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const declaring = (status: number) =>
+  operationIds.filter((id) => (operationOf(id).statuses as readonly number[]).includes(status));
+
+/** Credentials that the operation accepts. */
+function admitted(id: OperationId): Call {
+  const { credential } = operationOf(id);
+  if (credential === 'none') return {};
+  return credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
+}
+
+/** A request that gets past authentication and is refused for its content. */
+function refusedForContent(id: OperationId): Call {
+  const { method } = operationOf(id);
+  const content = method === 'GET' ? { query: { page: '0', id: 'none' } } : { body: '{' };
+  return { ...admitted(id), ...content };
+}
+
+const hasBody = (id: OperationId) => operationOf(id).mediaTypes.length > 0;
+
+const firstLine = (id: OperationId) =>
+  `${operationOf(id).method} ${operationOf(id).path} HTTP/1.1\r\nHost: x\r\n`;
+
+/** A reply that was given before there was an operation, judged and noted as that of one. */
+function expectDeclared(id: OperationId, reply: RawReply | undefined, status: number): void {
+  expect(reply?.status).toBe(status);
+  const header = (name: string) => reply?.headers[name.toLowerCase()]?.toString();
+  expect(judge(id, { status, header, text: reply?.text ?? '' })).toEqual([]);
+  observe(id, status);
+}
+
+describe('every operation declares and gives', () => {
+  test.each(declaring(405))('405 %s, for a method that its path lacks', async (id) => {
+    const { path } = operationOf(id);
+    const method = METHODS.find((each) => each !== 'HEAD' && !methodsByPath.get(path)?.includes(each));
+    expectDeclared(id, await sendRaw(service.url, { method, path }), 405);
+  });
+
+  test('408, for a request that does not arrive', async () => {
+    const ids = declaring(408);
+    const late = await Promise.all(
+      ids.map((id) => {
+        const head = `${firstLine(id)}Content-Type: application/json\r\n`;
+        return talk(service.url, hasBody(id) ? `${head}Content-Length: 9\r\n\r\n{` : head);
+      }),
+    );
+    for (const [index, id] of ids.entries()) {
+      // an operation with a credential refuses the missing one first; the late body is refused after it
+      expectDeclared(id, late[index]?.at(-1), 408);
+    }
+  });
+
+  test.each(declaring(413))('413 %s, for a body beyond 1 MiB', async (id) => {
+    const reply = await service.call(id, { ...admitted(id), body: `"${'x'.repeat(1024 * 1024)}"` });
+    expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  });
+
+  test.each(declaring(415))('415 %s, for a body that is not JSON', async (id) => {
+    const headers = { 'content-type': 'text/plain' };
+    const reply = await service.call(id, { ...admitted(id), headers, body: '{}' });
+    expect(reply).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+  });
+
+  test.each(declaring(431))('431 %s, for headers beyond 16 KiB', async (id) => {
+    const replies = await talk(service.url, `${firstLine(id)}X-Thing: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expectDeclared(id, replies[0], 431);
+  });
+
+  test.each(declaring(401).filter((id) => operationOf(id).credential !== 'none'))(
+    '401 %s, without a credential and with the other kind',
+    async (id) => {
+      const isKey = operationOf(id).credential === 'key';
+      const other = isKey ? { as: 'admin' } : { key: DEMO.apiKeys.IEX };
+      for (const call of [{}, other]) {
+        expect(await service.call(id, call)).toMatchObject({
+          status: 401,
+          body: { status: isKey ? 'fail' : 'error', code: isKey ? 'key_missing' : 'token_missing' },
+        });
+      }
+    },
+  );
+
+  test.each(declaring(403))('403 %s, for a credential that is known but not good enough', async (id) => {
+    expect(await service.call(id, notGoodEnough(id))).toMatchObject({
+      status: 403,
+      body: { status: 'fail' },
+    });
+  });
+
+  test.each(declaring(400))('400 %s, for content that is not what it takes', async (id) => {
+    expect(await service.call(id, refusedForContent(id))).toMatchObject({
+      status: 400,
+      body: { status: 'fail' },
+    });
+  });
+
+  function notGoodEnough(id: OperationId): Call {
+    const { credential } = operationOf(id);
+    if (credential === 'token') return { as: 'disabled' };
+    if (credential === 'key')
+      return { key: 'f'.repeat(64), body: { UserCode: 'IEX-1001', TrackingNumber: 'X1' } };
+    return { body: { action: 'login', username: 'disabled', password: DEMO.password } };
+  }
+});
+
+describe('429, beyond the operator’s own limit', () => {
+  let limited: Service;
+
+  beforeAll(async () => {
+    limited = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1' } });
+  });
+
+  afterAll(async () => {
+    await limited.stop();
+  });
+
+  test.each(declaring(429))('%s', async (id) => {
+    await limited.call(id, refusedForContent(id));
+    const reply = await limited.call(id, refusedForContent(id));
+    expect(reply).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(reply.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  });
+
+  test('one caller’s limit is not another’s, and service operations have none', async () => {
+    expect(await limited.call('listPrealerts', { as: 'manager' })).toMatchObject({ status: 200 });
+    expect(await limited.call('listPrealerts', { as: 'manager' })).toMatchObject({ status: 429 });
+    expect(await limited.call('listPrealerts', { as: 'warehouse' })).toMatchObject({ status: 200 });
+    expect(await limited.call('listPrealerts', { as: 'two/admin' })).toMatchObject({ status: 200 });
+    for (let calls = 0; calls < 5; calls += 1) {
+      expect(await limited.call('getHealth')).toMatchObject({ status: 200 });
+    }
+  });
+});
+
+describe('the order of refusal', () => {
+  const large = 'x'.repeat(1024 * 1024 + 1);
+
+  // each row is refused for everything that the rows below it are refused for as well
+  test.each<[string, number, string, Call]>([
+    ['the path', 404, '/nowhere', { token: 'not.a.token', body: large }],
+    ['the method', 405, '/api/ReceivePackage.php', { token: 'not.a.token', body: large }],
+    ['the size', 413, '/api/ManagePrealerts.php', { token: 'not.a.token', body: large }],
+    [
+      'the media type',
+      415,
+      '/api/ManagePrealerts.php',
+      { token: 'not.a.token', headers: { 'content-type': 'text/csv' }, body: '{' },
+    ],
+    ['the token', 401, '/api/ManagePrealerts.php', { token: 'not.a.token', body: '{' }],
+    ['the account', 403, '/api/ManagePrealerts.php', { as: 'disabled', body: '{' }],
+    ['the content', 400, '/api/ManagePrealerts.php', { as: 'admin', body: '{' }],
+  ])('%s', async (_name, status, path, call) => {
+    const method = status === 405 ? 'DELETE' : 'PUT';
+    expect((await service.request(method, path, call)).status).toBe(status);
+  });
+
+  test('the permission comes before the content, the content before the record', async () => {
+    const calls: [OperationId, Call, number][] = [
+      ['receivePackage', { as: 'iex', body: '{' }, 403],
+      ['manageManifest', { as: 'iex', body: { action: 'nonsense' } }, 403],
+      ['generateCourierInvoice', { as: 'warehouse', body: {} }, 403],
+      ['replacePrealert', { as: 'iex', body: { prealert_id: DEMO.prealerts.pending.HRB[0] } }, 400],
+      ['getManifest', { as: 'iex', query: { id: 'x' } }, 400],
+    ];
+    for (const [id, call, status] of calls)
+      expect([id, (await service.call(id, call)).status]).toEqual([id, status]);
+  });
+
+  test('a token that has become stale is 401 before bad content, and a disabled courier 403', async () => {
+    const token = await service.tokenOf('hrb');
+    const send = (body: unknown) => service.call('createPrealert', { token, body });
+    expect(await send('{')).toMatchObject({ status: 400 });
+    await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
+    expect(await send('{')).toMatchObject({ status: 403, body: { code: 'account_disabled' } });
+    await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
+    await service.owner.query('update users set token_version = token_version + 1 where id = $1', [
+      DEMO.users.hrb,
+    ]);
+    expect(await send('{')).toMatchObject({ status: 401, body: { code: 'token_invalid' } });
+    expect(await send({})).toMatchObject({ status: 401 });
+  });
+});
+
+test('every JSON body of the contract has an example', () => {
+  expect(new Set(bodyShapes().map(({ id }) => id))).toEqual(
+    new Set(operationIds.filter((id) => hasBody(id))),
+  );
+});
