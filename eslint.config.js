@@ -26,6 +26,17 @@ export default tseslint.config(
     },
   },
   {
+    // tests reach into replies and rows whose shape the contract check or the assertion itself judges
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  {
     files: ['src/**/*.ts'],
     ignores: ['src/config.ts'],
     rules: {

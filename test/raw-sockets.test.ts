@@ -53,7 +53,6 @@ describe('what is no HTTP request gets the envelope', () => {
     ['an encoding that hides its last step', `${POST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
     ['a size of a chunk that is no number', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['a chunk longer than its size', `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`],
-    ['a request without Host', 'GET /health HTTP/1.1\r\n\r\n'],
   ])('%s: 400', async (_name, bytes) => {
     expectEnvelope(await talk(service.url, bytes), 400, 'malformed_request');
   });
@@ -82,6 +81,7 @@ describe('what is no HTTP request gets the envelope', () => {
 
 describe('what is HTTP, but unusual, is answered by the service itself', () => {
   test.each([
+    ['no Host', 'GET /health HTTP/1.1\r\n', 400, 'malformed_request'],
     ['two Hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n', 400, 'malformed_request'],
     ['the server as a whole', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n', 404, 'route_not_found'],
     ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n', 400, 'malformed_request'],
@@ -160,9 +160,17 @@ describe('slow requests', () => {
   });
 });
 
+test('in production headers have 5 seconds and a request 10', async () => {
+  const usual = await startService({ demo: false });
+  const { headersTimeout, requestTimeout } = usual.app.server.server;
+  await usual.stop();
+  expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 5_000, requestTimeout: 10_000 });
+});
+
 describe('2,000 slow sockets', () => {
   test('slow nobody else, and all get 408', async () => {
-    const slow = await startService();
+    // long enough for all to be open at once, short enough to see all of them end
+    const slow = await startService({ timeouts: { headersMs: 3_000, requestMs: 3_000 } });
     try {
       const sockets: Socket[] = [];
       for (let opened = 0; opened < 2_000; opened += 100) {

@@ -40,7 +40,7 @@ export function toRoutes(bundle: Bundle): Bundle {
   return { ...routes, components: {} };
 }
 
-/** A copy of the bundle with internal references resolved and discriminator mappings dropped. */
+/** A copy of the bundle with internal references resolved, and discriminators as Ajv takes them. */
 export function dereference(bundle: Bundle): Bundle {
   const resolve = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(resolve);
@@ -50,6 +50,8 @@ export function dereference(bundle: Bundle): Bundle {
     const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
     if (typeof copy['discriminator'] === 'object') {
       copy['discriminator'] = { propertyName: (copy['discriminator'] as Schema)['propertyName'] };
+      // Ajv's discriminator judges objects alone: null or a list would pass
+      copy['type'] ??= 'object';
     }
     return copy;
   };

@@ -8,6 +8,7 @@ import {
   readFile,
   realpath,
   rename,
+  rm,
   stat,
   symlink,
 } from 'node:fs/promises';
@@ -26,9 +27,9 @@ const RELOCATED = '/var/lib/crossdock';
 
 /**
  * Decides where the cluster of `dataDir` lives, and creates the folder. It is `<dataDir>/postgres`, unless we are root
- * and the account that must run PostgreSQL cannot reach that folder or the binaries (a checkout below a /root of mode
- * 0700): then it is below /var/lib/crossdock. A cluster that is there already wins, so that a changed mode or
- * a moved checkout never presents an empty database.
+ * and the account that must run PostgreSQL cannot reach that folder (a checkout below a /root of mode 0700): then it
+ * is below /var/lib/crossdock. A cluster that is there already wins, so that a changed mode never presents an
+ * empty database.
  */
 export async function chooseLocation(dataDir: string, log: (line: string) => void): Promise<Location> {
   await mkdir(dataDir, { recursive: true });
@@ -37,14 +38,10 @@ export async function chooseLocation(dataDir: string, log: (line: string) => voi
   if (!account) return { ...wanted, account };
 
   const relocated = locationIn(join(RELOCATED, shortHash(wanted.cluster)));
-  const reachesData = await canTraverse(wanted.home, account);
-  const reachesBinaries = await canTraverse(join(findPackage(), 'native', 'bin'), account);
-  const staysPut = (await hasCluster(wanted)) || (reachesBinaries && !(await hasCluster(relocated)));
-  if (reachesData && staysPut) return { ...wanted, account };
+  const staysPut = (await hasCluster(wanted)) || !(await hasCluster(relocated));
+  if (staysPut && (await canTraverse(wanted.home, account))) return { ...wanted, account };
 
-  await mkdir(relocated.home, { recursive: true });
-  // whatever the umask: the account has to get through both
-  for (const folder of [RELOCATED, relocated.home]) await chmod(folder, 0o755);
+  await openFolder(relocated.home);
   log(
     `The account with uid ${account.uid} runs PostgreSQL for root; the database is in ${relocated.cluster}.`,
   );
@@ -55,20 +52,29 @@ export async function hasCluster({ cluster }: { cluster: string }): Promise<bool
   return exists(join(cluster, 'PG_VERSION'));
 }
 
+/** Below /var/lib/crossdock and open to all, whatever the umask: the account has to get through. */
+async function openFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const each of [RELOCATED, folder]) await chmod(each, 0o755);
+}
+
 /**
- * The programs, ready to run as `account`: in node_modules, or copied once into `home` when the account cannot reach
- * them there, or when they lack their links and that folder cannot be written.
+ * The programs, ready to run as `account`: in node_modules, or copied once when the account cannot reach them there
+ * (to /var/lib/crossdock, for every cluster), or when they lack their links and that folder cannot be written (to
+ * `home`).
  */
 export async function prepareBinaries({ home, account }: Location): Promise<Binaries> {
   const packaged = findPackage();
-  if (!account || (await canTraverse(join(packaged, 'native', 'bin'), account))) {
-    try {
-      return await makeRunnable(packaged);
-    } catch (error) {
-      if (!hasCode(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
-    }
+  if (account && !(await canTraverse(join(packaged, 'native', 'bin'), account))) {
+    await openFolder(RELOCATED);
+    return makeRunnable(await copyOnce(packaged, RELOCATED));
   }
-  return makeRunnable(await copyOnce(packaged, home));
+  try {
+    return await makeRunnable(packaged);
+  } catch (error) {
+    if (!hasCode(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
+    return makeRunnable(await copyOnce(packaged, home));
+  }
 }
 
 /** Across realms too: under jest a file system error is no instance of the test's own `Error`. */
@@ -170,7 +176,13 @@ async function copyOnce(packageDir: string, home: string): Promise<string> {
   // verbatim, because cp otherwise turns the relative library links into absolute ones into the unreachable folder
   await cp(join(packageDir, 'native'), join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
   await openToAll(partial);
-  await rename(partial, copy);
+  try {
+    await rename(partial, copy);
+  } catch (error) {
+    // another process, with another cluster, was as quick
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+    await rm(partial, { recursive: true });
+  }
   return copy;
 }
 

@@ -29,12 +29,15 @@ export function createPool({ url, size, assumeRole, onError }: PoolOptions): pg.
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: 'crossdock',
-    ...(assumeRole ? { options: `-c role=${assumeRole}` } : {}),
+    options: startupOptions(assumeRole),
     types: { getTypeParser: parserOf },
   });
   pool.on('error', onError);
   return pool;
 }
+
+/** UTC, because Prisma's adapter (7.10) drops the offset of a timestamptz and takes the rest for UTC. */
+const startupOptions = (role: string | undefined) => `-c timezone=UTC${role ? ` -c role=${role}` : ''}`;
 
 const DATE_OID = 1082;
 

@@ -7,7 +7,7 @@ const SERVICE_LOGIN = 'crossdock_service';
 
 /**
  * Why a connection must not serve requests: its role is a superuser, bypasses row-level security, or owns our
- * tables (or is a member of a role that does). Undefined when it may.
+ * tables, or is a member of a role that does. Undefined when it may.
  */
 export async function describeExcessPower(url: string): Promise<string | undefined> {
   return withClient(url, async (client) => {
@@ -16,16 +16,20 @@ export async function describeExcessPower(url: string): Promise<string | undefin
       is_super: boolean;
       bypasses: boolean;
       owns: boolean;
+      may_become: string | null;
     }>(
       `select rolname as name, rolsuper as is_super, rolbypassrls as bypasses,
          exists (select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
-           and pg_has_role(session_user, relowner, 'member')) as owns
+           and pg_has_role(session_user, relowner, 'member')) as owns,
+         (select min(mighty.rolname) from pg_roles mighty where (mighty.rolsuper or mighty.rolbypassrls)
+           and pg_has_role(session_user, mighty.oid, 'member')) as may_become
        from pg_roles where rolname = session_user`,
     );
     const [role] = rows;
     if (!role) return 'its role is unknown';
     if (role.is_super) return `the role ${role.name} is a superuser`;
     if (role.bypasses) return `the role ${role.name} bypasses row-level security`;
+    if (role.may_become) return `the role ${role.name} may become ${role.may_become}`;
     return role.owns ? `the role ${role.name} owns the tables` : undefined;
   });
 }

@@ -1,5 +1,5 @@
 import type { UserCaller } from '../auth/callers.js';
-import type { BodyOf } from '../contract/types.js';
+import type { BodyOf, DataOf } from '../contract/types.js';
 import { ownRows, tenantRows } from '../db/filters.js';
 import { containsPattern } from '../db/patterns.js';
 import { join, sql, type Db, type Sql } from '../db/transaction.js';
@@ -17,7 +17,7 @@ export type PackageRow = {
   shipper: string | null;
   description: string | null;
   received_at: Date;
-  status: 'received';
+  status: DataOf<'retrievePackages'>[number]['status'];
   courier_name: string | null;
   carrier_name: string | null;
   manifest_number: string | null;
@@ -53,12 +53,9 @@ export function totalPackages(db: Db, caller: UserCaller, filters: PackageFilter
 /** The packages that a caller may see and all filters select. An empty filter text is no filter. */
 function matching(db: Db, caller: UserCaller, filters: PackageFilters): Sql {
   const conditions = [
-    filters.trackingNumber && contains(visibleNumber(caller), filters.trackingNumber),
+    textFilter(filters),
     filters.houseNumber && sql`p.house_number = ${filters.houseNumber}`,
     filters.userCode && sql`p.user_code = ${filters.userCode}`,
-    filters.shipper && contains(sql`p.shipper`, filters.shipper),
-    filters.firstName && contains(sql`p.first_name`, filters.firstName),
-    filters.lastName && contains(sql`p.last_name`, filters.lastName),
     // a courier has no other courier's packages, whatever it asks for
     caller.courierId === null && filters.courierID && sql`p.courier_id = ${filters.courierID}::uuid`,
     filters.carrierID && sql`p.carrier_id = ${filters.carrierID}::uuid`,
@@ -72,16 +69,16 @@ const isSql = (condition: Sql | string | false | undefined): condition is Sql =>
   typeof condition === 'object';
 
 /**
- * What a caller sees of a tracking number, so that a search finds it by nothing else: see maskTrackingNumber.
- * Searching the whole number would tell a courier the hidden part digit by digit.
+ * The partial filters, through the trigram index. The function matches a masked number by what the courier sees
+ * of it (maskTrackingNumber): the whole number would tell it the hidden part digit by digit.
  */
-function visibleNumber(caller: UserCaller): Sql {
-  if (caller.courierId === null) return sql`p.tracking_number`;
-  return sql`case when p.user_code is not null then p.tracking_number
-    when length(p.tracking_number) > 4 then right(p.tracking_number, 4) end`;
+function textFilter({ trackingNumber, shipper, firstName, lastName }: PackageFilters): Sql | undefined {
+  const patterns = [trackingNumber, shipper, firstName, lastName].map((text) =>
+    text ? containsPattern(text) : null,
+  );
+  if (patterns.every((pattern) => pattern === null)) return undefined;
+  return sql`p.id = any (array(select search_packages(${join(patterns)})))`;
 }
-
-const contains = (column: Sql, text: string) => sql`${column} ilike ${containsPattern(text)}`;
 
 /** Midnight UTC of a date, or so many days after it, whatever time zone the session has. */
 const midnight = (date: string, daysAfter = 0) =>

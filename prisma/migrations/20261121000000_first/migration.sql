@@ -521,6 +521,7 @@ language sql stable parallel safe
 return nullif(nullif(current_setting('app.courier_id', true), ''), 'all')::uuid;
 
 -- Row-level security -----------------------------------------------------------------------------------
+-- The scope is asked in sub-selects, once a statement; bare calls would be made for every row.
 
 do $$
 declare
@@ -539,8 +540,8 @@ begin
   loop
     execute format(
       'create policy courier_scope on %I
-       using (tenant_id = app_tenant() and (app_sees_all_couriers() or courier_id = app_courier()))
-       with check (tenant_id = app_tenant() and (app_sees_all_couriers() or courier_id = app_courier()))', name);
+       using (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier())))
+       with check (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier())))', name);
   end loop;
 
   -- The tenant's own registers: everybody of the tenant reads them, staff write them.
@@ -549,8 +550,8 @@ begin
     execute format('create policy tenant_reads on %I for select using (tenant_id = app_tenant())', name);
     execute format(
       'create policy staff_writes on %I
-       using (tenant_id = app_tenant() and app_sees_all_couriers())
-       with check (tenant_id = app_tenant() and app_sees_all_couriers())', name);
+       using (tenant_id = app_tenant() and (select app_sees_all_couriers()))
+       with check (tenant_id = app_tenant() and (select app_sees_all_couriers()))', name);
   end loop;
 
   -- What the sign-in keeps; no courier reads it.
@@ -558,8 +559,8 @@ begin
   loop
     execute format(
       'create policy staff_scope on %I
-       using (tenant_id = app_tenant() and app_sees_all_couriers())
-       with check (tenant_id = app_tenant() and app_sees_all_couriers())', name);
+       using (tenant_id = app_tenant() and (select app_sees_all_couriers()))
+       with check (tenant_id = app_tenant() and (select app_sees_all_couriers()))', name);
   end loop;
 end $$;
 
@@ -574,41 +575,41 @@ begin
 end $$;
 
 create policy courier_scope on couriers
-  using (tenant_id = app_tenant() and (app_sees_all_couriers() or id = app_courier()))
-  with check (tenant_id = app_tenant() and (app_sees_all_couriers() or id = app_courier()));
+  using (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or id = (select app_courier())))
+  with check (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or id = (select app_courier())));
 
 -- A courier sees a manifest if a package of its own is aboard; the inner query runs under packages' policy.
 create policy courier_aboard on manifests for select
-  using (tenant_id = app_tenant() and (app_sees_all_couriers() or exists (
+  using (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or exists (
     select from packages where packages.tenant_id = manifests.tenant_id and packages.manifest_id = manifests.id
-      and packages.courier_id = app_courier())));
+      and packages.courier_id = (select app_courier()))));
 create policy staff_writes on manifests
-  using (tenant_id = app_tenant() and app_sees_all_couriers())
-  with check (tenant_id = app_tenant() and app_sees_all_couriers());
+  using (tenant_id = app_tenant() and (select app_sees_all_couriers()))
+  with check (tenant_id = app_tenant() and (select app_sees_all_couriers()));
 
 create policy courier_scope on package_events for select
-  using (tenant_id = app_tenant() and (app_sees_all_couriers() or courier_id = app_courier()));
+  using (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier())));
 create policy courier_appends on package_events for insert
-  with check (tenant_id = app_tenant() and (app_sees_all_couriers() or courier_id = app_courier()));
+  with check (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier())));
 
 -- A courier is billed by its own tiers, or by the tenant's default ones.
 create policy tier_scope on rate_tiers for select
-  using (tenant_id = app_tenant() and (app_sees_all_couriers() or courier_id is null or courier_id = app_courier()));
+  using (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id is null or courier_id = (select app_courier())));
 create policy staff_writes on rate_tiers
-  using (tenant_id = app_tenant() and app_sees_all_couriers())
-  with check (tenant_id = app_tenant() and app_sees_all_couriers());
+  using (tenant_id = app_tenant() and (select app_sees_all_couriers()))
+  with check (tenant_id = app_tenant() and (select app_sees_all_couriers()));
 
 create policy bill_scope on bills for select
   using (tenant_id = app_tenant()
-    and (app_sees_all_couriers() or (courier_id = app_courier() and status <> 'draft')));
+    and ((select app_sees_all_couriers()) or (courier_id = (select app_courier()) and status <> 'draft')));
 create policy staff_writes on bills
-  using (tenant_id = app_tenant() and app_sees_all_couriers())
-  with check (tenant_id = app_tenant() and app_sees_all_couriers());
+  using (tenant_id = app_tenant() and (select app_sees_all_couriers()))
+  with check (tenant_id = app_tenant() and (select app_sees_all_couriers()));
 
 -- Everybody's changes are recorded, staff read the record.
-create policy staff_reads on audit_entries for select using (tenant_id = app_tenant() and app_sees_all_couriers());
+create policy staff_reads on audit_entries for select using (tenant_id = app_tenant() and (select app_sees_all_couriers()));
 create policy tenant_appends on audit_entries for insert
-  with check (tenant_id = app_tenant() and (app_sees_all_couriers() or app_courier() is not null));
+  with check (tenant_id = app_tenant() and ((select app_sees_all_couriers()) or (select app_courier()) is not null));
 
 -- Invariants -------------------------------------------------------------------------------------------
 
@@ -793,7 +794,8 @@ create policy lookup_reads on tenants for select to crossdock_lookup using (true
 create policy lookup_reads on tenant_hosts for select to crossdock_lookup using (true);
 create policy lookup_reads on prealerts for select to crossdock_lookup using (true);
 create policy lookup_reads on customers for select to crossdock_lookup using (true);
-grant select on tenants, tenant_hosts, prealerts, customers to crossdock_lookup;
+create policy lookup_reads on packages for select to crossdock_lookup using (true);
+grant select on tenants, tenant_hosts, prealerts, customers, packages to crossdock_lookup;
 
 -- Which tenant answers on a host: its owner, else the owner of `*`, else the only tenant there is.
 create function tenant_of_host(p_host text) returns uuid
@@ -821,15 +823,33 @@ language sql stable security definer set search_path = public, pg_temp set plan_
     and (c.first_name || ' ' || c.last_name) ilike p_pattern
 $$;
 
+create index packages_text_trgm on packages
+  using gin (tracking_number gin_trgm_ops, shipper gin_trgm_ops, first_name gin_trgm_ops, last_name gin_trgm_ops);
+
+-- Ids of the packages in scope that match every ilike pattern given; null is no condition. Of a number that is
+-- masked for a courier, whose customer is unknown, only what it may see is matched: the last four characters.
+create function search_packages(p_number text, p_shipper text, p_first_name text, p_last_name text) returns setof uuid
+language sql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
+  select p.id from packages p
+  where p.tenant_id = app_tenant() and (app_sees_all_couriers() or p.courier_id = app_courier())
+    and (p_number is null or (p.tracking_number ilike p_number and (app_sees_all_couriers() or p.user_code is not null
+      or (length(p.tracking_number) > 4 and right(p.tracking_number, 4) ilike p_number))))
+    and (p_shipper is null or p.shipper ilike p_shipper)
+    and (p_first_name is null or p.first_name ilike p_first_name)
+    and (p_last_name is null or p.last_name ilike p_last_name)
+$$;
+
 grant create on schema public to crossdock_lookup;
+alter function search_packages(text, text, text, text) owner to crossdock_lookup;
 alter function tenant_of_host(text) owner to crossdock_lookup;
 alter function search_prealerts(text) owner to crossdock_lookup;
 revoke create on schema public from crossdock_lookup;
 
 -- Grants -----------------------------------------------------------------------------------------------
 
-revoke all on function tenant_of_host(text), search_prealerts(text) from public;
-grant execute on function tenant_of_host(text), search_prealerts(text) to crossdock_app;
+revoke all on function tenant_of_host(text), search_prealerts(text), search_packages(text, text, text, text) from public;
+grant execute on function tenant_of_host(text), search_prealerts(text), search_packages(text, text, text, text)
+  to crossdock_app;
 
 -- /ready asks which migrations the database has.
 grant select on _prisma_migrations to crossdock_app;

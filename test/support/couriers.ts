@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { DEMO } from '../../src/demo/seed.js';
+
+/** What a caller may name of one courier, or of nobody. */
+export type Belongings = {
+  code: string;
+  courierId: string;
+  userCode: string;
+  prealertId: string;
+  packageId: string;
+  /** Has packages of this courier aboard, and no other's. */
+  manifestId: string;
+  warehouseId: string;
+  carrierId: string;
+};
+
+export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
+
+/**
+ * Two couriers in each of two tenants, each with a customer, a pre-alert, a package and a manifest of its own;
+ * and every text that a reply could hold carries the name of who may read it, so that a leak shows wherever it is.
+ */
+export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, Belongings>> {
+  const twx = await clone(owner, 'couriers', DEMO.couriers.TWO, {
+    code: 'TWX',
+    name: 'Sibling of Two',
+    api_key_hash: null,
+    api_key_cipher: null,
+  });
+  const couriers = {
+    IEX: await equip(owner, 'IEX', DEMO.tenants.demo, DEMO.couriers.IEX),
+    HRB: await equip(owner, 'HRB', DEMO.tenants.demo, DEMO.couriers.HRB),
+    TWO: await equip(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
+    TWX: await equip(owner, 'TWX', DEMO.tenants.two, twx),
+  };
+  await plantCanaries(owner);
+  return couriers;
+}
+
+/** Names that nobody has. */
+export const nobody = (): Belongings => ({
+  code: 'NOBODY',
+  courierId: randomUUID(),
+  userCode: 'NOBODY-1',
+  prealertId: randomUUID(),
+  packageId: randomUUID(),
+  manifestId: randomUUID(),
+  warehouseId: randomUUID(),
+  carrierId: randomUUID(),
+});
+
+/** Stores a copy of a row under a new id. Answers the id. */
+export async function clone(
+  owner: pg.Pool,
+  table: 'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests',
+  sourceId: string,
+  changes: Record<string, unknown>,
+): Promise<string> {
+  const id = randomUUID();
+  const { rowCount } = await owner.query(
+    `insert into ${table} select (jsonb_populate_record(source, $2::jsonb)).* from ${table} source where id = $1`,
+    [sourceId, JSON.stringify({ id, ...changes })],
+  );
+  if (rowCount !== 1) throw new Error(`There is no row ${sourceId} in ${table}.`);
+  return id;
+}
+
+let serial = 0;
+/** Different each time, and no carrier's format. */
+export const freshNumber = (): string => `ISO${process.pid}N${(serial += 1)}`;
+
+export const freshManifestNumber = (): string =>
+  `MAN-20200101-${(serial += 1).toString(36).toUpperCase().padStart(4, '0')}`;
+
+async function equip(
+  owner: pg.Pool,
+  code: CourierCode,
+  tenantId: string,
+  courierId: string,
+): Promise<Belongings> {
+  const [warehouseId, carrierId, customerId] = await Promise.all([
+    oneId(owner, 'select id from warehouses where tenant_id = $1 and is_primary', tenantId),
+    oneId(owner, 'select id from carriers where tenant_id = $1 order by id limit 1', tenantId),
+    oneId(owner, 'select id from customers where tenant_id = $1 order by id limit 1', tenantId),
+  ]);
+  const own = { tenant_id: tenantId, courier_id: courierId, user_code: `${code}-OWN` };
+  await clone(owner, 'customers', customerId, { ...own, is_active: true });
+  const manifestId = await clone(owner, 'manifests', DEMO.manifests.draft, {
+    tenant_id: tenantId,
+    warehouse_id: warehouseId,
+    manifest_number: freshManifestNumber(),
+  });
+  const parcel = () => {
+    const number = freshNumber();
+    return { ...own, tracking_number: number, tracking_key: number };
+  };
+  const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
+  const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
+    ...parcel(),
+    house_number: freshNumber(),
+    warehouse_id: warehouseId,
+    carrier_id: carrierId,
+    manifest_id: manifestId,
+    prealert_id: null,
+  });
+  return {
+    code,
+    courierId,
+    userCode: own.user_code,
+    prealertId,
+    packageId,
+    manifestId,
+    warehouseId,
+    carrierId,
+  };
+}
+
+async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(statement, [tenantId]);
+  if (!rows[0]) throw new Error(`Nothing answers ${statement}.`);
+  return rows[0].id;
+}
+
+// Columns that mean something to the service itself, or that it checks.
+const MEANINGFUL =
+  /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+
+// Append-only: a trigger refuses the change.
+const UNCHANGEABLE = ['audit_entries', 'package_events'];
+
+/** Appends `canary:<reader>` to every free text: a courier's code, or the tenant's slug where it has no courier. */
+async function plantCanaries(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ table_name: string; columns: string[]; has_courier: boolean }>(
+    `select table_name, array_agg(column_name::text) filter (where data_type = 'text') as columns,
+       bool_or(column_name = 'courier_id') as has_courier
+     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like '\\_%' and table_name <> all($1)
+     group by table_name having bool_or(column_name = 'tenant_id')`,
+    [UNCHANGEABLE],
+  );
+  for (const { table_name: table, columns, has_courier: hasCourier } of rows) {
+    const free = (columns ?? []).filter((column) => !MEANINGFUL.test(column));
+    if (free.length === 0) continue;
+    const courierId = table === 'couriers' ? 'x.id' : hasCourier ? 'x.courier_id' : 'null::uuid';
+    const reader = `coalesce((select c.code from couriers c where c.tenant_id = x.tenant_id and c.id = ${courierId}),
+      (select t.slug from tenants t where t.id = x.tenant_id)${hasCourier ? " || '-nobody'" : ''})`;
+    const changes = free.map(
+      (column) => `"${column}" = coalesce("${column}", '') || ' canary:' || ${reader}`,
+    );
+    await owner.query(`update "${table}" x set ${changes.join(', ')}`);
+  }
+}
+
+/** Whose text is in a reply. */
+export const canariesIn = (body: unknown): string[] => [
+  ...new Set([...JSON.stringify(body).matchAll(/canary:([A-Za-z-]+)/g)].map(([, reader]) => reader ?? '')),
+];
