@@ -60,7 +60,9 @@ function parseOptions() {
   }
 }
 
-const usage = (fault: string) => new Error(`${fault}\n${USAGE}`);
+function usage(fault: string): Error {
+  return new Error(`${fault}\n${USAGE}`);
+}
 
 /** Asks where somebody can answer, and makes one up where nobody can. */
 async function choosePassword(generate: boolean): Promise<{ password: string; isGenerated: boolean }> {

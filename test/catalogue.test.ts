@@ -212,7 +212,6 @@ describe('schema.prisma and the migrations', () => {
         to: { tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content }] },
         script: true,
         exitCode: null,
-        shadowDatabaseUrl: null,
         filters: { externalTables: [], externalEnums: [] },
       });
       return stdout ?? '';

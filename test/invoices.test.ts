@@ -549,9 +549,9 @@ async function moveDatabaseTo(zone: string) {
   await service.owner.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
-  // the ended connections leave the pool when their end arrives
-  for (let now = ''; now !== zone;) {
-    now = await service.db.pool.query('show timezone').then(
+  // the ended connections leave the pool when their end arrives; new ones are in UTC, wherever the database is
+  for (let zoneNow = ''; zoneNow !== 'UTC';) {
+    zoneNow = await service.db.pool.query('show timezone').then(
       ({ rows: [row] }) => row.TimeZone,
       () => '',
     );

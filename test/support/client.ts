@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO } from '../../src/demo/seed.js';
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; isReused: boolean };
@@ -79,4 +80,20 @@ export async function countPrealerts(url: string, search: string): Promise<numbe
   const { text } = await ask(url, listOf(await logIn(url), search));
   // as: the contract's shape of a list
   return (JSON.parse(text) as { meta: { stats: { total: number } } }).meta.stats.total;
+}
+
+/** Asks at a steady rate, whatever the answers take, until told that it is over; resolves when all are answered. */
+export async function askSteadily(
+  perSecond: number,
+  isOver: () => boolean,
+  askNext: (n: number) => Promise<void>,
+): Promise<void> {
+  const startMs = performance.now();
+  const asked: Promise<void>[] = [];
+  while (!isOver()) {
+    const due = ((performance.now() - startMs) / 1000) * perSecond;
+    while (asked.length < due) asked.push(askNext(asked.length));
+    await sleep(5);
+  }
+  await Promise.all(asked);
 }

@@ -131,7 +131,7 @@ const UNCHANGEABLE = ['audit_entries', 'package_events'];
 
 /** Appends `canary:<reader>` to every free text: a courier's code, or the tenant's slug where it has no courier. */
 async function plantCanaries(owner: pg.Pool): Promise<void> {
-  const { rows } = await owner.query<{ table_name: string; columns: string[]; has_courier: boolean }>(
+  const { rows } = await owner.query<{ table_name: string; columns: string[] | null; has_courier: boolean }>(
     `select table_name, array_agg(column_name::text) filter (where data_type = 'text') as columns,
        bool_or(column_name = 'courier_id') as has_courier
      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -154,5 +154,5 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
 
 /** Whose text is in a reply. */
 export const canariesIn = (body: unknown): string[] => [
-  ...new Set([...JSON.stringify(body).matchAll(/canary:([A-Za-z-]+)/g)].map(([, reader]) => reader ?? '')),
+  ...new Set([...JSON.stringify(body).matchAll(/canary:([A-Za-z-]+)/g)].map(([, reader]) => reader)),
 ];
