@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { announce, ask, askSteadily, listOf, logIn, prealertOf, type Answer } from './support/client.js';
+import { announce, ask, askSteadily, codeOf, isGoodbye, isServed, listOf } from './support/client.js';
+import { logIn, prealertOf, type Outcome } from './support/client.js';
 import { demoDatabase, type TestDatabase } from './support/database.js';
 import { endProcesses, makeFolder, removeFolders, startReplica, until } from './support/processes.js';
 import type { Replica } from './support/processes.js';
@@ -150,23 +151,6 @@ test(
   },
   LIMIT_MS,
 );
-
-/** The answer, or the code of what the socket threw. */
-type Outcome = Answer | string;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Object && 'code' in error ? String(error.code) : String(error);
-
-const isServed = (outcome: Outcome): boolean => typeof outcome !== 'string' && outcome.status < 300;
-
-/** 503 in the envelope, which closes its connection and says when to come again. */
-function isGoodbye(outcome: Outcome): boolean {
-  if (typeof outcome === 'string' || outcome.status !== 503) return false;
-  // as: a JSON object, or else the comparison fails
-  const { status, code } = JSON.parse(outcome.text) as { status: string; code: string };
-  const { connection, 'retry-after': retryAfter } = outcome.headers;
-  return status === 'error' && code === 'unavailable' && connection === 'close' && Number(retryAfter) > 0;
-}
 
 function makeAgent(maxSockets: number): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets });

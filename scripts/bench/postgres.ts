@@ -9,14 +9,15 @@ import { withClient } from '../../src/db/roles.js';
 export function inline(statement: Sql, expressions: Record<string, string> = {}): string {
   return statement.text.replace(/\$(\d+)/g, (_, position: string) => {
     const value: unknown = statement.values[Number(position) - 1];
-    return expressions[String(value)] ?? literal(value);
+    return (typeof value === 'string' ? expressions[value] : undefined) ?? literal(value);
   });
 }
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'number') return String(value);
-  return `'${String(value).replaceAll("'", "''")}'`;
+  if (typeof value !== 'string') throw new Error('A value is neither text nor a number.');
+  return `'${value.replaceAll("'", "''")}'`;
 }
 
 /** Where a PostgreSQL client program is, on the PATH or in a distribution's folder. */

@@ -26,8 +26,7 @@ export function authenticate(
     case 'token': {
       const caller = tokens.read(readToken(request));
       if (caller.tenantId !== tenantId) throw new Fault('token_invalid');
-      if (operation.permission && !holds(caller.role, operation.permission))
-        throw new Fault('permission_denied');
+      if (!holds(caller.role, operation.permission)) throw new Fault('permission_denied');
       return caller;
     }
   }

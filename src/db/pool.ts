@@ -2,6 +2,9 @@ import pg from 'pg';
 
 const { Pool, types } = pg;
 
+// A calendar date stays text: as a Date it would move with the process's time zone.
+types.setTypeParser(types.builtins.DATE, (value) => value);
+
 export type PoolOptions = {
   url: string;
   size: number;
@@ -30,7 +33,6 @@ export function createPool({ url, size, assumeRole, onError }: PoolOptions): pg.
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: 'crossdock',
     options: startupOptions(assumeRole),
-    types: { getTypeParser: parserOf },
   });
   pool.on('error', onError);
   return pool;
@@ -38,11 +40,3 @@ export function createPool({ url, size, assumeRole, onError }: PoolOptions): pg.
 
 /** UTC, because Prisma's adapter (7.10) drops the offset of a timestamptz and takes the rest for UTC. */
 const startupOptions = (role: string | undefined) => `-c timezone=UTC${role ? ` -c role=${role}` : ''}`;
-
-const DATE_OID = 1082;
-
-/** A calendar date stays text: as a Date it would move with the process's time zone. */
-const parserOf: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === DATE_OID ? keepText : (types.getTypeParser(oid, format) as typeof keepText);
-
-const keepText = (value: string): string => value;

@@ -33,10 +33,13 @@ export function openKeyFailures(): KeyFailures {
   return {
     async judge(fault, { tenantId, ip }) {
       if (fault.code !== 'key_invalid') return fault;
-      return consume(limiter, `${tenantId} ${ip}`, 'too_many_attempts').then(
-        () => fault,
-        (refusal: Fault) => refusal,
-      );
+      try {
+        await consume(limiter, `${tenantId} ${ip}`, 'too_many_attempts');
+        return fault;
+      } catch (refusal) {
+        if (refusal instanceof Fault) return refusal;
+        throw refusal;
+      }
     },
   };
 }

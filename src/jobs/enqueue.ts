@@ -11,7 +11,12 @@ export type JobRequest = {
 
 /** The statement that queues effects; run it in the transaction that causes them, so that both happen or neither. */
 export function enqueueStatement(tenantId: string, jobs: JobRequest[]): Sql {
-  const rows = jobs.map(({ kind, courierId, payload }) => ({ id: newId(), kind, courier_id: courierId, payload }));
+  const rows = jobs.map(({ kind, courierId, payload }) => ({
+    id: newId(),
+    kind,
+    courier_id: courierId,
+    payload,
+  }));
   return sql`insert into jobs (tenant_id, id, kind, courier_id, payload)
     select ${tenantId}::uuid, id, kind, courier_id, payload
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as job (id uuid, kind text, courier_id uuid, payload jsonb)`;

@@ -13,5 +13,6 @@ const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
  */
 export async function assertReady({ pool }: Db): Promise<void> {
   const pending = await listPending(pool, MIGRATIONS);
-  if (pending.length > 0) throw new Fault('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
+  if (pending.length > 0)
+    throw new Fault('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
 }

@@ -97,3 +97,24 @@ export async function askSteadily(
   }
   await Promise.all(asked);
 }
+
+/** The answer, or the code of what the socket threw. */
+export type Outcome = Answer | string;
+
+// no instanceof: under jest an error of node's is no instance of the test's own Error
+export const codeOf = (error: unknown): string =>
+  String((error as NodeJS.ErrnoException | undefined)?.code ?? error);
+
+export const isServed = (outcome: Outcome): boolean => typeof outcome !== 'string' && outcome.status < 300;
+
+/** 503 in the envelope, which says when to come again. */
+export function isUnavailable(outcome: Outcome): outcome is Answer {
+  if (typeof outcome === 'string' || outcome.status !== 503) return false;
+  // as: a JSON object, or else the comparison fails
+  const { status, code } = JSON.parse(outcome.text) as { status: string; code: string };
+  return status === 'error' && code === 'unavailable' && Number(outcome.headers['retry-after']) > 0;
+}
+
+/** The same from a replica that shuts down: its connection is closed. */
+export const isGoodbye = (outcome: Outcome): boolean =>
+  isUnavailable(outcome) && outcome.headers.connection === 'close';

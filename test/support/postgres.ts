@@ -13,9 +13,11 @@ export type OwnServer = {
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
   /** Kills it as a power cut would. */
   crash(): Promise<void>;
+  /** Kills a process that serves a connection to the database, upon which PostgreSQL ends them all and recovers. */
+  crashBackend(database: string): Promise<void>;
   /** Stops it as an operator would, breaking what is connected. */
   shutDown(): Promise<void>;
-  /** Starts it again on the same port; resolves when it answers. */
+  /** Starts it again on the same port unless it runs; resolves when it answers. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -33,9 +35,15 @@ export async function startOwnServer(): Promise<OwnServer> {
     },
     query: (text, database = 'postgres') => query(server.urlOf(database), text),
     crash: () => end(cluster, 'SIGKILL'),
+    async crashBackend(database) {
+      const [backend] = await server.query(
+        `select pid from pg_stat_activity where datname = '${database}' and pid <> pg_backend_pid() limit 1`,
+      );
+      process.kill(Number(backend?.['pid']), 'SIGKILL');
+    },
     shutDown: () => end(cluster, 'SIGINT'),
     async restart() {
-      await spawnAgain(cluster);
+      if ((await postmasterOf(cluster)) === undefined) await spawnAgain(cluster);
       await until(() => query(embedded.url, 'select 1').then(Boolean, () => false));
     },
     async stop() {
