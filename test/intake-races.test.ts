@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
-import { startService, type Reply, type Service } from './support/service.js';
+import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const SCANNERS = 200;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 const receive = (body: object) =>
-  service.call('receivePackage', { as: 'warehouse', body: { weight: 1, ...body } });
+  untilAdmitted(() => service.call('receivePackage', { as: 'warehouse', body: { weight: 1, ...body } }));
 
 const announce = (courier: 'IEX' | 'HRB', number: string) =>
   service.call('submitPrealert', {

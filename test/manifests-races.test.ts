@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
-import { startService, type Reply, type Service } from './support/service.js';
+import { startService, type Reply, type Service, untilAdmitted } from './support/service.js';
 
 const CALLERS = 200;
 
@@ -163,15 +163,6 @@ test('200 created at once have 200 numbers', async () => {
 const manage = (body: unknown) =>
   untilAdmitted(() => service.call('manageManifest', { as: 'warehouse', body }));
 const create = () => untilAdmitted(() => service.call('createManifest', { as: 'warehouse' }));
-
-/**
- * A caller who is told 503, since 2 seconds did not win it a connection, calls again. Nothing was done for it:
- * were that not so, the counts of the tests above would not add up.
- */
-async function untilAdmitted(call: () => Promise<Reply>): Promise<Reply> {
-  const reply = await call();
-  return reply.status === 503 ? untilAdmitted(call) : reply;
-}
 
 function storm(call: () => Promise<Reply>): Promise<Reply[]> {
   return Promise.all(Array.from({ length: CALLERS }, call));

@@ -172,6 +172,7 @@ describe('2,000 slow sockets', () => {
     // long enough for all to be open at once, short enough to see all of them end
     const slow = await startService({ timeouts: { headersMs: 3_000, requestMs: 3_000 } });
     try {
+      const alone = percentile(await timeRequests(slow, 300), 0.99);
       const sockets: Socket[] = [];
       for (let opened = 0; opened < 2_000; opened += 100) {
         sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => openSocket(slow.url)))));
@@ -181,8 +182,11 @@ describe('2,000 slow sockets', () => {
         socket.write(index % 2 ? 'GET /health HTTP/1.1\r\nHost: x\r\n' : `${POST}Content-Length: 9\r\n\r\n{`);
       }
       const p99 = percentile(await timeRequests(slow, 300), 0.99);
-      process.stdout.write(`Beside 2,000 slow sockets: p99 ${p99.toFixed(1)} ms\n`);
-      expect(p99).toBeLessThan(500);
+      process.stdout.write(
+        `Beside 2,000 slow sockets: p99 ${p99.toFixed(1)} ms, alone ${alone.toFixed(1)} ms\n`,
+      );
+      // 200 ms on an idle machine; beside a busy test, what that costs a service without slow sockets as well
+      expect(p99).toBeLessThan(Math.max(200, 5 * alone));
       const statuses = (await Promise.all(ends)).flat().map(({ status }) => status);
       expect(statuses).toEqual(Array(2_000).fill(408));
     } finally {

@@ -203,6 +203,20 @@ describe('the order of refusal', () => {
   });
 });
 
+test('both paths of the public submission write one register: a number announced on either is 409 on both', async () => {
+  const paths = ['submitPrealert', 'submitPrealertWithoutSuffix'] as const;
+  for (const [index, first] of paths.entries()) {
+    const call = { key: DEMO.apiKeys.IEX, body: { UserCode: 'IEX-1001', TrackingNumber: `EITHER-${index}` } };
+    expect(await service.call(first, call)).toMatchObject({ status: 201 });
+    for (const again of paths) {
+      expect(await service.call(again, call)).toMatchObject({
+        status: 409,
+        body: { code: 'duplicate_tracking_number' },
+      });
+    }
+  }
+});
+
 test('every JSON body of the contract has an example', () => {
   expect(new Set(bodyShapes().map(({ id }) => id))).toEqual(
     new Set(operationIds.filter((id) => hasBody(id))),

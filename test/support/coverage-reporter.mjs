@@ -21,6 +21,7 @@ export default class CoverageReporter {
     process.stdout.write(
       `Contract: ${declared.length - missing.length} of ${declared.length} declared statuses seen.\n`,
     );
+    if (missing.length > 0) process.stdout.write(`Declared but never seen: ${missing.join(', ')}\n`);
     if (missing.length > 0) this.error = new Error(`Declared but never seen:\n${missing.join('\n')}`);
     const { numPassedTests, numFailedTests, numFailedTestSuites } = results;
     // a suite that cannot even load has no failed test to count

@@ -111,6 +111,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   return service;
 }
 
+/**
+ * A caller who is told 503, since 2 seconds did not win it a connection, calls again. Nothing was done for it:
+ * were that not so, a race's counts would not add up.
+ */
+export async function untilAdmitted(call: () => Promise<Reply>): Promise<Reply> {
+  const reply = await call();
+  return reply.status === 503 ? untilAdmitted(call) : reply;
+}
+
 /** Notes that an operation gave a status; the reporter asks at the end which declared ones were never seen. */
 export function observe(operationId: string, status: number): void {
   const file = join(projectRoot, 'coverage', 'contract', `${process.pid}.txt`);
