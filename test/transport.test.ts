@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
@@ -7,9 +8,9 @@ import { DEMO } from '../src/demo/seed.js';
 import { projectRoot } from '../src/root.js';
 import { METHODS, methodsByPath } from './support/contract.js';
 import { demoDatabase, type TestDatabase } from './support/database.js';
-import { startReplica, type Replica } from './support/processes.js';
+import { startReplica, until, type Replica } from './support/processes.js';
 import { startService, type Reply, type Service } from './support/service.js';
-import { receive, sendRaw, type RawReply } from './support/wire.js';
+import { openSocket, receive, sendRaw, type RawReply } from './support/wire.js';
 
 let service: Service;
 
@@ -692,40 +693,88 @@ describe('a process of its own', () => {
     expect(log).not.toContain('api_key=');
   });
 
+  const LOGIN = { method: 'POST', path: '/api/login.php', headers: { 'content-type': 'application/json' } };
+  const MIB = 1024 * 1024;
+
   test.each([
-    ['declared', Buffer.alloc(1024 * 1024 + 1, ' ')],
+    ['declared', Buffer.alloc(MIB + 1, ' ')],
     ['of undeclared length', Array.from({ length: 17 }, () => Buffer.alloc(64 * 1024, ' '))],
-  ])(
-    '100 bodies beyond 1 MiB at once, %s: each 413, and less than 64 MiB more memory',
-    async (_name, body) => {
-      const headers = { 'content-type': 'application/json' };
-      const path = '/api/login.php';
-      // once before, so that code and pools are not counted
-      await sendRaw(replica.url, { method: 'POST', path, headers, body });
-      const before = residentBytes(replica);
-      let peak = before;
-      const watch = setInterval(() => (peak = Math.max(peak, residentBytes(replica))), 5);
-      const replies = await Promise.all(
-        Array.from({ length: 100 }, () => sendRaw(replica.url, { method: 'POST', path, headers, body })),
-      );
-      clearInterval(watch);
-      for (const reply of replies) expectFailure(reply, 413, 'body_too_large');
-      process.stdout.write(`413 x 100: ${Math.round((peak - before) / 1024 / 1024)} MiB more at the peak\n`);
-      expect(peak - before).toBeLessThan(64 * 1024 * 1024);
-    },
-  );
+  ])('a body beyond 1 MiB, %s, is 413', async (_name, body) => {
+    expectFailure(await sendRaw(replica.url, { ...LOGIN, body }), 413, 'body_too_large');
+  });
+
+  test('100 bodies beyond 1 MiB at once, declared: each 413, and less than 64 MiB more memory', async () => {
+    const { replies, grownMib } = await watchMemory(() =>
+      Promise.all(
+        Array.from({ length: 100 }, () =>
+          sendRaw(replica.url, { ...LOGIN, body: Buffer.alloc(MIB + 1, ' ') }),
+        ),
+      ),
+    );
+    for (const reply of replies) expectFailure(reply, 413, 'body_too_large');
+    expect(grownMib).toBeLessThan(64);
+  });
+
+  test('100 senders who hold 1 MiB back at once: most get 503, and less than 64 MiB more memory', async () => {
+    const head =
+      'POST /api/login.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+    const chunk = Buffer.alloc(MIB - 1, ' ');
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => openSocket(replica.url)));
+    const { replies, grownMib } = await watchMemory(async () => {
+      const refused = sockets.map((socket) => firstReply(socket));
+      for (const socket of sockets) {
+        socket.write(`${head}\r\n${chunk.length.toString(16)}\r\n`);
+        socket.write(chunk);
+      }
+      return enough(refused, 60);
+    });
+    for (const reply of replies) expect(reply).toContain('503 Service Unavailable');
+    expect(grownMib).toBeLessThan(64);
+
+    // an ordinary body is served meanwhile, and a large one when they have gone
+    const body = JSON.stringify({ action: 'login' });
+    expectFailure(await sendRaw(replica.url, { ...LOGIN, body }), 422, 'credentials_required');
+    for (const socket of sockets) socket.destroy();
+    const large = JSON.stringify({ action: 'login', pad: 'x'.repeat(MIB / 2) });
+    await until(async () => (await sendRaw(replica.url, { ...LOGIN, body: large })).status === 422);
+  });
+
+  const firstReply = (socket: Socket) =>
+    new Promise<string>((resolve) => {
+      socket.once('data', (bytes: Buffer) => resolve(bytes.toString()));
+      socket.on('error', () => {});
+    });
+
+  /** The first `count` that are there. */
+  function enough<Result>(promises: Promise<Result>[], count: number): Promise<Result[]> {
+    const results: Result[] = [];
+    return new Promise((resolve) => {
+      for (const promise of promises) {
+        void promise.then((result) => {
+          results.push(result);
+          if (results.length === count) resolve(results);
+        });
+      }
+    });
+  }
+
+  /** How much more memory the service held at the peak of `work`. */
+  async function watchMemory<Result>(
+    work: () => Promise<Result>,
+  ): Promise<{ replies: Result; grownMib: number }> {
+    const before = residentBytes(replica);
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, residentBytes(replica))), 5);
+    const replies = await work();
+    clearInterval(watch);
+    return { replies, grownMib: (Math.max(peak, residentBytes(replica)) - before) / MIB };
+  }
 
   test('a body of exactly 1 MiB is read', async () => {
     const body = JSON.stringify({ action: 'login', pad: '' });
-    const padded = body.replace('""', `"${'x'.repeat(1024 * 1024 - body.length)}"`);
-    expect(Buffer.byteLength(padded)).toBe(1024 * 1024);
-    const headers = { 'content-type': 'application/json' };
-    const reply = await sendRaw(replica.url, {
-      method: 'POST',
-      path: '/api/login.php',
-      headers,
-      body: padded,
-    });
+    const padded = body.replace('""', `"${'x'.repeat(MIB - body.length)}"`);
+    expect(Buffer.byteLength(padded)).toBe(MIB);
+    const reply = await sendRaw(replica.url, { ...LOGIN, body: padded });
     expectFailure(reply, 422, 'credentials_required');
   });
 });

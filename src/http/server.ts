@@ -6,6 +6,7 @@ import type { Config } from '../config.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
+import { boundAnonymousBodies } from './anonymous-bodies.js';
 import { answerRouterFailure } from './failures.js';
 import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
@@ -41,6 +42,7 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     clientErrorHandler: answerParserFailure,
   });
   answerInsteadOfNode(app);
+  boundAnonymousBodies(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
