@@ -40,7 +40,10 @@ const GROUPS: Record<Principal, Group> = {
 
 type Case = {
   operation: OperationId;
-  /** The statuses for own, sibling, other tenant's and unknown; a group that is left out is refused by its credential. */
+  /**
+   * The statuses for own, sibling, other tenant's and unknown, or one where nothing is named; a group that is
+   * left out is refused by its credential.
+   */
   expected: Partial<Record<Group, string>>;
   /** The call that names something of `target`; `home` is the caller's own. */
   call(target: Belongings, home: Belongings, service: Service): Promise<Call> | Call;
@@ -203,10 +206,10 @@ const CASES: Record<string, Case> = {
       body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
     }),
   },
-  getHealth: { operation: 'getHealth', expected: everybody(ALL), call: () => ({}) },
-  getReadiness: { operation: 'getReadiness', expected: everybody(ALL), call: () => ({}) },
-  getContractJson: { operation: 'getContractJson', expected: everybody(ALL), call: () => ({}) },
-  getContractYaml: { operation: 'getContractYaml', expected: everybody(ALL), call: () => ({}) },
+  getHealth: { operation: 'getHealth', expected: everybody('200'), call: () => ({}) },
+  getReadiness: { operation: 'getReadiness', expected: everybody('200'), call: () => ({}) },
+  getContractJson: { operation: 'getContractJson', expected: everybody('200'), call: () => ({}) },
+  getContractYaml: { operation: 'getContractYaml', expected: everybody('200'), call: () => ({}) },
 };
 
 function announce({ userCode }: Belongings): Call {
@@ -312,7 +315,7 @@ describe.each(LAYERS)('%s', (_name, options) => {
       const row = { ...refusedCredential, ...expected }[GROUPS[principal]] ?? '';
       const statuses = row.split(' ').map(Number);
       const home = couriers[homeOf(principal)];
-      for (const [index, kind] of KINDS.entries()) {
+      for (const [index, kind] of KINDS.slice(0, statuses.length).entries()) {
         const target = kind === 'unknown' ? nobody() : couriers[NEIGHBOURS[homeOf(principal)][kind]];
         const made = await call(target, home, service);
         cells.push({
@@ -374,10 +377,9 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));
     for (const text of ['canary:', 'canary:IEX', 'canary:HRB', 'canary:T', '-nobody', '%', '1']) {
-      replies.push(await list({ search: text }));
-      for (const field of ['shipper', 'firstName', 'trackingNumber'])
-        replies.push(await retrieve({ [field]: text }));
+      replies.push(await list({ search: text }), await retrieve({ shipper: text }));
     }
+    replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     for (const reply of replies) {
       expect(reply.status).toBe(200);
       expectReadable(principal, reply);

@@ -22,6 +22,8 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 afterEach(async () => {
+  // a lock that a failed test has left would hold the next one up
+  await owner.query('rollback');
   for (const agent of agents.splice(0)) agent.destroy();
   await endProcesses();
 }, LIMIT_MS);

@@ -10,7 +10,7 @@ export type PoolOptions = {
   size: number;
   /** Become this role at once: for a connection whose own role may do too much (development, tests). */
   assumeRole?: string;
-  /** Told of idle connections that break; without a listener they would end the process. */
+  /** Told of idle connections that break. */
   onError(error: Error): void;
 };
 
@@ -35,6 +35,8 @@ export function createPool({ url, size, assumeRole, onError }: PoolOptions): pg.
     options: startupOptions(assumeRole),
   });
   pool.on('error', onError);
+  // one that breaks while a request holds it fails that request's statement, and must not end the process
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -6,7 +6,7 @@ import { Fault } from '../errors.js';
 const FREE_BYTES = 64 * 1024;
 
 /** What is still being read beyond that, of all such requests together. */
-const SHARED_BYTES = 32 * 1024 * 1024;
+const SHARED_BYTES = 16 * 1024 * 1024;
 
 /**
  * Bounds the memory that strangers can hold by sending large bodies slowly: a hundred of 1 MiB would hold

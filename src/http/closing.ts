@@ -35,7 +35,7 @@ async function closeGently({ server }: FastifyInstance): Promise<void> {
   const allGone = new Promise<void>((resolve) => {
     Server.prototype.close.call(server, () => resolve());
   });
-  await Promise.race([allGone, sleep(LINGER_MS)]);
+  await Promise.race([allGone, sleep(LINGER_MS, undefined, { ref: false })]);
   // again and again: a reply that was half sent when the closing began leaves its connection open
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await allGone;

@@ -83,6 +83,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
   const tokens = new Map<string, Promise<string>>();
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
   const service: Service = {
     url,
@@ -93,13 +94,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       const { method, path } = operations[operationId];
       return service.request(method, path, call);
     },
-    request: (method, path, call = {}) => send(service, method, path, call),
+    request: (method, path, call = {}) => send(service, agent, method, path, call),
     tokenOf(user) {
       const token = tokens.get(user) ?? issueToken(service, user);
       tokens.set(user, token);
       return token;
     },
     async stop() {
+      // idle connections would be waited for
+      agent.destroy();
       await app.server.close();
       await db.close();
       await owner.end();
@@ -126,7 +129,13 @@ export function observe(operationId: string, status: number): void {
   appendFileSync(file, `${operationId} ${status}\n`);
 }
 
-async function send(service: Service, method: string, path: string, call: Call): Promise<Reply> {
+async function send(
+  service: Service,
+  agent: Agent,
+  method: string,
+  path: string,
+  call: Call,
+): Promise<Reply> {
   const target = new URL(path, service.url);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     for (const item of [value].flat()) target.searchParams.append(name, String(item));
@@ -140,15 +149,19 @@ async function send(service: Service, method: string, path: string, call: Call):
   const hasBody = call.body !== undefined;
   if (hasBody) headers['content-type'] = 'application/json';
   Object.assign(headers, call.headers);
-  return exchange(target, method, headers, hasBody ? toText(call.body) : undefined);
+  return exchange(agent, target, method, headers, hasBody ? toText(call.body) : undefined);
 }
 
 const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 // node:http and not fetch: fetch refuses to send a Host of our choosing.
-const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-
-function exchange(url: URL, method: string, headers: Record<string, string>, body?: string): Promise<Reply> {
+function exchange(
+  agent: Agent,
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const sized =
       body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
