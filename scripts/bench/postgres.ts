@@ -90,7 +90,7 @@ export function ratePgbench(
   try {
     const { stdout, stderr } = spawnSync(
       pgbench,
-      ['-n', '-M', 'extended', '-c', String(clients), '-T', String(seconds), '-f', script, url],
+      ['-n', '-M', 'prepared', '-c', String(clients), '-T', String(seconds), '-f', script, url],
       { encoding: 'utf8' },
     );
     const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];

@@ -83,11 +83,21 @@ export const readInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<
 export const flushInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
   flush(db, caller, 'begin', statements);
 
-async function flush(db: Db, caller: Caller, begin: string, statements: Sql[]): Promise<Rows[]> {
+/** As flushInScope, for statements whose text is always the same: they are prepared. */
+export const flushPrepared = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
+  flush(db, caller, 'begin', statements, toPrepared);
+
+async function flush(
+  db: Db,
+  caller: Caller,
+  begin: string,
+  statements: Sql[],
+  prepare: (statement: Sql) => object = toQuery,
+): Promise<Rows[]> {
   refuseNesting();
   const client = await db.pool.connect();
   try {
-    const sent = [begin, toQuery(enter(caller)), ...statements.map(toQuery), 'commit'].map((query) =>
+    const sent = [begin, toPrepared(enter(caller)), ...statements.map(prepare), 'commit'].map((query) =>
       // as: pg takes text or a query object alike, its overloads do not
       client.query<Record<string, unknown>>(query as string),
     );
@@ -141,6 +151,18 @@ export async function assertAdmitted(db: Db, caller: Caller): Promise<void> {
 }
 
 const toQuery = (statement: Sql) => ({ text: statement.text, values: statement.values });
+
+/** Parsed and planned once a connection: planning took as long as the work of a submitted pre-alert. */
+const toPrepared = (statement: Sql) => ({ ...toQuery(statement), name: nameOf(statement.text) });
+
+const names = new Map<string, string>();
+
+/** PostgreSQL's name of a prepared statement; only for texts that are fixed, each is kept for ever. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `fixed_${names.size}`;
+  names.set(text, name);
+  return name;
+}
 
 // A second transaction inside the first takes a second connection: under load all requests hold one and
 // wait for another, and the pool starves.

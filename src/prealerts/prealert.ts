@@ -1,7 +1,7 @@
 import { auditStatement } from '../audit.js';
 import type { KeyCaller, UserCaller } from '../auth/callers.js';
 import type { BodyOf, QueryOf } from '../contract/types.js';
-import { flushInScope, inScope, readInScope, type Db, type Tx } from '../db/transaction.js';
+import { flushPrepared, inScope, readInScope, type Db, type Tx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
@@ -28,7 +28,7 @@ export async function submitPrealert(
     description: body.Description ?? null,
     reference: body.Reference ?? null,
   };
-  const [, created] = await flushInScope(db, caller, [
+  const [, created] = await flushPrepared(db, caller, [
     queries.lockParcel(caller.tenantId, announcement.trackingKey),
     queries.announceWithKey(db, caller, requestId, announcement),
   ]);
