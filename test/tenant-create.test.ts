@@ -162,11 +162,11 @@ test('an owner who is no superuser migrates, and creates tenants', async () => {
 
 describe('a password that somebody chooses', () => {
   test.each([
-    ['eleven char', 'Use 12 characters or more.'],
-    ['é'.repeat(37), 'Use at most 72 bytes.'],
-    ['twelve chars', true],
-    ['x'.repeat(72), true],
-  ])('%s', (password, judgement) => {
+    ['11 characters', 'eleven char', 'Use 12 characters or more.'],
+    ['12 characters', 'twelve chars', true],
+    ['72 bytes', 'x'.repeat(72), true],
+    ['37 characters in 74 bytes', 'é'.repeat(37), 'Use at most 72 bytes.'],
+  ])('%s', (_what, password, judgement) => {
     expect(judgePassword(password)).toBe(judgement);
   });
 

@@ -1,6 +1,6 @@
 // Once for the whole run: a PostgreSQL server, and two databases that every test file clones its own from.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { readConfig } from '../../dist/src/config.js';
 import { openSecrets } from '../../dist/src/auth/secrets.js';
@@ -21,12 +21,7 @@ export default async function globalSetup() {
   process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
   process.env.TEST_ADMIN_URL = adminUrl;
   await makeTemplates(adminUrl, config);
-  globalThis.__testServer = server && {
-    async stop() {
-      await server.stop();
-      rmSync(join(SERVERS, String(process.pid)), { recursive: true, force: true });
-    },
-  };
+  globalThis.__testServer = server && { stop: () => removeServer(server, String(process.pid)) };
 }
 
 const PREFIX = 'crossdock_test_';
@@ -41,12 +36,16 @@ async function startOwnServer() {
 
 async function removeServersOfDeadRuns() {
   for (const pid of readdirSync(SERVERS).filter((name) => !isAlive(Number(name)))) {
-    const folder = join(SERVERS, pid);
     // started once more to be stopped: it may still run as an orphan
-    const server = await startServer(folder);
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await removeServer(await startServer(join(SERVERS, pid)), pid);
   }
+}
+
+async function removeServer(server, name) {
+  await server.stop();
+  // root's may live elsewhere (decision 0003)
+  for (const folder of [dirname(server.dataDir), join(SERVERS, name)])
+    rmSync(folder, { recursive: true, force: true });
 }
 
 function isAlive(pid) {
