@@ -34,7 +34,8 @@ const TENANTLESS = new Set<Operation['id']>([...HEALTH_CHECKS, 'getContractJson'
 
 /** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
 export function guardBeforeBody(operation: Operation, parts: GuardParts) {
-  return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.log = reply.log = request.log.child({ operationId: operation.id });
     if (parts.httpsOnly && request.protocol !== 'https' && !HEALTH_CHECKS.has(operation.id)) {
       throw new Fault('https_required');
     }
