@@ -3,7 +3,8 @@ import { makeReplyJudge } from '../src/contract/check-replies.js';
 import { DEMO } from '../src/demo/seed.js';
 import type { OperationId } from '../src/contract/types.js';
 import { bodyShapes, bundle, METHODS, methodsByPath, operationIds, operationOf } from './support/contract.js';
-import { observe, startService, type Call, type Service } from './support/service.js';
+import { observe } from './support/observations.js';
+import { startService, type Call, type Service } from './support/service.js';
 import { sendRaw, talk, type RawReply } from './support/wire.js';
 
 // What every operation refuses alike. What is an operation's own (404, 409, 422) is in its own tests.
@@ -45,9 +46,10 @@ const firstLine = (id: OperationId) =>
 /** A reply that was given before there was an operation, judged and noted as that of one. */
 function expectDeclared(id: OperationId, reply: RawReply | undefined, status: number): void {
   expect(reply?.status).toBe(status);
-  const header = (name: string) => reply?.headers[name.toLowerCase()]?.toString();
-  expect(judge(id, { status, header, text: reply?.text ?? '' })).toEqual([]);
-  observe(id, status);
+  const { headers = {}, text = '' } = reply ?? {};
+  const header = (name: string) => headers[name.toLowerCase()]?.toString();
+  expect(judge(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
+  observe({ operationId: id, status, mediaType: header('content-type')?.split(';')[0] ?? '', text });
 }
 
 describe('every operation declares and gives', () => {
