@@ -1,11 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../src/config.js';
+import { readConfig, type Config } from '../src/config.js';
 import { makeServiceLogin } from '../src/db/roles.js';
 import { projectRoot } from '../src/root.js';
 import { openBenchDatabase } from './bench/database.js';
-import { listRow, manifestRow, submitRow, type Row } from './bench/rows.js';
+import { floodRow } from './bench/flood-rows.js';
+import { getManifestRow } from './bench/manifest-rows.js';
+import type { Bench, Row } from './bench/measure.js';
+import { listPrealertsRow, submitRow } from './bench/prealert-rows.js';
 import { startBenchService } from './bench/service.js';
 import { runScript } from './script.js';
 
@@ -20,13 +23,8 @@ await runScript(async (print) => {
     const servingUrl = await makeServiceLogin(database.ownerUrl);
     const service = await startBenchService(servingUrl, database.ownerUrl);
     try {
-      const rows = [
-        await submitRow(config, servingUrl, service.port),
-        await listRow(database.small, '10 k rows', servingUrl, database.ownerUrl),
-        await listRow(database.large, '1 M rows', servingUrl, database.ownerUrl),
-        await manifestRow(database.small, servingUrl, database.ownerUrl),
-      ];
-      report(rows, print);
+      const bench = { ...database, servingUrl, port: service.port };
+      report(await measure(config, bench, print), print);
     } finally {
       await service.stop();
     }
@@ -35,26 +33,54 @@ await runScript(async (print) => {
   }
 });
 
-function report(rows: Row[], print: (line: string) => void): void {
-  for (const { name, ours, theirs, unit, against, ratio } of rows) {
-    print(
-      `${name.padEnd(30)} ${show(ours)} ${unit}  against ${show(theirs)} ${unit}  ratio ${ratio.toFixed(2)}  (${against})`,
-    );
+/** `npm run bench -- list export` measures only the rows whose names hold one of these words. */
+async function measure(config: Config, bench: Bench, print: (line: string) => void): Promise<Row[]> {
+  const { small, large } = bench;
+  const planned: [string, () => Promise<Row>][] = [
+    ['submit a pre-alert', () => submitRow(config, bench)],
+    ['list pre-alerts 10k', () => listPrealertsRow(bench, small, '10 k rows')],
+    ['list pre-alerts 1M', () => listPrealertsRow(bench, large, '1 M rows')],
+    ['GetManifest', () => getManifestRow(bench, small)],
+    ['login flood', () => floodRow(bench, print)],
+  ];
+  const words = process.argv.slice(2);
+  const rows: Row[] = [];
+  for (const [name, run] of planned) {
+    if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
+    const row = await run();
+    show(row, print);
+    rows.push(row);
   }
-  const [, small, large] = rows;
-  const growth = small && large ? large.ours / small.ours : NaN;
-  print(`${'1 M rows over 10 k rows'.padEnd(30)} ratio ${growth.toFixed(2)}`);
+  return rows;
+}
+
+function show({ name, ours, theirs, unit, against, ratio }: Row, print: (line: string) => void): void {
+  print(
+    `${name.padEnd(34)} ${figure(ours)} ${unit}  against ${figure(theirs)} ${unit}  ratio ${ratio.toFixed(2)}  (${against})`,
+  );
+}
+
+/** The growth of each list, and a line of history. */
+function report(rows: Row[], print: (line: string) => void): void {
+  const growth: Record<string, number> = {};
+  for (const small of rows.filter(({ name }) => name.endsWith(', 10 k rows'))) {
+    const list = small.name.replace(', 10 k rows', '');
+    const large = rows.find(({ name }) => name === `${list}, 1 M rows`);
+    if (!large) continue;
+    growth[list] = Number((large.ours / small.ours).toFixed(3));
+    print(`${`${list}: 1 M rows over 10 k`.padEnd(48)} ratio ${(large.ours / small.ours).toFixed(2)}`);
+  }
   const figures = Object.fromEntries(rows.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]));
   const entry = {
     at: new Date().toISOString(),
     node: process.version,
     cores: cpus().length,
-    growth: Number(growth.toFixed(3)),
+    growth,
     ...figures,
   };
   appendFileSync(HISTORY, `${JSON.stringify(entry)}\n`);
 }
 
-function show(figure: number): string {
-  return figure.toFixed(figure < 100 ? 2 : 0).padStart(8);
+function figure(value: number): string {
+  return value.toFixed(value < 100 ? 2 : 0).padStart(8);
 }

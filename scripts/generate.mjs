@@ -59,6 +59,7 @@ function operationTable(bundle) {
     permission: operation['x-permission'] ?? null,
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    fileFields: fileFieldsOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])
       .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
       .filter(({ schema }) => schema.default !== undefined)
@@ -67,6 +68,13 @@ function operationTable(bundle) {
   }));
   const rows = entries.map((entry) => `  ${entry.id}: ${JSON.stringify(entry)},`).join('\n');
   return `${HEADER}export const operations = {\n${rows}\n} as const;\n\nexport type OperationId = keyof typeof operations;\n`;
+}
+
+/** The fields of a multipart body that hold a file. */
+function fileFieldsOf(bundle, operation) {
+  const schema = operation.requestBody?.content['multipart/form-data']?.schema ?? {};
+  const { properties = {} } = schema.$ref ? lookUp(bundle, schema.$ref) : schema;
+  return Object.keys(properties).filter((name) => properties[name].format === 'binary');
 }
 
 function lookUp(bundle, reference) {

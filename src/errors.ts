@@ -8,6 +8,7 @@ const CATALOGUE = {
   validation_failed: { http: 400, text: 'Correct the fields named in errors.' },
   body_required: { http: 400, text: 'Send a JSON object as the request body.' },
   malformed_json: { http: 400, text: 'Send a body that is well-formed JSON.' },
+  malformed_form: { http: 400, text: 'Send a whole, well-formed form, with its boundary in Content-Type.' },
   malformed_request: { http: 400, text: 'Send a well-formed HTTP request.' },
   invalid_encoding: { http: 400, text: 'Send text as well-formed UTF-8, without NUL characters.' },
   unknown_user_code: { http: 400, text: 'Use the user code of an active customer of the courier.' },

@@ -42,7 +42,7 @@ async function waitUntilReady(): Promise<void> {
   }
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const agent = new Agent({ keepAlive: true });
 
 export type Exchange = {
   method: string;
@@ -52,17 +52,17 @@ export type Exchange = {
   body?: unknown;
 };
 
-/** One request on the one connection kept open; answers the parsed body. @throws unless the status is 2xx */
-export function exchange({
-  method,
-  path,
-  host,
-  headers = {},
-  body,
-}: Exchange): Promise<Record<string, unknown>> {
-  const text = body === undefined ? '' : JSON.stringify(body);
+/** One request on a connection kept open; answers the parsed body. @throws unless the status is 2xx */
+export async function exchange(call: Exchange): Promise<Record<string, unknown>> {
+  // as: the service answers JSON objects to these calls
+  return JSON.parse((await fetchBytes(call)).toString()) as Record<string, unknown>;
+}
+
+/** The same for an answer that is a file. A body that is a Buffer goes as it is, with the headers given. */
+export function fetchBytes({ method, path, host, headers = {}, body }: Exchange): Promise<Buffer> {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body));
   const type =
-    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(text.length) };
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) };
   return new Promise((resolve, reject) => {
     const options = {
       port: PORT,
@@ -76,14 +76,15 @@ export function exchange({
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
-        const reply = Buffer.concat(chunks).toString();
-        if (response.statusCode !== 200)
-          reject(new Error(`${method} ${path} answered ${response.statusCode}: ${reply}`));
-        else resolve(JSON.parse(reply) as Record<string, unknown>);
+        const reply = Buffer.concat(chunks);
+        const status = response.statusCode ?? 0;
+        if (status < 200 || status > 299)
+          reject(new Error(`${method} ${path} answered ${status}: ${reply.toString()}`));
+        else resolve(reply);
       });
     });
     request.on('error', reject);
-    request.end(text);
+    request.end(bytes);
   });
 }
 

@@ -40,8 +40,17 @@ export function toRoutes(bundle: Bundle): Bundle {
   for (const operation of Object.values(routes.paths).flatMap((item) => Object.values(item))) {
     if (!operation.operationId) continue;
     Object.assign(operation, { security: [], responses: { default: { description: 'see the contract' } } });
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) takeFiles(schema);
   }
   return { ...routes, components: {} };
+}
+
+/** A file of a form is text to the contract, and by now an UploadedFile; http/forms.ts has checked that it is. */
+function takeFiles(schema: Schema = {}): void {
+  const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
+  for (const [name, { format }] of Object.entries(properties)) {
+    if (format === 'binary') properties[name] = {};
+  }
 }
 
 /** A copy of the bundle with internal references resolved, and discriminators as Ajv takes them. */

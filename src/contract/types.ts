@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { operations as Contract } from '../../generated/contract.js';
 import type { operations, OperationId } from '../../generated/operations.js';
 import type { KeyCaller, UserCaller } from '../auth/callers.js';
@@ -15,8 +16,39 @@ type JsonOf<Content> = Content extends { content: { 'application/json': infer Bo
     ? Body
     : never;
 
-/** An operation's JSON request body; undefined for an operation without one. */
-export type BodyOf<Id extends OperationId> = JsonOf<NonNullable<Contract[Id]['requestBody']>>;
+/** A file of a multipart body, spooled to disk; it is gone when the request has been answered. */
+export type UploadedFile = {
+  path: string;
+  /** As the client calls it: never a reason to believe what is in it. */
+  name: string;
+  sizeBytes: number;
+};
+
+type FileField<Id extends OperationId> = (typeof operations)[Id]['fileFields'][number];
+
+/** A form as its handler gets it: text read as the schema says, files as UploadedFile. */
+type Form<Id extends OperationId, Fields> = {
+  [Name in keyof Fields]: Name extends FileField<Id> ? UploadedFile : Fields[Name];
+};
+
+type ContentOf<Id extends OperationId> =
+  NonNullable<Contract[Id]['requestBody']> extends { content: infer Content } ? Content : never;
+
+/** Each kind of body that an operation takes, told apart by its media type. */
+type Sent<Id extends OperationId> = {
+  [Media in keyof ContentOf<Id>]: {
+    mediaType: Media;
+    body: Media extends 'multipart/form-data' ? Form<Id, ContentOf<Id>[Media]> : ContentOf<Id>[Media];
+  };
+}[keyof ContentOf<Id>];
+
+/** An operation's request body, of any of its media types; never for an operation without one. */
+export type BodyOf<Id extends OperationId> = Sent<Id>['body'];
+
+/** The parts of an operation's path that its template names. */
+export type PathOf<Id extends OperationId> = Contract[Id]['parameters'] extends { path: infer Path }
+  ? Path
+  : never;
 
 type DeclaredQuery<Id extends OperationId> = Contract[Id]['parameters'] extends { query?: infer Query }
   ? NonNullable<Query>
@@ -30,6 +62,17 @@ export type QueryOf<Id extends OperationId> = DeclaredQuery<Id> &
 
 type SuccessCode = 200 | 201;
 
+type BinaryMedia<Content> = Exclude<keyof Content, 'application/json' | 'application/yaml'>;
+
+/** A file to answer with instead of the envelope; one with a name is offered for saving under it. */
+export type FileReply<Media> = { mediaType: Media; content: Buffer | Readable; name?: string };
+
+type Download<Code, Response> = Response extends { content: infer Content }
+  ? [BinaryMedia<Content>] extends [never]
+    ? never
+    : { statusCode: Code; file: FileReply<BinaryMedia<Content>> }
+  : never;
+
 /** What http/envelope.ts adds is left out; a payload that is no envelope is given whole, as `body`. */
 type Bare<Code, Body> = Body extends { status: 'success' }
   ? { statusCode: Code } & Omit<Body, 'status' | 'timestamp'>
@@ -39,10 +82,8 @@ type Bare<Code, Body> = Body extends { status: 'success' }
 
 /** What a handler answers with. */
 export type ReplyOf<Id extends OperationId> = {
-  [Code in SuccessCode & keyof Contract[Id]['responses']]: Bare<
-    Code,
-    JsonOf<Contract[Id]['responses'][Code]>
-  >;
+  [Code in SuccessCode & keyof Contract[Id]['responses']]:
+    Bare<Code, JsonOf<Contract[Id]['responses'][Code]>> | Download<Code, Contract[Id]['responses'][Code]>;
 }[SuccessCode & keyof Contract[Id]['responses']];
 
 /** The `data` of an operation's success. */
@@ -56,15 +97,15 @@ type CallerOf<Id extends OperationId> = {
 }[(typeof operations)[Id]['credential']];
 
 export type HandlerRequest<Id extends OperationId> = {
-  body: BodyOf<Id>;
   query: QueryOf<Id>;
+  path: PathOf<Id>;
   caller: CallerOf<Id>;
   /** The tenant that answers on the request's host. */
   tenantId: string;
   requestId: string;
   /** The client's address, as far as trusted proxies tell it. */
   address: string;
-};
+} & ([Sent<Id>] extends [never] ? { body: never } : Sent<Id>);
 
 export type Handler<Id extends OperationId> = (request: HandlerRequest<Id>) => Promise<ReplyOf<Id>>;
 

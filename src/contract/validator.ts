@@ -4,23 +4,27 @@ import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/typ
 import type { Schema } from './bundle.js';
 
 /**
- * Compiles the contract's request schemas. Bodies are taken as they are: a number sent as text is refused. A
- * query has only text, so integers and booleans are read from their exact spellings, and anything else is
- * left for the schema to refuse.
+ * Compiles the contract's request schemas. JSON bodies are taken as they are: a number sent as text is refused.
+ * A query or a form has only text, so integers and booleans are read from their exact spellings, and anything
+ * else is left for the schema to refuse.
  */
 export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) => FastifyValidationResult {
   const ajv = makeAjv();
-  return ({ schema, httpPart }) => {
+  // contentType: Fastify gives it for a body that has several media types, its type does not say so
+  return ({ schema, httpPart, contentType }: FastifyRouteSchemaDef<Schema> & { contentType?: string }) => {
     const validate = ajv.compile(schema);
-    if (httpPart !== 'querystring') return validate;
-    const read = queryReader(schema);
-    const result = (query: Record<string, unknown>) => {
-      const value = read(query);
+    const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
+    if (!isText) return validate;
+    const read = textReader(schema);
+    const result = (fields: Record<string, unknown>) => {
+      const value = read(fields);
       return validate(value) ? { value } : { error: toError(validate.errors ?? []) };
     };
     return result;
   };
 }
+
+const FORM_TYPES = new Set(['application/x-www-form-urlencoded', 'multipart/form-data']);
 
 /** Ajv as the contract needs it: OpenAPI 3.1's dialect, real calendar dates, plain UUIDs. */
 export function makeAjv(): Ajv2020 {
@@ -54,13 +58,13 @@ const READERS: Record<string, (text: string) => unknown> = {
   boolean: (text) => ({ true: true, '1': true, false: false, '0': false })[text] ?? text,
 };
 
-function queryReader(schema: Schema): (query: Record<string, unknown>) => Record<string, unknown> {
+function textReader(schema: Schema): (fields: Record<string, unknown>) => Record<string, unknown> {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
-  return (query) => {
-    const value = { ...query };
+  return (fields) => {
+    const value = { ...fields };
     for (const [name, { type }] of properties) {
       const read = READERS[String(type)];
-      const given = query[name];
+      const given = fields[name];
       if (read && typeof given === 'string') value[name] = read(given);
     }
     return value;

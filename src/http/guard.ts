@@ -5,7 +5,9 @@ import type { Secrets } from '../auth/secrets.js';
 import type { Tokens } from '../auth/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { Fault } from '../errors.js';
+import { FORM_BYTES, MULTIPART, readForm } from './forms.js';
 import type { RequestLimit } from './request-limit.js';
+import { JSON_BODY_BYTES } from './server.js';
 import type { Tenants } from './tenants.js';
 import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './text.js';
 
@@ -32,7 +34,8 @@ const TENANTLESS = new Set<Operation['id']>([...HEALTH_CHECKS, 'getContractJson'
 
 /** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
 export function guardBeforeBody(operation: Operation, parts: GuardParts) {
-  return async (request: FastifyRequest, _reply: FastifyReply): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.log = reply.log = request.log.child({ operationId: operation.id });
     if (parts.httpsOnly && request.protocol !== 'https' && !HEALTH_CHECKS.has(operation.id)) {
       throw new Fault('https_required');
     }
@@ -51,6 +54,7 @@ export function guardBeforeValidation(operation: Operation) {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
     if (operation.mediaTypes.length === 0) return;
+    if (request.isMultipart()) request.body = await readForm(request, operation.fileFields);
     if (request.body !== undefined) return;
     if (operation.bodyRequired) throw new Fault('body_required');
     // an absent optional body is an empty one, so that its defaults are filled in
@@ -64,7 +68,6 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   if (accepted.length === 0) return;
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
-  if (length > request.routeOptions.bodyLimit) throw new Fault('body_too_large');
 
   const hasBody = length > 0 || headers['transfer-encoding'] !== undefined;
   const contentType = headers['content-type'];
@@ -73,8 +76,9 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
     return;
   }
   const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);
+  if (length > (mediaType === MULTIPART ? FORM_BYTES : JSON_BODY_BYTES)) throw new Fault('body_too_large');
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!mediaType || !accepted.includes(mediaType) || !isPlain) throw new Fault('unsupported_media_type');
   // the router picks the schema by this header; only its canonical spelling is sure to find one
-  if (mediaType !== 'multipart/form-data') headers['content-type'] = mediaType;
+  if (mediaType !== MULTIPART) headers['content-type'] = mediaType;
 }

@@ -3,10 +3,12 @@ import openapiGlue from 'fastify-openapi-glue';
 import type { Handlers } from '../../generated/handlers.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { toRoutes, type Bundle } from '../contract/bundle.js';
+import type { FileReply } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { wrapSuccess } from './envelope.js';
 import { sendFault } from './failures.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
+import { mediaTypeOf } from './text.js';
 
 /** Makes a route of every operation of the contract. @throws when an operation has no handler */
 export async function registerRoutes(
@@ -32,20 +34,38 @@ export async function registerRoutes(
   app.setNotFoundHandler(refuse);
 }
 
-type AnyHandler = (request: unknown) => Promise<{ statusCode: number; body?: unknown }>;
+type AnyHandler = (
+  request: unknown,
+) => Promise<{ statusCode: number; body?: unknown; file?: FileReply<string> }>;
 
 function toRouteHandler(id: string, handlers: Handlers) {
   // as: one loop serves every operation; the generated type has checked each handler against its own
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { body, query, caller, tenantId, ip: address } = request;
-    const bare = await handle({ body, query, caller, tenantId, requestId: request.id, address });
+    const { body, query, params: path, caller, tenantId, ip: address } = request;
+    const mediaType = mediaTypeOf(request.headers['content-type'] ?? '');
+    const bare = await handle({
+      body,
+      mediaType,
+      query,
+      path,
+      caller,
+      tenantId,
+      requestId: request.id,
+      address,
+    });
     void reply.code(bare.statusCode);
+    if (bare.file) return sendFile(reply, bare.file);
     // without it a string would be sent as text/plain
     if (typeof bare.body === 'string') return reply.type(bareTextType(id)).send(bare.body);
     return reply.send(bare.body ?? wrapSuccess(id, bare, new Date()));
   };
+}
+
+function sendFile(reply: FastifyReply, { mediaType, content, name }: FileReply<string>): FastifyReply {
+  if (name) void reply.header('content-disposition', `attachment; filename="${name}"`);
+  return reply.type(mediaType).send(content);
 }
 
 const bareTextType = (id: string) =>
@@ -57,10 +77,23 @@ function makeNotFoundHandler() {
   for (const { path, method } of Object.values(operations)) {
     allowed.set(path, [...(allowed.get(path) ?? []), method]);
   }
+  const templates = [...allowed].map(([path, methods]) => ({ pattern: patternOf(path), methods }));
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const methods = allowed.get(request.url.split('?')[0] ?? '');
+    const asked = request.url.split('?')[0] ?? '';
+    const methods = templates.find(({ pattern }) => pattern.test(asked))?.methods;
     if (!methods) return sendFault(new Fault('route_not_found'), request, reply);
     void reply.header('allow', methods.join(', '));
     return sendFault(new Fault('method_not_allowed'), request, reply);
   };
+}
+
+/** What a path template matches: `{name}` is one segment. */
+function patternOf(template: string): RegExp {
+  const literal = (text: string) => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(
+    `^${template
+      .split(/\{[^}]+\}/)
+      .map(literal)
+      .join('[^/]+')}$`,
+  );
 }

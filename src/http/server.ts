@@ -8,6 +8,7 @@ import { newId } from '../ids.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { boundAnonymousBodies } from './anonymous-bodies.js';
 import { answerRouterFailure } from './failures.js';
+import { registerForms } from './forms.js';
 import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
 
@@ -52,6 +53,7 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     { parseAs: 'buffer' },
     async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
   );
+  await registerForms(app, JSON_BODY_BYTES);
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,

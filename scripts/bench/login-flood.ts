@@ -1,0 +1,49 @@
+import { request } from 'node:http';
+import { parentPort, workerData } from 'node:worker_threads';
+import { DEMO } from '../../src/demo/seed.js';
+
+// Runs as a worker: so many logins a second, each on a connection of its own and all with the right password, as
+// on a morning when everybody comes in at once. Reports the answers' statuses and the longest wait for one.
+type Load = { port: number; perSecond: number; seconds: number };
+
+const { port, perSecond, seconds } = workerData as Load;
+const USERS = ['admin', 'manager', 'warehouse', 'iex', 'hrb'];
+
+const statuses: Record<string, number> = {};
+let longestMs = 0;
+const calls: Promise<void>[] = [];
+const started = performance.now();
+for (let n = 0; n < perSecond * seconds; n += 1) {
+  const waitMs = started + (n * 1000) / perSecond - performance.now();
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  calls.push(logIn(USERS[n % USERS.length] ?? ''));
+}
+await Promise.all(calls);
+parentPort?.postMessage({ statuses, longestMs });
+
+function logIn(username: string): Promise<void> {
+  const body = JSON.stringify({ action: 'login', username, password: DEMO.password });
+  const sentAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const options = {
+      port,
+      host: '127.0.0.1',
+      path: '/api/login.php',
+      method: 'POST',
+      headers,
+      agent: false,
+    };
+    const call = request(options, (response) => {
+      response.resume();
+      response.on('end', () => {
+        const status = String(response.statusCode);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        longestMs = Math.max(longestMs, performance.now() - sentAt);
+        resolve();
+      });
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}

@@ -1,0 +1,115 @@
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { UploadedFile } from '../contract/types.js';
+import { Fault, invalidField } from '../errors.js';
+import { newId } from '../ids.js';
+import { assertDecodableQuery, assertStorableText } from './text.js';
+
+export const MULTIPART = 'multipart/form-data';
+
+/** The largest file, and room for the boundaries and the fields around it. */
+export const FILE_BYTES = 10 * 1024 * 1024;
+export const FORM_BYTES = FILE_BYTES + 64 * 1024;
+
+const LIMITS = {
+  fileSize: FILE_BYTES,
+  files: 4,
+  fields: 20,
+  fieldSize: 16 * 1024,
+  fieldNameSize: 100,
+  parts: 24,
+};
+
+/** Makes the server read forms: urlencoded ones at once, multipart ones by readForm. */
+export async function registerForms(app: FastifyInstance, jsonBodyBytes: number): Promise<void> {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer', bodyLimit: jsonBodyBytes },
+    async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : readUrlEncoded(bytes)),
+  );
+  await app.register(multipart, { limits: LIMITS });
+}
+
+/** @throws Fault invalid_encoding, or validation_failed for a field that is there twice */
+function readUrlEncoded(bytes: Buffer): Form {
+  const text = bytes.toString('latin1');
+  // the escapes of a form are those of a query, and bytes beyond ASCII must be escaped
+  if (/[^\x20-\x7e]/.test(text)) throw new Fault('invalid_encoding', 'Percent-encode the form as UTF-8.');
+  assertDecodableQuery(`?${text}`);
+  const form = emptyForm();
+  for (const [name, value] of new URLSearchParams(text)) put(form, name, value);
+  assertStorableText({ ...form });
+  return form;
+}
+
+type Form = Record<string, string | UploadedFile>;
+
+// no prototype: a field named __proto__ is one like any other, and ignored like any other
+const emptyForm = (): Form => Object.create(null) as Form;
+
+/**
+ * Reads a multipart body: text fields, and files spooled to disk, which the plugin deletes with the request.
+ * Files that the contract does not name are read past.
+ *
+ * @throws Fault malformed_form, body_too_large, validation_failed, invalid_encoding
+ */
+export async function readForm(request: FastifyRequest, fileFields: readonly string[]): Promise<Form> {
+  const form = emptyForm();
+  request.tmpUploads = [];
+  try {
+    for await (const part of request.parts()) {
+      if (part.type === 'field') put(form, part.fieldname, textOf(part));
+      else if (fileFields.includes(part.fieldname)) put(form, part.fieldname, await spool(request, part));
+      else part.file.resume();
+    }
+  } catch (error) {
+    throw toFault(error);
+  }
+  for (const [name, value] of Object.entries(form)) {
+    if (typeof value === 'string' && fileFields.includes(name))
+      throw invalidField(name, 'must be a file', 'type');
+  }
+  assertStorableText(
+    Object.fromEntries(Object.entries(form).filter(([, value]) => typeof value === 'string')),
+  );
+  return form;
+}
+
+function put(form: Form, name: string, value: string | UploadedFile): void {
+  if (name in form) throw invalidField(name, 'must be sent once', 'repeated');
+  form[name] = value;
+}
+
+function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
+  if (valueTruncated) throw invalidField(fieldname, 'is too long', 'maxLength');
+  // a part that calls itself JSON comes parsed
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+async function spool(request: FastifyRequest, { file, filename }: MultipartFile): Promise<UploadedFile> {
+  const path = join(tmpdir(), `crossdock-${newId()}`);
+  request.tmpUploads?.push(path);
+  const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  await pipeline(file, target);
+  if (file.truncated) throw new Fault('body_too_large');
+  return { path, name: filename, sizeBytes: target.bytesWritten };
+}
+
+const TOO_MUCH = new Set([
+  'FST_REQ_FILE_TOO_LARGE',
+  'FST_PARTS_LIMIT',
+  'FST_FILES_LIMIT',
+  'FST_FIELDS_LIMIT',
+]);
+
+/** The disk's errors are ours, every other is the form's. */
+function toFault(error: unknown): unknown {
+  if (error instanceof Fault || !(error instanceof Error)) return error;
+  if ('syscall' in error) return error;
+  const isTooMuch = 'code' in error && TOO_MUCH.has(String(error.code));
+  return new Fault(isTooMuch ? 'body_too_large' : 'malformed_form');
+}
