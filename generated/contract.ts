@@ -1782,7 +1782,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -1857,7 +1857,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -1943,7 +1943,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -2029,7 +2029,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -2339,7 +2339,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -2604,7 +2604,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -5,7 +5,7 @@ import { openSecrets, type Secrets } from './auth/secrets.js';
 import { registerTokens, type Tokens } from './auth/tokens.js';
 import type { Bundle } from './contract/bundle.js';
 import { readContract } from './contract/bundle.js';
-import { checkReplies } from './contract/check-replies.js';
+import { checkReplies, type SeenReply } from './contract/check-replies.js';
 import type { Db } from './db/transaction.js';
 import { makeHandlers } from './handlers.js';
 import { refuseWhileClosing } from './http/closing.js';
@@ -23,8 +23,8 @@ export type AppOptions = {
   db: Db;
   /** Shorter ones than production's, for tests. */
   timeouts?: Timeouts;
-  /** Tests: judges every reply against the contract, and is told which operation gave which status. */
-  onReply?: (operationId: string, status: number, faults: string[]) => void;
+  /** Tests: every reply is judged against the contract, and told of here. */
+  onReply?: (reply: SeenReply) => void;
 };
 
 /** The whole composition: everything the service is made of, and in which order a request meets it. */

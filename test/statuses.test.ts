@@ -2,8 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeReplyJudge } from '../src/contract/check-replies.js';
 import { DEMO } from '../src/demo/seed.js';
 import type { OperationId } from '../src/contract/types.js';
-import { bodyShapes, bundle, METHODS, methodsByPath, operationIds, operationOf } from './support/contract.js';
-import { observe, startService, type Call, type Service } from './support/service.js';
+import {
+  bodyShapes,
+  bundle,
+  codesOf,
+  METHODS,
+  methodsByPath,
+  operationIds,
+  operationOf,
+} from './support/contract.js';
+import { observe } from './support/observations.js';
+import { startService, type Call, type Service } from './support/service.js';
 import { sendRaw, talk, type RawReply } from './support/wire.js';
 
 // What every operation refuses alike. What is an operation's own (404, 409, 422) is in its own tests.
@@ -22,6 +31,9 @@ afterAll(async () => {
 
 const declaring = (status: number) =>
   operationIds.filter((id) => (operationOf(id).statuses as readonly number[]).includes(status));
+
+const declaringCode = (status: number, code: string) =>
+  operationIds.filter((id) => codesOf(id, status).includes(code));
 
 /** Credentials that the operation accepts. */
 function admitted(id: OperationId): Call {
@@ -45,9 +57,10 @@ const firstLine = (id: OperationId) =>
 /** A reply that was given before there was an operation, judged and noted as that of one. */
 function expectDeclared(id: OperationId, reply: RawReply | undefined, status: number): void {
   expect(reply?.status).toBe(status);
-  const header = (name: string) => reply?.headers[name.toLowerCase()]?.toString();
-  expect(judge(id, { status, header, text: reply?.text ?? '' })).toEqual([]);
-  observe(id, status);
+  const { headers = {}, text = '' } = reply ?? {};
+  const header = (name: string) => headers[name.toLowerCase()]?.toString();
+  expect(judge(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
+  observe({ operationId: id, status, mediaType: header('content-type')?.split(';')[0] ?? '', text });
 }
 
 describe('every operation declares and gives', () => {
@@ -115,6 +128,18 @@ describe('every operation declares and gives', () => {
     });
   });
 
+  test.each(declaringCode(400, 'body_required'))('400 %s, for no body at all', async (id) => {
+    expect(await service.call(id, admitted(id))).toMatchObject({
+      status: 400,
+      body: { code: 'body_required' },
+    });
+  });
+
+  test.each(declaringCode(400, 'malformed_request'))('400 %s, for two Host headers', async (id) => {
+    const replies = await talk(service.url, `${firstLine(id)}Host: y\r\nConnection: close\r\n\r\n`);
+    expectDeclared(id, replies[0], 400);
+  });
+
   function notGoodEnough(id: OperationId): Call {
     const { credential } = operationOf(id);
     if (credential === 'token') return { as: 'disabled' };
@@ -151,6 +176,50 @@ describe('429, beyond the operator’s own limit', () => {
     for (let calls = 0; calls < 5; calls += 1) {
       expect(await limited.call('getHealth')).toMatchObject({ status: 200 });
     }
+  });
+});
+
+test('429 with too_many_attempts, for a wrong key after three hundred', async () => {
+  const strict = await startService();
+  const guess = (id: OperationId) =>
+    strict.call(id, { key: 'f'.repeat(64), body: { UserCode: 'IEX-1001', TrackingNumber: 'X1' } });
+  try {
+    const ids = declaringCode(429, 'too_many_attempts').filter((id) => operationOf(id).credential === 'key');
+    expect(ids).not.toEqual([]);
+    await Promise.all(Array.from({ length: 300 }, (_, n) => guess(ids[n % ids.length] ?? 'submitPrealert')));
+    for (const id of ids) {
+      const reply = await guess(id);
+      expect([id, reply.status, reply.body['code']]).toEqual([id, 429, 'too_many_attempts']);
+    }
+  } finally {
+    await strict.stop();
+  }
+});
+
+describe('403 with https_required, where only HTTPS is served', () => {
+  let staging: Service;
+
+  beforeAll(async () => {
+    staging = await startService({
+      env: {
+        APP_ENV: 'staging',
+        TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+        ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+        LOOKUP_KEY: 'cd'.repeat(32),
+        TRUST_PROXY: '127.0.0.1',
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await staging.stop();
+  });
+
+  test.each(declaringCode(403, 'https_required'))('%s', async (id) => {
+    const { method, path } = operationOf(id);
+    const reply = await sendRaw(staging.url, { method, path });
+    expectDeclared(id, reply, 403);
+    expect(JSON.parse(reply.text)).toMatchObject({ code: 'https_required' });
   });
 });
 

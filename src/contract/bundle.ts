@@ -4,12 +4,16 @@ import { projectRoot } from '../root.js';
 
 export type Schema = { [key: string]: unknown };
 export type Media = { schema?: Schema; examples?: Record<string, { value?: unknown }>; example?: unknown };
+export type ContractResponse = {
+  headers?: Record<string, { required?: boolean; schema?: Schema; example?: string | number }>;
+  content?: Record<string, Media>;
+};
 export type ContractOperation = {
   operationId: string;
   summary: string;
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
-  responses: Record<string, { headers?: Record<string, unknown>; content?: Record<string, Media> }>;
+  responses: Record<string, ContractResponse>;
 };
 export type Bundle = {
   paths: Record<string, Record<string, ContractOperation>>;

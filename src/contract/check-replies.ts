@@ -3,36 +3,75 @@ import type { ValidateFunction } from 'ajv';
 import { dereference, type Bundle, type Schema } from './bundle.js';
 import { makeAjv } from './validator.js';
 
-type OnReply = (operationId: string, status: number, faults: string[]) => void;
+/** A reply that was judged, and what of the contract it showed. */
+export type SeenReply = {
+  /** Empty where no operation was reached. */
+  operationId: string;
+  status: number;
+  mediaType: string;
+  /** What the request was sent as, and the action that it named. */
+  requestMediaType?: string;
+  action?: string;
+  text: string;
+  faults: string[];
+};
+
+export type Reply = {
+  status: number;
+  header(name: string): string | undefined;
+  /** Every header that the reply has. */
+  headerNames: string[];
+  text: string;
+};
 
 /** Judges replies against the contract: status, media type, headers and every field, none undeclared. */
 export type ReplyJudge = {
   /** What is wrong with the reply; empty when it is the contract's. */
-  judge(
-    operationId: string,
-    reply: { status: number; header(name: string): string | undefined; text: string },
-  ): string[];
+  judge(operationId: string, reply: Reply): string[];
   /** A failure that no operation gave, such as that of an unknown path. */
   judgeFailure(text: string): string[];
 };
 
 /** Tests switch this on: every reply that leaves the server is judged, whether its test looks or not. */
-export function checkReplies(app: FastifyInstance, bundle: Bundle, onReply: OnReply): void {
+export function checkReplies(
+  app: FastifyInstance,
+  bundle: Bundle,
+  onReply: (reply: SeenReply) => void,
+): void {
   const { judge, judgeFailure } = makeReplyJudge(bundle);
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const isReference = request.url.startsWith('/docs');
     if (isReference) return payload;
     const text = typeof payload === 'string' ? payload : '';
-    const id = request.operation?.id;
-    if (!id) {
-      onReply('', reply.statusCode, judgeFailure(text));
-      return payload;
-    }
+    const operationId = request.operation?.id ?? '';
+    const { statusCode: status } = reply;
     const header = (name: string) => reply.getHeader(name)?.toString();
-    onReply(id, reply.statusCode, judge(id, { status: reply.statusCode, header, text }));
+    const headerNames = Object.keys(reply.getHeaders());
+    onReply({
+      operationId,
+      status,
+      text,
+      mediaType: mediaTypeOf(header('content-type')),
+      ...describeRequest(request),
+      faults: operationId ? judge(operationId, { status, header, headerNames, text }) : judgeFailure(text),
+    });
     return payload;
   });
 }
+
+function describeRequest({ headers, body, query }: FastifyRequest) {
+  const requestMediaType = mediaTypeOf(headers['content-type']);
+  const action = actionIn(body) ?? actionIn(query);
+  return { ...(requestMediaType ? { requestMediaType } : {}), ...(action ? { action } : {}) };
+}
+
+function actionIn(part: unknown): string | undefined {
+  // as: any object may have the key; what it holds is looked at next
+  const action = typeof part === 'object' ? (part as { action?: unknown } | null)?.action : undefined;
+  return typeof action === 'string' ? action : undefined;
+}
+
+const mediaTypeOf = (contentType = '') => contentType.split(';')[0] ?? '';
 
 export function makeReplyJudge(bundle: Bundle): ReplyJudge {
   const ajv = makeAjv();
@@ -49,25 +88,60 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
   const compiled = new Map<object, ValidateFunction>();
 
   return {
-    judge(operationId, { status, header, text }) {
+    judge(operationId, { status, header, headerNames, text }) {
       const declared = operations.get(operationId)?.responses[String(status)];
       if (!declared) return [`${operationId} does not declare ${status}`];
-      const faults = missingHeaders(declared.headers ?? {}, header);
-      const mediaType = header('content-type')?.split(';')[0] ?? '';
-      const schema = declared.content?.[mediaType]?.schema;
-      if (!schema) return [...faults, `${operationId} ${status} does not declare ${mediaType || 'a body'}`];
-      const validate = compiled.get(schema) ?? ajv.compile(seal(schema));
-      compiled.set(schema, validate);
-      return [...faults, ...faultsOf(validate, mediaType.endsWith('json') ? JSON.parse(text) : text)];
+      const faults = [
+        ...headerFaults(declared.headers ?? {}, header),
+        ...undeclaredHeaders(declared.headers ?? {}, headerNames),
+      ];
+      const mediaType = mediaTypeOf(header('content-type'));
+      if (!declared.content && !mediaType && text === '') return faults;
+      const media = declared.content?.[mediaType];
+      if (!media) return [...faults, `${operationId} ${status} does not declare ${mediaType || 'a body'}`];
+      // OpenAPI 3.1 describes a file by its media type alone
+      if (!media.schema) return faults;
+      return [...faults, ...faultsOf(validatorOf(media.schema), isJson(mediaType) ? JSON.parse(text) : text)];
     },
     judgeFailure: (text) => faultsOf(isFailure, JSON.parse(text)),
   };
+
+  function validatorOf(schema: Schema): ValidateFunction {
+    const validate = compiled.get(schema) ?? ajv.compile(seal(schema));
+    compiled.set(schema, validate);
+    return validate;
+  }
+
+  function headerFaults(declared: Headers, header: Reply['header']): string[] {
+    return Object.entries(declared).flatMap(([name, { required, schema }]) => {
+      const text = header(name);
+      if (text === undefined) return required ? [`the header ${name} is missing`] : [];
+      const value = schema?.['type'] === 'integer' ? Number(text) : text;
+      return schema ? faultsOf(validatorOf(schema), value).map((fault) => `the header ${name} ${fault}`) : [];
+    });
+  }
 }
 
-const missingHeaders = (declared: Record<string, unknown>, header: (name: string) => string | undefined) =>
-  Object.keys(declared)
-    .filter((name) => header(name) === undefined)
-    .map((name) => `the header ${name} is missing`);
+type Headers = Record<string, { required?: boolean; schema?: Schema }>;
+
+// Not the contract's to state: what HTTP itself sends, and what helmet tells browsers.
+const UNDECLARED = new Set([
+  ...['content-type', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'date'],
+  ...['content-security-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy'],
+  ...['origin-agent-cluster', 'referrer-policy', 'strict-transport-security', 'x-content-type-options'],
+  ...['x-dns-prefetch-control', 'x-download-options', 'x-frame-options', 'x-permitted-cross-domain-policies'],
+  ...['x-xss-protection'],
+]);
+
+function undeclaredHeaders(declared: Headers, names: string[]): string[] {
+  const known = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
+  return names
+    .map((name) => name.toLowerCase())
+    .filter((name) => !UNDECLARED.has(name) && !known.has(name))
+    .map((name) => `the header ${name} is not declared`);
+}
+
+const isJson = (mediaType: string) => mediaType.endsWith('json');
 
 function faultsOf(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return [];

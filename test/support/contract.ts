@@ -59,3 +59,11 @@ export function bodyShapes(): BodyShape[] {
 
 export const nameOfShape = ({ id, action }: Pick<BodyShape, 'id' | 'action'>): string =>
   action ? `${id} ${action}` : id;
+
+/** The failure codes that the examples of an operation's answer show. */
+export function codesOf(id: OperationId, status: number): string[] {
+  const media = describeOperation(id).responses[String(status)]?.content?.['application/json'];
+  const values = [media?.example, ...Object.values(media?.examples ?? {}).map(({ value }) => value)];
+  // as: examples of failures are failures, which contract-examples.test.ts holds
+  return values.flatMap((value) => (value as { code?: string } | undefined)?.code ?? []);
+}

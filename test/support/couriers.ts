@@ -50,6 +50,14 @@ export const nobody = (): Belongings => ({
   carrierId: randomUUID(),
 });
 
+/** What is no id, and no user code; like nobody's, it is found nowhere. */
+export const malformed = (): Belongings => ({
+  // as: the same keys
+  ...(Object.fromEntries(Object.keys(nobody()).map((key) => [key, 'not-an-id'])) as Belongings),
+  code: 'NOBODY',
+  userCode: 'x'.repeat(101),
+});
+
 /** Stores a copy of a row under a new id. Answers the id. */
 export async function clone(
   owner: pg.Pool,

@@ -1,4 +1,5 @@
-// After a whole run: every operation and status that the contract declares must have been seen.
+// After a whole run: everything that the contract declares must have been seen (operations, statuses, media types
+// of requests and answers, actions, failure codes), and no failure code that it does not declare.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(fileURLToPath(import.meta.url), '..', '..', '..');
 
 // Faults of ours, which no request can be made to cause at will.
-const NOT_ASKED_FOR = new Set([500, 503]);
+const NOT_ASKED_FOR = new Set(['500', '503']);
 
 export default class CoverageReporter {
   constructor(globalConfig) {
@@ -15,17 +16,23 @@ export default class CoverageReporter {
 
   onRunComplete(_contexts, results) {
     if (!this.isWholeRun) return;
-    const declared = declaredPairs();
-    const seen = seenPairs();
-    const missing = declared.filter((pair) => !seen.has(pair));
+    const declared = declaredFacts();
+    const seen = seenFacts();
+    const asked = [...declared].filter((fact) => !NOT_ASKED_FOR.has(fact.split(' ')[1]));
+    const unseen = asked.filter((fact) => !seen.has(fact));
+    const undeclared = [...seen].filter((fact) => !declared.has(fact));
     process.stdout.write(
-      `Contract: ${declared.length - missing.length} of ${declared.length} declared statuses seen.\n`,
+      `Contract: ${asked.length - unseen.length} of ${asked.length} declared facts seen.\n`,
     );
-    if (missing.length > 0) process.stdout.write(`Declared but never seen: ${missing.join(', ')}\n`);
-    if (missing.length > 0) this.error = new Error(`Declared but never seen:\n${missing.join('\n')}`);
+    const faults = [
+      ...unseen.map((fact) => `Declared but never seen: ${fact}`),
+      ...undeclared.map((fact) => `Seen but not declared: ${fact}`),
+    ];
+    process.stdout.write(faults.map((fault) => `${fault}\n`).join(''));
+    if (faults.length > 0) this.error = new Error(faults.join('\n'));
     const { numPassedTests, numFailedTests, numFailedTestSuites } = results;
     // a suite that cannot even load has no failed test to count
-    this.failed = Math.max(numFailedTests, numFailedTestSuites) + missing.length;
+    this.failed = Math.max(numFailedTests, numFailedTestSuites) + faults.length;
     process.stdout.write(`${numPassedTests} passed, ${this.failed} failed\n`);
   }
 
@@ -34,20 +41,61 @@ export default class CoverageReporter {
   }
 }
 
-function declaredPairs() {
-  const { paths } = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8'));
-  return Object.values(paths)
-    .flatMap((item) => Object.values(item))
-    .filter((operation) => operation.operationId)
-    .flatMap(({ operationId, responses }) =>
-      Object.keys(responses)
-        .filter((status) => !NOT_ASKED_FOR.has(Number(status)))
-        .map((status) => `${operationId} ${status}`),
-    );
+/** One line a fact, in the words of observations.ts. */
+function declaredFacts() {
+  const bundle = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8'));
+  const deref = (node) =>
+    node?.$ref
+      ? deref(
+          node.$ref
+            .split('/')
+            .slice(1)
+            .reduce((part, key) => part[key], bundle),
+        )
+      : node;
+  const facts = new Set();
+  for (const operation of Object.values(bundle.paths).flatMap((item) => Object.values(item))) {
+    if (!operation.operationId) continue;
+    const all = [
+      ...Object.entries(operation.responses).flatMap(([status, reply]) =>
+        replyFacts(status, deref(reply), deref),
+      ),
+      ...Object.keys(operation.requestBody?.content ?? {}).map((mediaType) => `takes ${mediaType}`),
+      ...actionsOf(operation, deref).map((action) => `does ${action}`),
+    ];
+    for (const fact of all) facts.add(`${operation.operationId} ${fact}`);
+  }
+  return facts;
 }
 
-function seenPairs() {
+function replyFacts(status, { content }, deref) {
+  if (!content) return [status, `${status} no body`];
+  const examples = Object.values(content).flatMap(({ example, examples = {} }) => [
+    example,
+    ...Object.values(examples).map((each) => deref(each).value),
+  ]);
+  const codes = examples.map((example) => example?.code).filter((code) => code !== undefined);
+  return [
+    status,
+    ...Object.keys(content).map((mediaType) => `${status} ${mediaType}`),
+    ...(Number(status) >= 400 ? codes.map((code) => `${status} ${code}`) : []),
+  ];
+}
+
+function actionsOf({ requestBody, parameters = [] }, deref) {
+  const shapes = Object.values(requestBody?.content ?? {})
+    .map(({ schema }) => deref(schema) ?? {})
+    .flatMap((schema) => schema.oneOf ?? schema.anyOf ?? [schema])
+    .map((schema) => deref(deref(schema).properties?.action));
+  const queries = parameters.map(deref).filter(({ name }) => name === 'action');
+  return [...shapes, ...queries.map(({ schema }) => deref(schema))].flatMap((schema) =>
+    schema ? (schema.enum ?? [schema.const]) : [],
+  );
+}
+
+function seenFacts() {
   const folder = join(root, 'coverage', 'contract');
   const files = existsSync(folder) ? readdirSync(folder) : [];
-  return new Set(files.flatMap((file) => readFileSync(join(folder, file), 'utf8').trim().split('\n')));
+  const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+  return new Set(lines.filter((line) => line !== ''));
 }

@@ -1,14 +1,12 @@
-import { appendFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
-import { join } from 'node:path';
 import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../src/app.js';
 import { readConfig, type Config } from '../../src/config.js';
 import { openDb } from '../../src/db/open.js';
 import type { Db } from '../../src/db/transaction.js';
 import { operations, type OperationId } from '../../generated/operations.js';
-import { projectRoot } from '../../src/root.js';
 import { demoDatabase, freshDatabase } from './database.js';
+import { observe } from './observations.js';
 
 export type Reply = {
   status: number;
@@ -76,9 +74,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     config,
     db,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
-    onReply: (id, status, found) => {
-      observe(id, status);
-      faults.push(...found.map((fault) => `${id} ${status}: ${fault}`));
+    onReply(reply) {
+      observe(reply);
+      const { operationId, status } = reply;
+      faults.push(...reply.faults.map((fault) => `${operationId} ${status}: ${fault}`));
     },
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
@@ -121,12 +120,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 export async function untilAdmitted(call: () => Promise<Reply>): Promise<Reply> {
   const reply = await call();
   return reply.status === 503 ? untilAdmitted(call) : reply;
-}
-
-/** Notes that an operation gave a status; the reporter asks at the end which declared ones were never seen. */
-export function observe(operationId: string, status: number): void {
-  const file = join(projectRoot, 'coverage', 'contract', `${process.pid}.txt`);
-  appendFileSync(file, `${operationId} ${status}\n`);
 }
 
 async function send(

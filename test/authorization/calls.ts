@@ -1,0 +1,104 @@
+import { clone, freshManifestNumber, freshNumber, type Belongings } from '../support/couriers.js';
+import type { Call, Service } from '../support/service.js';
+import type { CaseTitle } from './matrix.js';
+
+/** The call of a case, which names something of `target`; `home` is the caller's own. */
+type MakeCall = (target: Belongings, home: Belongings, service: Service) => Promise<Call> | Call;
+
+/** How each case of the matrix is called. What nobody has, or is no id at all, has the code NOBODY. */
+export const CALLS: Record<CaseTitle, MakeCall> = {
+  submitPrealert: announce,
+  submitPrealertWithoutSuffix: announce,
+  'listPrealerts of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  createPrealert: ({ courierId, userCode }) => ({
+    body: { courier_id: courierId, user_code: userCode, tracking_number: freshNumber(), vendor: 'V' },
+  }),
+  replacePrealert: ({ prealertId, userCode }) => ({
+    body: { prealert_id: prealertId, user_code: userCode, tracking_number: freshNumber(), vendor: 'V' },
+  }),
+  deletePrealert: async (target, _home, { owner }) => {
+    if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId } };
+    const number = { tracking_number: freshNumber(), tracking_key: freshNumber() };
+    return { body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, number) } };
+  },
+  login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
+  'receivePackage for a courier': ({ courierId }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
+  }),
+  'receivePackage for a customer': ({ userCode }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, user_code: userCode },
+  }),
+  'receivePackage from a carrier': ({ carrierId }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, carrier_id: carrierId },
+  }),
+  'receivePackage at a warehouse': ({ warehouseId }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, warehouse_id: warehouseId },
+  }),
+  'retrievePackages of a courier': ({ courierId }) => ({ body: { courierID: courierId, limit: 10_000 } }),
+  'retrievePackages of a carrier': ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
+  'createManifest at a warehouse': ({ warehouseId }) => ({ body: { warehouse_id: warehouseId } }),
+  'create_manifest at a warehouse': ({ warehouseId }) => ({
+    body: { action: 'create_manifest', warehouse_id: warehouseId },
+  }),
+  update_meta: ({ manifestId }) => ({
+    body: { action: 'update_meta', manifest_id: manifestId, flight_number: freshNumber() },
+  }),
+  'add_packages to a manifest': async (target, home, { owner }) => {
+    // another tenant's manifest is offered the caller's own package; a sibling's manifest stays the sibling's
+    const isNear = target.warehouseId === home.warehouseId;
+    const packageId = await newPackage(owner, isNear ? target : home, null);
+    return { body: { action: 'add_packages', manifest_id: target.manifestId, package_ids: [packageId] } };
+  },
+  'add_packages of a courier': async (target, home, { owner }) => ({
+    body: {
+      action: 'add_packages',
+      manifest_id: await newManifest(owner, home),
+      package_ids: [await newPackage(owner, target, null)],
+    },
+  }),
+  'remove_packages from a manifest': async (target, home, { owner }) => {
+    const isReal = target.code !== 'NOBODY';
+    const packageId = await newPackage(owner, isReal ? target : home, isReal ? target.manifestId : null);
+    return {
+      body: { action: 'remove_packages', manifest_id: target.manifestId, package_ids: [packageId] },
+    };
+  },
+  delete_manifest: async (target, _home, { owner }) => ({
+    body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
+  }),
+  getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
+  generateCourierInvoice: ({ courierId }) => ({
+    body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
+  }),
+  getHealth: () => ({}),
+  getReadiness: () => ({}),
+  getContractJson: () => ({}),
+  getContractYaml: () => ({}),
+};
+
+function announce({ userCode }: Belongings): Call {
+  return { body: { UserCode: userCode, TrackingNumber: freshNumber() } };
+}
+
+type Owner = Service['owner'];
+
+async function newPackage(
+  owner: Owner,
+  { code, packageId }: Belongings,
+  manifestId: string | null,
+): Promise<string> {
+  if (code === 'NOBODY') return packageId;
+  const number = freshNumber();
+  const parcel = {
+    tracking_number: number,
+    tracking_key: number,
+    house_number: number,
+    manifest_id: manifestId,
+  };
+  return clone(owner, 'packages', packageId, parcel);
+}
+
+async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return manifestId;
+  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+}

@@ -1,0 +1,149 @@
+import type { OperationId } from '../../src/contract/types.js';
+import type { Principal } from '../support/principals.js';
+
+/** Whose thing a call names, seen from the caller. */
+export const KINDS = ['own', 'sibling', 'other', 'unknown', 'malformed'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const GROUPS = {
+  anonymous: 'strangers',
+  'garbage token': 'strangers',
+  'expired token': 'strangers',
+  admin: 'managers',
+  manager: 'managers',
+  warehouse: 'warehouse',
+  iex: 'couriers',
+  hrb: 'couriers',
+  disabled: 'disabled',
+  'two/admin': 'managers',
+  'two/two': 'couriers',
+  'key IEX': 'keys',
+  'key TWO': 'keys',
+} as const satisfies Record<Principal, string>;
+
+export type Group = (typeof GROUPS)[Principal];
+
+/** For own, sibling, other tenant's, unknown and malformed; or one, where nothing is named. */
+type Statuses = `${number}` | `${number} ${number} ${number} ${number} ${number}`;
+
+/** What the groups with a user's token are told; the others are refused by their credential unless they stand here. */
+type Row = [
+  managers: Statuses,
+  warehouse: Statuses,
+  couriers: Statuses,
+  others?: Partial<Record<Group, Statuses>>,
+];
+
+/** An operation that is missing here does not compile. */
+export type Matrix = Record<OperationId, Record<string, Row>>;
+
+const ALL = '200 200 200 200 400';
+const S401 = '401 401 401 401 401';
+const S403 = '403 403 403 403 403';
+const S422 = '422 422 422 422 422';
+
+const KEYS_ONLY: Row = [S401, S401, S401, { disabled: S401, keys: '201 400 400 400 400' }];
+const everybody = (statuses: Statuses): Row => [
+  statuses,
+  statuses,
+  statuses,
+  { disabled: statuses, keys: statuses, strangers: statuses },
+];
+
+/** What each operation answers to each group, for each kind of id: a case is one place where it takes an id. */
+// prettier-ignore
+export const MATRIX = {
+  //                                     managers               warehouse              couriers
+  submitPrealert: {
+    'submitPrealert':                    KEYS_ONLY,
+  },
+  submitPrealertWithoutSuffix: {
+    'submitPrealertWithoutSuffix':       KEYS_ONLY,
+  },
+  listPrealerts: {
+    'listPrealerts of a courier':        [ALL,                   ALL,                   ALL],
+  },
+  createPrealert: {
+    'createPrealert':                    ['201 201 404 404 400', '201 201 404 404 400', '201 400 400 400 400'],
+  },
+  replacePrealert: {
+    'replacePrealert':                   ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
+  deletePrealert: {
+    'deletePrealert':                    ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
+  login: {
+    'login':                             everybody(S422),
+  },
+  receivePackage: {
+    'receivePackage for a courier':      ['201 201 404 404 400', '201 201 404 404 400', S403],
+    'receivePackage for a customer':     ['201 201 400 400 400', '201 201 400 400 400', S403],
+    'receivePackage from a carrier':     ['201 201 404 404 400', '201 201 404 404 400', S403],
+    'receivePackage at a warehouse':     ['201 201 404 404 400', '201 201 404 404 400', S403],
+  },
+  retrievePackages: {
+    'retrievePackages of a courier':     [ALL,                   ALL,                   ALL],
+    'retrievePackages of a carrier':     [ALL,                   ALL,                   ALL],
+  },
+  createManifest: {
+    'createManifest at a warehouse':     ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  manageManifest: {
+    'create_manifest at a warehouse':    ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'update_meta':                       ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'add_packages to a manifest':        ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'add_packages of a courier':         ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'remove_packages from a manifest':   ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'delete_manifest':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  getManifest: {
+    'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
+  generateCourierInvoice: {
+    'generateCourierInvoice':            ['200 200 404 404 400', S403,                  '200 403 403 403 400'],
+  },
+  getHealth: {
+    'getHealth':                         everybody('200'),
+  },
+  getReadiness: {
+    'getReadiness':                      everybody('200'),
+  },
+  getContractJson: {
+    'getContractJson':                   everybody('200'),
+  },
+  getContractYaml: {
+    'getContractYaml':                   everybody('200'),
+  },
+} satisfies Matrix;
+
+type CasesOf<Table> = Table extends Record<string, infer Cases> ? Cases : never;
+type KeyOf<Union> = Union extends unknown ? keyof Union & string : never;
+
+/** The title of a case, which is its name in calls.ts as well. */
+export type CaseTitle = KeyOf<CasesOf<typeof MATRIX>>;
+
+export type MatrixRow = {
+  operation: OperationId;
+  title: CaseTitle;
+  /** A status for each kind of id. */
+  expected: Record<Group, number[]>;
+};
+
+export const rows: MatrixRow[] = Object.entries(MATRIX).flatMap(([operation, cases]) =>
+  Object.entries<Row>(cases).map(([title, [managers, warehouse, couriers, others]]) => {
+    const statuses = {
+      managers,
+      warehouse,
+      couriers,
+      disabled: S403,
+      keys: S401,
+      strangers: S401,
+      ...others,
+    };
+    const expected = Object.fromEntries(
+      Object.entries(statuses).map(([group, row]) => [group, row.split(' ').map(Number)]),
+    );
+    // as: the keys are the table's own
+    return { operation, title, expected } as MatrixRow;
+  }),
+);
