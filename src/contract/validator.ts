@@ -1,5 +1,7 @@
+import type { SchemaValidateFunction } from 'ajv';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { Decimal } from 'decimal.js';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
 
@@ -29,9 +31,9 @@ export function makeAjv(): Ajv2020 {
     allErrors: true,
     useDefaults: true,
     discriminator: true,
-    // 4.35 is a multiple of 0.01 although binary floating point says otherwise
-    multipleOfPrecision: 6,
   });
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultipleOf });
   addFormats.default(ajv, ['uri', 'email']);
   ajv.addFormat('date', isCalendarDate);
   ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
@@ -39,6 +41,16 @@ export function makeAjv(): Ajv2020 {
     ajv.addFormat(format, true);
   return ajv;
 }
+
+/**
+ * Exact, for the decimal that was sent: Ajv's own divides in binary floating point, and with a tolerance wide
+ * enough for 4.35 / 0.01 lets 1e-10 through.
+ */
+const isMultipleOf: SchemaValidateFunction = (step: number, value: number) => {
+  if (new Decimal(value).mod(step).isZero()) return true;
+  isMultipleOf.errors = [{ keyword: 'multipleOf', params: { multipleOf: step } }];
+  return false;
+};
 
 /** YYYY-MM-DD, a day that exists, in a year that PostgreSQL has (it has no year 0). */
 export function isCalendarDate(text: string): boolean {

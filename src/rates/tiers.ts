@@ -14,6 +14,13 @@ export function tiersOfCourier(db: Db, caller: UserCaller, courierId: string): S
       where ${tenantRows(db, caller, 'own')} and own.courier_id = ${courierId}::uuid limit 1)`;
 }
 
+/** A courier's own tiers, or the default ones (null), as a query of the same columns. */
+export function tiersOfTable(db: Db, caller: UserCaller, courierId: string | null): Sql {
+  return sql`select t.id, t.start_weight_lb as start_lb, t.end_weight_lb as end_lb, t.fee_usd
+    from rate_tiers t
+    where ${tenantRows(db, caller, 't')} and t.courier_id is not distinct from ${courierId}::uuid`;
+}
+
 /**
  * The tier of a weight, to be joined laterally. Both bounds belong to a tier, so two tiers may share one: the
  * lower tier wins.
