@@ -8,7 +8,7 @@ import { viewPreview } from './view.js';
 export function invoiceHandlers({ db }: Deps) {
   return {
     async generateCourierInvoice({ body, caller }) {
-      const data = viewPreview(caller, await previewInvoice(db, caller, body));
+      const data = viewPreview(await previewInvoice(db, caller, body));
       const total = data.summary.total_packages;
       return {
         statusCode: 200,

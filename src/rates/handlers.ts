@@ -20,10 +20,7 @@ export function rateHandlers({ db }: Deps) {
   } satisfies Pick<Handlers, 'getCourierRates' | 'manageCourierRates'>;
 }
 
-function manage(
-  change: Change,
-  body: BodyOf<'manageCourierRates'>,
-): Promise<ReplyOf<'manageCourierRates'>> {
+function manage(change: Change, body: BodyOf<'manageCourierRates'>): Promise<ReplyOf<'manageCourierRates'>> {
   return byAction<typeof body, Promise<ReplyOf<'manageCourierRates'>>>(body, {
     save_rates: async (wanted) => answerTable('Rates saved.', await saveRates(change, wanted)),
     copy_default: async (wanted) =>

@@ -3,7 +3,7 @@ import { tenantRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
 import type { Ctx } from './context.js';
 import type { StoredTier, Tier } from './tier.js';
-import { gapsBetween, tiersOfCourier, tiersOfTable, type Gap } from './tiers.js';
+import { bandsOf, gapsBetween, tiersOfCourier, tiersOfTable, type Gap } from './tiers.js';
 
 export type CourierRow = {
   id: string;
@@ -53,8 +53,9 @@ export async function findTable({ db, tx, caller }: Ctx, courierId: string | nul
 export async function findGaps({ db, tx, caller }: Ctx, courierId: string | null): Promise<Gap[]> {
   const tiers = courierId === null ? tiersOfTable(db, caller, null) : tiersOfCourier(db, caller, courierId);
   return tx.query<Gap>(sql`
+    with bands as (${bandsOf(tiers)})
     select trim_scale(g.above_lb)::text as "aboveLb", trim_scale(g.below_lb)::text as "belowLb", 0 as packages
-    from (${gapsBetween(sql`(${tiers})`)}) as g
+    from (${gapsBetween(sql`bands`)}) as g
     where g.below_lb is not null or g.above_lb is null
     order by g.above_lb`);
 }
