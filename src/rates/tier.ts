@@ -94,7 +94,7 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
     if (id === undefined) continue;
     const tier = left.get(id);
     left.delete(id);
-    if (!tier) missing.push(notInTable(index, id));
+    if (!tier) missing.push(notInTable(index));
     else if (!isSame(tier, values)) change.updated.push({ id, ...values });
   }
   if (missing.length > 0) {
@@ -111,10 +111,10 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
   return change;
 }
 
-const notInTable = (index: number, id: number): FieldError => ({
+const notInTable = (index: number): FieldError => ({
   field: `rates[${index}].id`,
   code: 'not_found',
-  message: `The table has no tier ${id}.`,
+  message: 'The table has no such tier.',
 });
 
 const isSame = (a: Tier, b: Tier) => a.startLb === b.startLb && a.endLb === b.endLb && a.feeUsd === b.feeUsd;
