@@ -354,6 +354,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/LoadCourierBills.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List bills
+         * @description For administrators and managers, who get the bills of every courier, and for couriers, who get their own and never
+         *     a draft. The newest comes first. Each parameter narrows the list; without any you get all.
+         *
+         *     An answer holds at most 20,000 bills, so that it stays of a size that can be handled. `count` is how many are in
+         *     it, `meta.total_records` how many there are: where that is more, ask for the next `page`. Send a smaller `limit` to
+         *     get smaller pages.
+         *
+         *     ```php
+         *     $unpaid = $get('/api/LoadCourierBills.php?' . http_build_query([
+         *         'status' => 'published', 'from' => '2026-10-01', 'to' => '2026-10-31',
+         *     ]));
+         *     ```
+         */
+        get: operations["loadCourierBills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/GetCourierRates.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read rate tables
+         * @description For administrators and managers. It answers the default tiers and, with `courier_id`, that courier's own as
+         *     `courier`; without it, every courier's as `couriers`. A courier without tiers of its own is billed by the default
+         *     ones: its `specific_rates` is empty and its `uses_global_rates` true.
+         *
+         *     A user needs `billing:manage` or `courier:manage`; administrators and managers hold both, nobody else either.
+         */
+        get: operations["getCourierRates"];
+        put?: never;
+        /**
+         * Change rates
+         * @description For administrators and managers. `action` chooses what happens.
+         *
+         *     | `action` | What it does | `data` |
+         *     |---|---|---|
+         *     | `save_rates` | Makes a table what you send, whole. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
+         *     | `copy_default` | Replaces a courier's tiers by a copy of the default ones. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
+         *     | `delete_rate` | Deletes one tier. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
+         *     | `update_air_freight` | Sets a courier's rate for each lb of air freight. | `courier_id`, `air_freight_rate` |
+         *
+         *     **Saving a table.** Without `courier_id`, or with `null`, you save the default tiers. Tiers with an `id` are
+         *     updated, tiers without are inserted, and stored tiers that you leave out are deleted. An `id` that is not of this
+         *     table is 404 `rate_not_found`, and then nothing is changed. If several callers save one table at once, it ends as
+         *     exactly one of them sent it.
+         *
+         *     Tiers may share a bound (there the lower tier applies) and must not overlap otherwise: 400 names the tier. Weights
+         *     between two tiers have no fee; `warnings` says so, and nothing is refused for it.
+         *
+         *     **Empty tables.** A courier whose last tier goes is billed by the default tiers again. The default tiers may be
+         *     emptied too: then couriers without tiers of their own have no fees, and `copy_default` answers 400
+         *     `default_rates_missing`.
+         *
+         *     Saving what is stored already changes nothing, so that a call whose answer was lost can be repeated. Every change
+         *     is on the audit trail, as it was and as it became.
+         *
+         *     ```php
+         *     $answer = $post('/api/GetCourierRates.php', [
+         *         'action' => 'save_rates',
+         *         'courier_id' => $courierId,
+         *         'rates' => [
+         *             ['id' => 4, 'startweight' => 0, 'endweight' => 1, 'fee' => 4.75],
+         *             ['startweight' => 1, 'endweight' => 20, 'fee' => 14.50],
+         *         ],
+         *     ]);
+         *     ```
+         *
+         *     A user needs `billing:manage` or `courier:manage`; administrators and managers hold both, nobody else either.
+         */
+        post: operations["manageCourierRates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -492,10 +586,10 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors` |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `warehouse_not_found`, `carrier_not_found` |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
          *     | 409 | `duplicate_tracking_number` the courier has already announced this number |
@@ -508,7 +602,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "warehouse_not_found" | "carrier_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. */
             field: string;
@@ -1192,6 +1286,147 @@ export interface components {
             /** @description What to look at before billing, such as gaps in the tier table. Usually empty. */
             warnings: string[];
         };
+        /**
+         * @description A bill is drafted, published to its courier, and paid in full. A courier sees no drafts.
+         * @enum {string}
+         */
+        BillStatus: "draft" | "published" | "paid";
+        Bill: {
+            bill_id: components["schemas"]["Uuid"];
+            /** @description The number that is printed on the invoice. */
+            invoice_number: string;
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier that is billed. */
+            courier_name: string;
+            /** @description Its short code. */
+            courier_code: string;
+            /** @description Service level of the period. */
+            service_type: string;
+            /** @description First day of the period, inclusive. */
+            start_date: components["schemas"]["CalendarDate"];
+            /** @description Last day of the period, inclusive. */
+            end_date: components["schemas"]["CalendarDate"];
+            /** @description Packages billed. */
+            total_packages: number;
+            /** @description Fees before tax, in USD. */
+            subtotal: number;
+            /** @description Tax, in USD. */
+            tax_amount: number;
+            /** @description `subtotal` and `tax_amount` together, in USD. */
+            total_amount: number;
+            /** @description Sum of the recorded payments, in USD. `total_amount` less this is outstanding. */
+            paid_amount: number;
+            status: components["schemas"]["BillStatus"];
+            /** @description When the bill was drafted, in UTC. */
+            created_at: components["schemas"]["DateTime"];
+        };
+        /** @description A band of weights and the flat fee for a package in it. */
+        RateTier: {
+            /** @description Identifier of the row. */
+            id: number;
+            /** @description Lower bound in lb, inclusive. */
+            startweight: number;
+            /** @description Upper bound in lb, inclusive. Where the next tier begins at it, this tier applies. */
+            endweight: number;
+            /** @description Flat fee for a package in the band, in USD. */
+            fee: number;
+        };
+        CourierRates: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name. */
+            courier_name: string;
+            /** @description Short code. */
+            courier_code: string;
+            /** @description USD for each lb of air freight, on top of the tier fees. */
+            air_freight_rate: number;
+            /** @description The courier's own tiers by weight; empty where the default ones apply. */
+            specific_rates: components["schemas"]["RateTier"][];
+            /** @description Whether the courier is billed by the default tiers, because it has none of its own. */
+            uses_global_rates: boolean;
+        };
+        /** @description `courier` is there if you named one, `couriers` if you did not. */
+        RateTables: {
+            /** @description The default tiers by weight, for every courier without tiers of its own. */
+            global_default_rates: components["schemas"]["RateTier"][];
+            courier?: components["schemas"]["CourierRates"];
+            /** @description Every courier, in the order of its code. */
+            couriers?: components["schemas"]["CourierRates"][];
+        };
+        WantedTier: {
+            /** @description The row to update, which must be one of this table. Left out, the tier is inserted; if the table has a row of exactly these bounds and this fee, that row stays instead. */
+            id?: number;
+            /** @description Lower bound in lb, inclusive, at most 3 decimals. */
+            startweight: number;
+            /** @description Upper bound in lb, inclusive, at most 3 decimals. Not below `startweight`. */
+            endweight: number;
+            /** @description Flat fee for a package in the band, in USD, at most 2 decimals. */
+            fee: number;
+        };
+        SaveRatesAction: {
+            /**
+             * @description Always `save_rates`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "save_rates";
+            /**
+             * Format: uuid
+             * @description The courier whose tiers these are. Left out or `null`, the default tiers.
+             */
+            courier_id?: string | null;
+            /** @description The whole table as it shall be, in any order. Two tiers may share a bound, and must not overlap otherwise. An empty list removes all tiers. */
+            rates: components["schemas"]["WantedTier"][];
+        };
+        CopyDefaultAction: {
+            /**
+             * @description Always `copy_default`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "copy_default";
+            /**
+             * Format: uuid
+             * @description The courier that gets a copy of the default tiers.
+             */
+            courier_id: string;
+        };
+        DeleteRateAction: {
+            /**
+             * @description Always `delete_rate`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "delete_rate";
+            /** @description The tier to delete, a courier's or a default one. */
+            rate_id: number;
+        };
+        UpdateAirFreightAction: {
+            /**
+             * @description Always `update_air_freight`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update_air_freight";
+            /**
+             * Format: uuid
+             * @description The courier whose rate it is.
+             */
+            courier_id: string;
+            /** @description USD for each lb of air freight, at most 2 decimals. */
+            air_freight_rate: number;
+        };
+        /** @description Which fields are present depends on the action. */
+        RateOperationResult: {
+            /**
+             * Format: uuid
+             * @description The courier; `null` for the default tiers. Every action.
+             */
+            courier_id: string | null;
+            /** @description The table as it now is, by weight. `save_rates`, `copy_default` and `delete_rate`. */
+            rates?: components["schemas"]["RateTier"][];
+            /** @description Whether the courier is billed by the default tiers now. `save_rates`, `copy_default` and `delete_rate` on a courier's table. */
+            uses_global_rates?: boolean;
+            /** @description Gaps in the tiers that now apply: a package of such a weight has no fee. Usually empty. `save_rates`, `copy_default` and `delete_rate`. */
+            warnings?: string[];
+            /** @description The rate as it now is. `update_air_freight`. */
+            air_freight_rate?: number;
+        };
     };
     responses: {
         /** @description The path supports POST only. */
@@ -1390,6 +1625,26 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The path supports GET and POST only. */
+        GetAndPostOnly: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "fail",
+                 *       "message": "This path supports GET and POST only.",
+                 *       "code": "method_not_allowed",
+                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *       "timestamp": 1795249800
+                 *     }
+                 */
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
     };
     parameters: {
         /**
@@ -1432,6 +1687,31 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
          */
         ManifestId: components["schemas"]["Uuid"];
+        /**
+         * @description Only bills of this status. Left out, all statuses. For a courier `draft` finds nothing.
+         * @example published
+         */
+        BillStatusFilter: components["schemas"]["BillStatus"];
+        /**
+         * @description Only bills whose period ends on this day or later.
+         * @example 2026-10-01
+         */
+        BillsFrom: string;
+        /**
+         * @description Only bills whose period begins on this day or earlier. Not before `from`.
+         * @example 2026-10-31
+         */
+        BillsTo: string;
+        /**
+         * @description Bills on a page.
+         * @example 100
+         */
+        BillLimit: number;
+        /**
+         * @description The courier whose tiers to read. Left out, those of every courier.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+         */
+        RatesOfCourier: components["schemas"]["Uuid"];
     };
     requestBodies: never;
     headers: {
@@ -2764,6 +3044,273 @@ export interface operations {
                 };
             };
             405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    loadCourierBills: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only bills of this status. Left out, all statuses. For a courier `draft` finds nothing.
+                 * @example published
+                 */
+                status?: components["parameters"]["BillStatusFilter"];
+                /**
+                 * @description Only bills whose period ends on this day or later.
+                 * @example 2026-10-01
+                 */
+                from?: components["parameters"]["BillsFrom"];
+                /**
+                 * @description Only bills whose period begins on this day or earlier. Not before `from`.
+                 * @example 2026-10-31
+                 */
+                to?: components["parameters"]["BillsTo"];
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Bills on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["BillLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bills, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 bills found.",
+                     *       "count": 2,
+                     *       "data": [
+                     *         {
+                     *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *           "invoice_number": "INV-IEX-0002",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "courier_code": "IEX",
+                     *           "service_type": "Air standard",
+                     *           "start_date": "2026-10-10",
+                     *           "end_date": "2026-10-23",
+                     *           "total_packages": 38,
+                     *           "subtotal": 612.5,
+                     *           "tax_amount": 42.88,
+                     *           "total_amount": 655.38,
+                     *           "paid_amount": 200,
+                     *           "status": "published",
+                     *           "created_at": "2026-10-24 14:00:00"
+                     *         },
+                     *         {
+                     *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
+                     *           "invoice_number": "INV-IEX-0001",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "courier_code": "IEX",
+                     *           "service_type": "Air standard",
+                     *           "start_date": "2026-09-26",
+                     *           "end_date": "2026-10-09",
+                     *           "total_packages": 35,
+                     *           "subtotal": 540,
+                     *           "tax_amount": 37.8,
+                     *           "total_amount": 577.8,
+                     *           "paid_amount": 577.8,
+                     *           "status": "paid",
+                     *           "created_at": "2026-10-10 14:00:00"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 20000,
+                     *         "total_records": 2,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description Bills in this answer. */
+                        count: number;
+                        /** @description The newest first. */
+                        data: components["schemas"]["Bill"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice, or `to` is before `from`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourierRates: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier whose tiers to read. Left out, those of every courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["RatesOfCourier"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["RateTables"];
+                    };
+                };
+            };
+            /** @description `courier_id` is not a UUID, or is given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetAndPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageCourierRates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveRatesAction"] | components["schemas"]["CopyDefaultAction"] | components["schemas"]["DeleteRateAction"] | components["schemas"]["UpdateAirFreightAction"];
+            };
+        };
+        responses: {
+            /** @description Done. `data` depends on the action. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["RateOperationResult"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, tiers overlap, or there are no default tiers to copy. `code` says which. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier or the tier that you named does not exist, or the tier is not of this table. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetAndPostOnly"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -28,6 +28,12 @@ export type Handlers = {
   getManifest: Handler<'getManifest'>;
   /** Preview an invoice */
   generateCourierInvoice: Handler<'generateCourierInvoice'>;
+  /** List bills */
+  loadCourierBills: Handler<'loadCourierBills'>;
+  /** Read rate tables */
+  getCourierRates: Handler<'getCourierRates'>;
+  /** Change rates */
+  manageCourierRates: Handler<'manageCourierRates'>;
   /** Is the process alive? */
   getHealth: Handler<'getHealth'>;
   /** Can it serve requests? */

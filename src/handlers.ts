@@ -5,6 +5,7 @@ import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
 import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
+import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
@@ -15,6 +16,7 @@ export function makeHandlers(deps: Deps) {
     ...prealertHandlers(deps),
     ...packageHandlers(deps),
     ...manifestHandlers(deps),
+    ...rateHandlers(deps),
     ...invoiceHandlers(deps),
   } satisfies Handlers;
 }

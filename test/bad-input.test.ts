@@ -318,6 +318,8 @@ describe('mass assignment', () => {
     body(): Promise<Body> | Body;
     /** The id of the row that was written. */
     rowOf(reply: Reply, body: Body): string;
+    /** Puts back what other tests of this file ask to be as it was. */
+    undo?(): Promise<unknown>;
   };
 
   const dataOf = (key: string) => (reply: Reply) => String((reply.body['data'] as Body)[key]);
@@ -417,7 +419,65 @@ describe('mass assignment', () => {
       },
       rowOf: (_reply, body) => String((body['package_ids'] as string[])[0]),
     },
+    save_rates: {
+      id: 'manageCourierRates',
+      table: 'rate_tiers',
+      body: () => ({
+        action: 'save_rates',
+        courier_id: DEMO.couriers.HRB,
+        rates: [{ startweight: 0, endweight: 1, fee: 2 }],
+      }),
+      rowOf: firstRate,
+      undo: removeRates,
+    },
+    'save_rates of a tier with more keys': {
+      id: 'manageCourierRates',
+      table: 'rate_tiers',
+      body: () => ({
+        action: 'save_rates',
+        courier_id: DEMO.couriers.HRB,
+        rates: [{ ...PRIVILEGED, id: undefined, startweight: 0, endweight: 1, fee: 2 }],
+      }),
+      rowOf: firstRate,
+      undo: removeRates,
+    },
+    copy_default: {
+      id: 'manageCourierRates',
+      table: 'rate_tiers',
+      body: () => ({ action: 'copy_default', courier_id: DEMO.couriers.HRB }),
+      rowOf: firstRate,
+      undo: removeRates,
+    },
+    update_air_freight: {
+      id: 'manageCourierRates',
+      table: 'couriers',
+      body: () => ({ action: 'update_air_freight', courier_id: DEMO.couriers.HRB, air_freight_rate: 2 }),
+      rowOf: ofBody('courier_id'),
+      undo: () =>
+        service.owner.query('update couriers set air_freight_rate = $2, updated_at = $3 where id = $1', [
+          DEMO.couriers.HRB,
+          hrb['air_freight_rate'],
+          hrb['updated_at'],
+        ]),
+    },
   };
+
+  let hrb: Body;
+
+  beforeAll(async () => {
+    const { rows } = await service.owner.query<Body>('select * from couriers where id = $1', [
+      DEMO.couriers.HRB,
+    ]);
+    hrb = rows[0] ?? {};
+  });
+
+  function firstRate(reply: Reply): string {
+    return String((reply.body['data'] as { rates: Body[] }).rates[0]?.['id']);
+  }
+
+  function removeRates(): Promise<unknown> {
+    return service.owner.query('delete from rate_tiers where courier_id = $1', [DEMO.couriers.HRB]);
+  }
 
   // differs from one write to the next, whatever is sent
   const OWN = [
@@ -444,6 +504,7 @@ describe('mass assignment', () => {
       each.rowOf(reply, body),
     ]);
     expect(rows).toHaveLength(1);
+    await each.undo?.();
     return { row: rows[0] ?? {}, body };
   }
 

@@ -165,6 +165,8 @@ describe.each(LAYERS)('%s', (_name, options) => {
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string>) =>
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
+    const bills = (query: Record<string, string>) =>
+      service.call('loadCourierBills', { as: principal, query });
     const replies = [await list({}), await retrieve({})];
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
@@ -172,6 +174,8 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const text of ['canary:', 'canary:IEX', 'canary:HRB', 'canary:T', '-nobody', '%', '1']) {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
     }
+    if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     for (const reply of replies) {
       expect(reply.status).toBe(200);

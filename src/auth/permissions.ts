@@ -5,7 +5,8 @@ export type Permission = NonNullable<(typeof operations)[OperationId]['permissio
 
 const STAFF: readonly Role[] = ['admin', 'manager', 'warehouse'];
 const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
-const BILLING: readonly Role[] = ['admin', 'manager', 'courier'];
+const MANAGERS: readonly Role[] = ['admin', 'manager'];
+const BILLING: readonly Role[] = [...MANAGERS, 'courier'];
 
 // A courier holds its permissions for its own account only; which rows that is, scope decides.
 const HOLDERS = {
@@ -17,6 +18,7 @@ const HOLDERS = {
   'manifest:edit': STAFF,
   'manifest:view': EVERYBODY,
   'billing:view': BILLING,
+  'billing:manage': MANAGERS,
 } satisfies Record<Permission, readonly Role[]>;
 
 export function holds(role: Role, permission: Permission): boolean {

@@ -3,6 +3,7 @@ import openapiGlue from 'fastify-openapi-glue';
 import type { Handlers } from '../../generated/handlers.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { toRoutes, type Bundle } from '../contract/bundle.js';
+import { stringifyReply } from '../contract/json-text.js';
 import type { FileReply } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { wrapSuccess } from './envelope.js';
@@ -59,7 +60,8 @@ function toRouteHandler(id: string, handlers: Handlers) {
     if (bare.file) return sendFile(reply, bare.file);
     // without it a string would be sent as text/plain
     if (typeof bare.body === 'string') return reply.type(bareTextType(id)).send(bare.body);
-    return reply.send(bare.body ?? wrapSuccess(id, bare, new Date()));
+    if (bare.body !== undefined) return reply.send(bare.body);
+    return reply.type(JSON_TYPE).send(stringifyReply(wrapSuccess(id, bare, new Date())));
   };
 }
 
@@ -68,8 +70,9 @@ function sendFile(reply: FastifyReply, { mediaType, content, name }: FileReply<s
   return reply.type(mediaType).send(content);
 }
 
-const bareTextType = (id: string) =>
-  id === 'getContractYaml' ? 'application/yaml' : 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const bareTextType = (id: string) => (id === 'getContractYaml' ? 'application/yaml' : JSON_TYPE);
 
 /** 405 with Allow for a path of the contract, 404 for any other. */
 function makeNotFoundHandler() {

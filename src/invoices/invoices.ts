@@ -2,9 +2,9 @@ import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
 import { readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
-import { computePreview, findParties, type PartiesRow, type PreviewRow } from './queries.js';
+import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } from './queries.js';
 
-export type Preview = { parties: PartiesRow; computed: PreviewRow };
+export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow };
 
 /**
  * What a courier owes for the packages received in a period. Nothing is stored.
@@ -23,11 +23,13 @@ export async function previewInvoice(
   if (caller.courierId !== null && caller.courierId !== courierId) {
     throw new Fault('record_forbidden', 'You may preview only your own invoices.');
   }
-  const [parties, computed] = await readInScope(db, caller, [
-    findParties(db, caller, courierId),
-    computePreview(db, caller, { courierId, startDate, endDate }),
-  ]);
-  if (!parties?.[0] || !computed?.[0]) throw new Fault('courier_not_found');
-  // as: the shapes that the two statements select
-  return { parties: parties[0] as PartiesRow, computed: computed[0] as PreviewRow };
+  const period = { courierId, startDate, endDate };
+  const [parties, figures, billed] = await readInScope(db, caller, previewStatements(db, caller, period));
+  if (!parties?.[0] || !figures?.[0] || !billed?.[0]) throw new Fault('courier_not_found');
+  // as: the shapes that the statements select
+  return {
+    parties: parties[0] as PartiesRow,
+    figures: figures[0] as FiguresRow,
+    billed: billed[0] as BilledRow,
+  };
 }

@@ -1,7 +1,8 @@
 import type { UserCaller } from '../auth/callers.js';
 import { ownRows, tenantRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
-import { gapsBetween, tierOfWeight, tiersOfCourier } from '../rates/tiers.js';
+import { maskedTrackingNumber } from '../packages/masking.js';
+import { bandOf, bandsOf, cutsOf, gapsBetween, tiersOfCourier } from '../rates/tiers.js';
 
 export type Period = { courierId: string; startDate: string; endDate: string };
 
@@ -37,7 +38,7 @@ export function findParties(db: Db, caller: UserCaller, courierId: string): Sql 
 }
 
 /** Amounts and weights are decimal text. */
-export type PreviewRow = {
+export type FiguresRow = {
   total_packages: number;
   total_weight: string;
   total_fees: string;
@@ -47,31 +48,44 @@ export type PreviewRow = {
   grand_total: string;
   lines: { startLb: string; endLb: string; count: number; rate: string; subtotal: string }[];
   gaps: { aboveLb: string | null; belowLb: string | null; packages: number }[];
-  /** Id, tracking number, whether the customer is known, weight, fee. */
-  packages: [string, string, boolean, string, string][];
 };
 
+/** `packages` is the contract's list as JSON text. */
+export type BilledRow = { packages: string };
+
 /**
- * Everything that is computed, in one statement: from one snapshot, so that the sums are those of the packages
- * listed whatever arrives meanwhile. Lists come as JSON, because one statement cannot answer three sets of rows.
+ * A preview, in three statements: who, the figures, the packages. Run them in one snapshot (readInScope), so that
+ * the sums are those of the packages listed and the tiers are one whole table, whatever is changed meanwhile.
  */
-export function computePreview(db: Db, caller: UserCaller, period: Period): Sql {
-  return sql`with tiers as materialized (${tiersOfCourier(db, caller, period.courierId)}),
-    billed as materialized (${billedPackages(db, caller, period)}),
+export const previewStatements = (db: Db, caller: UserCaller, period: Period): Sql[] => [
+  findParties(db, caller, period.courierId),
+  computeFigures(db, caller, period),
+  listBilled(db, caller, period),
+];
+
+/**
+ * The packages are added up by band and manifest first: everything else is computed from these few rows. Lists
+ * come as JSON, because one statement cannot answer three sets of rows.
+ */
+export function computeFigures(db: Db, caller: UserCaller, period: Period): Sql {
+  return sql`with ${bandsAndCuts(db, caller, period)},
+    heaps as materialized (
+      select p.manifest_id, ${bandOf(sql`p.weight_lb`, sql`(select cuts from cut)`)} as band,
+        count(*) as packages, sum((p.weight_lb * 1000)::int) / 1000.0 as weight_lb
+      from packages p where ${received(db, caller, period)} group by 1, 2),
     lines as (
-      select t.id, t.start_lb, t.end_lb, t.fee_usd, count(*)::int as packages
-      from billed b join tiers t on t.id = b.tier_id group by t.id, t.start_lb, t.end_lb, t.fee_usd),
+      select t.start_lb, t.end_lb, t.place, t.fee_usd, sum(h.packages)::int as packages
+      from heaps h join bands t on h.band = 2 * t.place - 1 group by t.start_lb, t.end_lb, t.place, t.fee_usd),
     gaps as (
-      select g.above_lb, g.below_lb, count(b.id)::int as packages
-      from (${gapsBetween(sql`tiers`)}) as g
-      left join billed b on b.tier_id is null and b.weight_lb > coalesce(g.above_lb, 0)
-        and (g.below_lb is null or b.weight_lb < g.below_lb)
+      select g.above_lb, g.below_lb, coalesce(sum(h.packages), 0)::int as packages
+      from (${gapsBetween(sql`bands`)}) as g left join heaps h on h.band = g.band
       group by g.above_lb, g.below_lb),
     sums as (
-      select count(*)::int as total_packages, coalesce(sum(weight_lb), 0) as total_weight,
-        coalesce(sum(fee_usd), 0) as total_fees,
-        coalesce(sum(weight_lb) filter (where is_air_freight), 0) as air_freight_weight
-      from billed)
+      select coalesce(sum(h.packages), 0)::int as total_packages, coalesce(sum(h.weight_lb), 0) as total_weight,
+        coalesce((select sum(fee_usd * packages) from lines), 0) as total_fees,
+        coalesce(sum(h.weight_lb) filter (where m.awb_number <> ''), 0) as air_freight_weight
+      from heaps h
+      left join manifests m on ${tenantRows(db, caller, 'm')} and m.id = h.manifest_id)
     select s.*, c.air_freight_rate, a.total_air_freight, s.total_fees + a.total_air_freight as grand_total,
       ${LISTS}
     from sums s
@@ -79,25 +93,43 @@ export function computePreview(db: Db, caller: UserCaller, period: Period): Sql 
     cross join lateral (select round(c.air_freight_rate * s.air_freight_weight, 2) as total_air_freight) as a`;
 }
 
-/** The packages received in the period, both days whole and in UTC, each with its tier's fee. */
-function billedPackages(db: Db, caller: UserCaller, { courierId, startDate, endDate }: Period): Sql {
-  return sql`select p.id, p.tracking_number, p.user_code is not null as is_customer_known, p.weight_lb, p.received_at,
-      tier.id as tier_id, coalesce(tier.fee_usd, 0.00) as fee_usd, coalesce(m.awb_number <> '', false) as is_air_freight
-    from packages p
-    left join manifests m on ${tenantRows(db, caller, 'm')} and m.tenant_id = p.tenant_id and m.id = p.manifest_id
-    left join lateral (${tierOfWeight(sql`tiers`, sql`p.weight_lb`)}) as tier on true
-    where ${ownRows(db, caller, 'p')} and p.courier_id = ${courierId}::uuid
-      and p.received_at >= ${startDate}::date::timestamp at time zone 'UTC'
-      and p.received_at < (${endDate}::date + 1)::timestamp at time zone 'UTC'`;
-}
-
 // numbers as text, so that no parser makes floats of them on the way
 const LISTS = sql`
   coalesce((select json_agg(json_build_object('startLb', trim_scale(start_lb)::text, 'endLb', trim_scale(end_lb)::text,
-      'count', packages, 'rate', fee_usd::text, 'subtotal', (fee_usd * packages)::text) order by start_lb, end_lb, id)
+      'count', packages, 'rate', fee_usd::text, 'subtotal', (fee_usd * packages)::text) order by place)
     from lines), '[]') as lines,
   coalesce((select json_agg(json_build_object('aboveLb', trim_scale(above_lb)::text, 'belowLb',
       trim_scale(below_lb)::text, 'packages', packages) order by above_lb, below_lb)
-    from gaps where below_lb is not null or packages > 0 or above_lb is null), '[]') as gaps,
-  coalesce((select json_agg(json_build_array(id, tracking_number, is_customer_known, weight_lb::text, fee_usd::text)
-      order by received_at, id) from billed), '[]') as packages`;
+    from gaps where below_lb is not null or packages > 0 or above_lb is null), '[]') as gaps`;
+
+/** The contract's list of packages, spelt as JSON here: see jsonText. In the order of intake. */
+export function listBilled(db: Db, caller: UserCaller, period: Period): Sql {
+  // what a courier may not see is not even read out for it
+  const number =
+    caller.courierId === null
+      ? sql`p.tracking_number`
+      : sql`case when p.is_customer_known then p.tracking_number else ${maskedTrackingNumber('p')} end`;
+  // sorted while the rows are narrow, spelt after that
+  return sql`with ${bandsAndCuts(db, caller, period)},
+    fee as (select array_agg(trim_scale(fee_usd)::text order by place) as texts from bands),
+    billed as (
+      select p.id, p.tracking_number, p.user_code is not null as is_customer_known, p.weight_lb
+      from packages p where ${received(db, caller, period)}
+      order by p.received_at, p.id)
+    select '[' || coalesce(string_agg('{"package_id":"' || p.id || '","tracking_number":' || to_json(${number})::text
+        || ',"weight":' || trim_scale(p.weight_lb)::text || ',"applied_fee":'
+        || case when p.band % 2 = 1 then (select texts from fee)[(p.band + 1) / 2] else '0' end || '}', ','), '')
+      || ']' as packages
+    from (select *, ${bandOf(sql`weight_lb`, sql`(select cuts from cut)`)} as band from billed offset 0) as p`;
+}
+
+const bandsAndCuts = (db: Db, caller: UserCaller, { courierId }: Period): Sql =>
+  sql`bands as materialized (${bandsOf(tiersOfCourier(db, caller, courierId))}),
+    cut as materialized (${cutsOf(sql`bands`)})`;
+
+/** The courier's packages received in the period, both days whole and in UTC. */
+function received(db: Db, caller: UserCaller, { courierId, startDate, endDate }: Period): Sql {
+  return sql`${ownRows(db, caller, 'p')} and p.courier_id = ${courierId}::uuid
+    and p.received_at >= ${startDate}::date::timestamp at time zone 'UTC'
+    and p.received_at < (${endDate}::date + 1)::timestamp at time zone 'UTC'`;
+}

@@ -1,25 +1,24 @@
-import type { UserCaller } from '../auth/callers.js';
+import { jsonText } from '../contract/json-text.js';
 import type { DataOf } from '../contract/types.js';
-import { maskTrackingNumber } from '../packages/masking.js';
 import { wordGap } from '../rates/tiers.js';
 import type { Preview } from './invoices.js';
-import type { PartiesRow, PreviewRow } from './queries.js';
+import type { FiguresRow, PartiesRow } from './queries.js';
 
 type InvoicePreview = DataOf<'generateCourierInvoice'>;
 
-export function viewPreview(caller: UserCaller, { parties, computed }: Preview): InvoicePreview {
+export function viewPreview({ parties, figures, billed }: Preview): InvoicePreview {
   return {
     warehouse: viewWarehouse(parties),
     courier: viewCourier(parties),
-    summary: viewSummary(computed),
-    breakdown: computed.lines.map(({ startLb, endLb, count, rate, subtotal }) => ({
+    summary: viewSummary(figures),
+    breakdown: figures.lines.map(({ startLb, endLb, count, rate, subtotal }) => ({
       range: `${startLb}-${endLb} lb`,
       count,
       rate: Number(rate),
       subtotal: Number(subtotal),
     })),
-    packages: computed.packages.map((each) => viewBilledPackage(caller, each)),
-    warnings: computed.gaps.map(wordGap),
+    packages: jsonText(billed.packages),
+    warnings: figures.gaps.map(wordGap),
   };
 }
 
@@ -45,7 +44,7 @@ const viewCourier = (row: PartiesRow): InvoicePreview['courier'] => ({
   parish_province: row.parish_province,
 });
 
-const viewSummary = (row: PreviewRow): InvoicePreview['summary'] => ({
+const viewSummary = (row: FiguresRow): InvoicePreview['summary'] => ({
   total_packages: row.total_packages,
   total_weight: Number(row.total_weight),
   total_fees: Number(row.total_fees),
@@ -54,14 +53,3 @@ const viewSummary = (row: PreviewRow): InvoicePreview['summary'] => ({
   total_air_freight: Number(row.total_air_freight),
   grand_total: Number(row.grand_total),
 });
-
-function viewBilledPackage(caller: UserCaller, billed: PreviewRow['packages'][number]) {
-  const [id, trackingNumber, isCustomerKnown, weightLb, feeUsd] = billed;
-  const isMasked = caller.courierId !== null && !isCustomerKnown;
-  return {
-    package_id: id,
-    tracking_number: isMasked ? maskTrackingNumber(trackingNumber) : trackingNumber,
-    weight: Number(weightLb),
-    applied_fee: Number(feeUsd),
-  };
-}

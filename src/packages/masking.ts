@@ -1,3 +1,5 @@
+import { raw, sql, type Sql } from '../db/transaction.js';
+
 const SHOWN_CHARACTERS = 4;
 
 /**
@@ -10,4 +12,12 @@ export function maskTrackingNumber(trackingNumber: string): string {
   const hidden =
     characters.length > SHOWN_CHARACTERS ? characters.length - SHOWN_CHARACTERS : characters.length;
   return '*'.repeat(hidden) + characters.slice(hidden).join('');
+}
+
+/** The same in SQL, of a packages row under this alias. */
+export function maskedTrackingNumber(alias: string): Sql {
+  const number = raw(`${alias}.tracking_number`);
+  return sql`case when length(${number}) > ${SHOWN_CHARACTERS}
+    then repeat('*', length(${number}) - ${SHOWN_CHARACTERS}) || right(${number}, ${SHOWN_CHARACTERS})
+    else repeat('*', length(${number})) end`;
 }

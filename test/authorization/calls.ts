@@ -70,6 +70,29 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   generateCourierInvoice: ({ courierId }) => ({
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
+  'loadCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  getCourierRates: ({ courierId }) => ({ query: { courier_id: courierId } }),
+  'save_rates of a courier': ({ courierId, rateId }) => ({
+    body: {
+      action: 'save_rates',
+      courier_id: courierId,
+      rates: [{ id: rateId, startweight: 0, endweight: 1, fee: freshFee() }],
+    },
+  }),
+  'save_rates with a tier': ({ rateId }, home) => ({
+    body: {
+      action: 'save_rates',
+      courier_id: home.courierId,
+      rates: [{ id: rateId, startweight: 0, endweight: 1, fee: freshFee() }],
+    },
+  }),
+  copy_default: ({ courierId }) => ({ body: { action: 'copy_default', courier_id: courierId } }),
+  delete_rate: async (target, _home, { owner }) => ({
+    body: { action: 'delete_rate', rate_id: await newRate(owner, target) },
+  }),
+  update_air_freight: ({ courierId }) => ({
+    body: { action: 'update_air_freight', courier_id: courierId, air_freight_rate: freshFee() },
+  }),
   getHealth: () => ({}),
   getReadiness: () => ({}),
   getContractJson: () => ({}),
@@ -101,4 +124,20 @@ async function newPackage(
 async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
   if (code === 'NOBODY') return manifestId;
   return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+}
+
+let serial = 0;
+
+/** Different from call to call: the same one again would change nothing. */
+const freshFee = () => (serial += 1);
+
+/** A tier of the courier's, far above its others; each call's is its own. */
+async function newRate(owner: Owner, { code, courierId, rateId }: Belongings): Promise<number> {
+  if (code === 'NOBODY') return rateId;
+  const { rows } = await owner.query<{ id: number }>(
+    `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
+     select tenant_id, id, 50000 + $2, 50000 + $2, 1 from couriers where id = $1 returning id`,
+    [courierId, (serial += 1)],
+  );
+  return rows[0]?.id ?? 0;
 }

@@ -102,6 +102,20 @@ export const MATRIX = {
   generateCourierInvoice: {
     'generateCourierInvoice':            ['200 200 404 404 400', S403,                  '200 403 403 403 400'],
   },
+  loadCourierBills: {
+    'loadCourierBills of a courier':     [ALL,                   S403,                  ALL],
+  },
+  getCourierRates: {
+    'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
+  },
+  manageCourierRates: {
+    'save_rates of a courier':           ['200 200 404 404 400', S403,                  S403],
+    // of all tables, only the caller's own courier's has the tier
+    'save_rates with a tier':            ['200 404 404 404 400', S403,                  S403],
+    'copy_default':                      ['200 200 404 404 400', S403,                  S403],
+    'delete_rate':                       ['200 200 404 404 400', S403,                  S403],
+    'update_air_freight':                ['200 200 404 404 400', S403,                  S403],
+  },
   getHealth: {
     'getHealth':                         everybody('200'),
   },

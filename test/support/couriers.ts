@@ -13,6 +13,8 @@ export type Belongings = {
   manifestId: string;
   warehouseId: string;
   carrierId: string;
+  /** A tier of this courier's own. */
+  rateId: number;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -48,20 +50,21 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
+  rateId: 2_000_000_000,
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
-export const malformed = (): Belongings => ({
-  // as: the same keys
-  ...(Object.fromEntries(Object.keys(nobody()).map((key) => [key, 'not-an-id'])) as Belongings),
-  code: 'NOBODY',
-  userCode: 'x'.repeat(101),
-});
+export const malformed = (): Belongings => {
+  const names = Object.keys(nobody()).map((key) => [key, 'not-an-id']);
+  // as: text, also where a number belongs
+  const texts = Object.fromEntries(names) as unknown as Belongings;
+  return { ...texts, code: 'NOBODY', userCode: 'x'.repeat(101) };
+};
 
 /** Stores a copy of a row under a new id. Answers the id. */
 export async function clone(
   owner: pg.Pool,
-  table: 'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests',
+  table: 'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills',
   sourceId: string,
   changes: Record<string, unknown>,
 ): Promise<string> {
@@ -121,7 +124,25 @@ async function equip(
     manifestId,
     warehouseId,
     carrierId,
+    rateId: await equipWithTier(owner, own),
   };
+}
+
+/** A tier above all others of the courier, and a bill of each status. */
+async function equipWithTier(
+  owner: pg.Pool,
+  { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
+): Promise<number> {
+  for (const [status, bill] of Object.entries(DEMO.bills)) {
+    const own = { tenant_id: tenantId, courier_id: courierId, invoice_number: `${status}-${courierId}` };
+    await clone(owner, 'bills', bill, own);
+  }
+  const { rows } = await owner.query<{ id: number }>(
+    `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
+     values ($1, $2, 40000, 40001, 1) returning id`,
+    [tenantId, courierId],
+  );
+  return rows[0]?.id ?? 0;
 }
 
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
