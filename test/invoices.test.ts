@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
 import { DEMO } from '../src/demo/seed.js';
-import { newHouseNumber } from '../src/packages/house-number.js';
 import { maskTrackingNumber } from '../src/packages/masking.js';
 import { startService, type Reply, type Service } from './support/service.js';
 
@@ -64,6 +63,9 @@ type Parcel = {
   number?: string;
 };
 
+// counted: of 100,000 random ones a few would be alike
+let houseNumbers = 0;
+
 async function addPackages(courierId: string, parcels: Parcel[]): Promise<string[]> {
   const rows = parcels.map(
     ({
@@ -80,7 +82,12 @@ async function addPackages(courierId: string, parcels: Parcel[]): Promise<string
         user_code: userCode,
         manifest_id: manifest,
       },
-      ...{ tracking_number: number, tracking_key: number, house_number: newHouseNumber(), weight_lb: weight },
+      ...{
+        tracking_number: number,
+        tracking_key: number,
+        house_number: `H${(houseNumbers += 1)}`,
+        weight_lb: weight,
+      },
       ...{ warehouse_id: DEMO.warehouses.primary, received_at: receivedAt },
     }),
   );
