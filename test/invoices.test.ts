@@ -391,6 +391,41 @@ describe('who may see it', () => {
     }
   });
 
+  test('numbers of any characters come through as they are, and are masked by the rule of the lists', async () => {
+    const numbers = [
+      'A',
+      'ABCD',
+      'ABCDE',
+      '12 34',
+      '😀😀😀😀😀é',
+      '😀😀',
+      '"\\/\u2028</b>',
+      "it's\tä\u0001\u007f",
+      '${1}$&',
+    ];
+    for (const [as, userCode] of [
+      ['admin', 'X'],
+      ['admin', null],
+      ['hrb', 'X'],
+      ['hrb', null],
+    ] as const) {
+      await service.owner.query("delete from packages where received_at < '2024-04-01' and courier_id = $1", [
+        HRB,
+      ]);
+      await addPackages(
+        HRB,
+        numbers.map((number) => ({ weight: '1', number, userCode, receivedAt: '2024-03-15T12:00:00Z' })),
+      );
+      const body = { courier_id: HRB, start_date: '2024-03-01', end_date: '2024-03-31' };
+      const { packages } = (await preview(as, body)).body.data;
+      const shown = packages
+        .map(({ tracking_number }: { tracking_number: string }) => tracking_number)
+        .sort();
+      const isMasked = as === 'hrb' && userCode === null;
+      expect(shown).toEqual(numbers.map((number) => (isMasked ? maskTrackingNumber(number) : number)).sort());
+    }
+  });
+
   test('a courier that names a sibling, another tenant’s or nobody is refused in the same words', async () => {
     const replies = await Promise.all(
       [HRB, TWO, UNKNOWN_ID].map((courier_id) => preview('iex', { courier_id, ...MONTH })),
