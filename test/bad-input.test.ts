@@ -451,24 +451,24 @@ describe('mass assignment', () => {
     update_air_freight: {
       id: 'manageCourierRates',
       table: 'couriers',
-      body: () => ({ action: 'update_air_freight', courier_id: DEMO.couriers.HRB, air_freight_rate: 2 }),
+      body: () => ({ action: 'update_air_freight', courier_id: DEMO.couriers.IEX, air_freight_rate: 2 }),
       rowOf: ofBody('courier_id'),
       undo: () =>
         service.owner.query('update couriers set air_freight_rate = $2, updated_at = $3 where id = $1', [
-          DEMO.couriers.HRB,
-          hrb['air_freight_rate'],
-          hrb['updated_at'],
+          DEMO.couriers.IEX,
+          iex['air_freight_rate'],
+          iex['updated_at'],
         ]),
     },
   };
 
-  let hrb: Body;
+  let iex: Body;
 
   beforeAll(async () => {
     const { rows } = await service.owner.query<Body>('select * from couriers where id = $1', [
-      DEMO.couriers.HRB,
+      DEMO.couriers.IEX,
     ]);
-    hrb = rows[0] ?? {};
+    iex = rows[0] ?? {};
   });
 
   function firstRate(reply: Reply): string {

@@ -178,13 +178,13 @@ test('a preview while a table is saved again and again is computed by one whole 
   );
   const body = { courier_id: courierId, start_date: '2020-01-01', end_date: '2099-12-31' };
   const preview = () => untilAdmitted(() => service.call('generateCourierInvoice', { as: 'manager', body }));
-  let isSaving = true;
+  const state = { isSaving: true };
   const saving = (async () => {
     for (let fee = 2; fee <= 60; fee += 1) await save(courierId, tableWithFee(fee));
-    isSaving = false;
+    state.isSaving = false;
   })();
   const seen = new Set<number>();
-  while (isSaving) {
+  while (state.isSaving) {
     for (const { body: reply } of await Promise.all([preview(), preview(), preview()])) {
       const { packages, summary, breakdown } = reply['data'];
       const fees = new Set<number>(packages.map(({ applied_fee }: { applied_fee: number }) => applied_fee));

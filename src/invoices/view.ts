@@ -17,7 +17,8 @@ export function viewPreview({ parties, figures, billed }: Preview): InvoicePrevi
       rate: Number(rate),
       subtotal: Number(subtotal),
     })),
-    packages: jsonText(billed.packages),
+    // as: listBilled spells the contract's list
+    packages: jsonText(billed.packages) as InvoicePreview['packages'],
     warnings: figures.gaps.map(wordGap),
   };
 }
