@@ -24,6 +24,9 @@ create index customers_tenant_id_courier_id_updated_at_id_idx on customers (tena
 -- Two kinds of row: of all of a courier's customers, whose branch is '', and of those of one branch. The key
 -- begins with the branch, so that all couriers' rows of one kind lie together. Slots as in prealert_tallies.
 
+-- The owner of the schema sees rows only while row-level security is not forced on it.
+alter table customers no force row level security;
+update customers set branch = null where btrim(branch) = '';
 alter table customers add constraint branch_not_blank check (btrim(branch) <> '');
 
 create table customer_tallies (
@@ -98,8 +101,7 @@ create trigger tally_removed after delete on customers
 create trigger tally_changed after update on customers
   referencing old table as removed new table as added for each statement execute function tally_customers_changed();
 
--- The customers that there are already; the owner of the schema sees them only while nothing is forced on it.
-alter table customers no force row level security;
+-- The customers that there are already.
 insert into customer_tallies (tenant_id, branch, courier_id, slot, total)
 select tenant_id, '', courier_id, 0, count(*) from customers group by tenant_id, courier_id
 union all
