@@ -101,6 +101,41 @@ const CASES: Record<string, Case> = {
       return { body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, number) } };
     },
   },
+  'listCustomers of a courier': {
+    operation: 'listCustomers',
+    expected: staff(ALL, ALL),
+    call: ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  },
+  'listCustomers, the branches of a courier': {
+    operation: 'listCustomers',
+    expected: staff(ALL, ALL),
+    call: ({ courierId }) => ({ query: { action: 'branches', courier_id: courierId } }),
+  },
+  createCustomer: {
+    operation: 'createCustomer',
+    // a courier's own account is set, whatever it names
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => ({
+      body: { courier_id: courierId, user_code: freshNumber(), first_name: 'F', last_name: 'L' },
+    }),
+  },
+  updateCustomer: {
+    operation: 'updateCustomer',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: '200 404 404 404' },
+    call: ({ customerId }) => ({ body: { courier_customer_id: customerId, branch: freshNumber() } }),
+  },
+  'deleteCustomer by the query': {
+    operation: 'deleteCustomer',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: '200 404 404 404' },
+    call: async (target, _home, { owner }) => ({ query: { id: await newCustomer(owner, target) } }),
+  },
+  'deleteCustomer by the body': {
+    operation: 'deleteCustomer',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: '200 404 404 404' },
+    call: async (target, _home, { owner }) => ({
+      body: { courier_customer_id: await newCustomer(owner, target) },
+    }),
+  },
   login: {
     operation: 'login',
     expected: everybody('422 422 422 422'),
@@ -232,6 +267,11 @@ async function newPackage(
     manifest_id: manifestId,
   };
   return clone(owner, 'packages', packageId, parcel);
+}
+
+async function newCustomer(owner: Owner, { code, customerId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return customerId;
+  return clone(owner, 'customers', customerId, { user_code: freshNumber() });
 }
 
 async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
@@ -372,12 +412,21 @@ describe.each(LAYERS)('%s', (_name, options) => {
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string>) =>
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
-    const replies = [await list({}), await retrieve({})];
+    const customers = (query: Record<string, string | number>) =>
+      service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
+    const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
+    for (const page of [1, 2, 3, 4]) replies.push(await customers({ page }));
+    for (const sort of ['user_code', 'last_name', 'branch', 'courier_name', 'created_at', 'updated_at'])
+      replies.push(await customers({ sort_by: sort }), await customers({ sort_by: sort, sort_dir: 'DESC' }));
+    for (const code of ['IEX', 'HRB', 'TWO'])
+      replies.push(await customers({ branch: `Kingston canary:${code}` }));
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));
     for (const text of ['canary:', 'canary:IEX', 'canary:HRB', 'canary:T', '-nobody', '%', '1']) {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
+      replies.push(await customers({ search: text }));
+      replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     for (const reply of replies) {
@@ -395,15 +444,18 @@ describe.each(LAYERS)('%s', (_name, options) => {
       const { courierId } = couriers[homeOf(principal)];
       const prealerts = await service.call('listPrealerts', { as: principal });
       const packages = await service.call('retrievePackages', { as: principal, body: {} });
-      const { rows } = await service.owner.query<{ prealerts: number; packages: number; weight: number }>(
+      const customers = await service.call('listCustomers', { as: principal });
+      const { rows } = await service.owner.query<Record<string, number>>(
         `select (select count(*)::int from prealerts where courier_id = $1) as prealerts, count(*)::int as packages,
-           sum(weight_lb)::float as weight from packages where courier_id = $1`,
+           sum(weight_lb)::float as weight, (select count(*)::int from customers where courier_id = $1) as customers
+         from packages where courier_id = $1`,
         [courierId],
       );
       expect({
         prealerts: prealerts.body['meta'].stats.total,
         packages: packages.body['meta'].total_count,
         weight: packages.body['meta'].total_weight,
+        customers: customers.body['total'],
       }).toEqual(rows[0]);
     }
   });
