@@ -100,11 +100,12 @@ test('the counters lose nothing when 200 writers of two couriers create, move an
     const as = index % 2 ? 'iex' : 'hrb';
     const branch = `Branch ${index % 3}`;
     const made = await untilAdmitted(() => create({ user_code: `COUNT-${index}`, branch }, as));
+    if (made.status !== 200) return made;
     const { id } = made.body['data'];
     const moved = { courier_customer_id: id, branch: `Branch ${index % 5}` };
-    await untilAdmitted(() => service.call('updateCustomer', { as, body: moved }));
-    if (index % 4 > 0) return made;
-    return service.call('deleteCustomer', { as, query: { id } });
+    const updated = await untilAdmitted(() => service.call('updateCustomer', { as, body: moved }));
+    if (index % 4 > 0 || updated.status !== 200) return updated;
+    return untilAdmitted(() => service.call('deleteCustomer', { as, query: { id } }));
   };
   const replies = await callers(work);
   expect(tally(replies)).toEqual({ 200: CALLERS });
