@@ -123,6 +123,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ManageCustomers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List customers, or their branches
+         * @description For staff, who see the customers of all couriers, and for couriers, who see their own. Without `action` it answers
+         *     with one page of customers; filters combine with AND, and `total` counts every record that they select, not only
+         *     this page. Records that are equal in the field sorted by follow in the order of their names, then of their
+         *     identifiers; in ascending order those without a branch come last.
+         *
+         *     With `action=branches` it answers with the names of all branches that the courier's customers have, each once. Staff
+         *     get those of all couriers, or of the one that `courier_id` names. The other parameters are for the list.
+         *
+         *     ```php
+         *     $url = $base . '/api/ManageCustomers.php?' . http_build_query(['search' => 'campbell', 'page' => 1, 'limit' => 50]);
+         *     $branches = $base . '/api/ManageCustomers.php?action=branches';
+         *     ```
+         */
+        get: operations["listCustomers"];
+        /**
+         * Change a customer
+         * @description For administrators and managers, and for couriers with their own customers. Only the fields that you send change;
+         *     the courier stays. Sending what is stored already changes nothing and is recorded nowhere: the message says so.
+         *     The answer holds the record as it now is.
+         *
+         *     With a new `user_code` the customer's pre-alerts take it on, so that a parcel on its way still finds its owner;
+         *     packages that have been received keep the code and the name that they were received with. A code that another
+         *     customer of the courier has is refused with 409.
+         */
+        put: operations["updateCustomer"];
+        /**
+         * Create a customer
+         * @description For administrators and managers, who must name the courier in `courier_id`, and for couriers, whose own account is
+         *     set whatever `courier_id` says.
+         *
+         *     A user code is unique within the courier account: of two calls with the same one, however close together, one gets
+         *     200 and the other 409. Two couriers may use the same code. It is stored as you send it, so send it without white
+         *     space around it: a pre-alert must name it character by character.
+         */
+        post: operations["createCustomer"];
+        /**
+         * Delete a customer
+         * @description For administrators and managers, and for couriers with their own customers. It deletes the record for good. Name it
+         *     by `id` in the query, or by `courier_customer_id` in a JSON body; if you send both, they must be the same. A second
+         *     call for the same record, and the slower of two at the same time, answer 404.
+         *
+         *     The customer's packages are kept, with the name and the user code that they were received with. Its pre-alerts are
+         *     kept too; until another customer of the courier has the code, they list no name.
+         *
+         *     ```php
+         *     curl_setopt($curl, CURLOPT_CUSTOMREQUEST, 'DELETE');
+         *     curl_setopt($curl, CURLOPT_URL, $base . '/api/ManageCustomers.php?id=' . urlencode($id));
+         *     ```
+         */
+        delete: operations["deleteCustomer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/login.php": {
         parameters: {
             query?: never;
@@ -589,10 +653,10 @@ export interface components {
          *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found` |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
-         *     | 409 | `duplicate_tracking_number` the courier has already announced this number |
+         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code |
          *     | 413 | `body_too_large` |
          *     | 415 | `unsupported_media_type` |
          *     | 422 | `credentials_required` user name or password absent or blank |
@@ -602,7 +666,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. */
             field: string;
@@ -724,6 +788,104 @@ export interface components {
              * @description The pre-alert to delete.
              */
             prealert_id: string;
+        };
+        /**
+         * @description `1` active, `0` inactive. Pre-alerts can be made for active customers only.
+         * @enum {integer}
+         */
+        ActiveFlag: 0 | 1;
+        Customer: {
+            courier_customer_id: components["schemas"]["Uuid"];
+            /** @description The courier's code of the customer, unique within the courier account. */
+            user_code: string;
+            /** @description First name. */
+            first_name: string;
+            /** @description Last name. */
+            last_name: string;
+            /** @description Pickup location; null where none is known. */
+            branch: string | null;
+            is_active: components["schemas"]["ActiveFlag"];
+            /**
+             * Format: uuid
+             * @description The courier that the customer belongs to.
+             */
+            courier_id: string;
+            /** @description Its display name. */
+            courier_name: string;
+            /** @description When the record was made, in UTC. */
+            created_at: components["schemas"]["DateTime"];
+            /** @description When it was last changed, in UTC. */
+            updated_at: components["schemas"]["DateTime"];
+        };
+        /** @description The answer without `action`. */
+        CustomerPage: components["schemas"]["Success"] & {
+            /** @description The records of this page. */
+            data: components["schemas"]["Customer"][];
+            /** @description Records that match the filters, on all pages. */
+            total: number;
+        };
+        /** @description The answer to `action=branches`. It has no `total`. */
+        BranchNames: components["schemas"]["Success"] & {
+            /** @description Each branch name once, in ascending order. */
+            data: string[];
+        };
+        CustomerUpdate: {
+            /**
+             * Format: uuid
+             * @description The customer to change.
+             */
+            courier_customer_id: string;
+            /** @description A new code, stored exactly as sent. The customer's pre-alerts take it on. */
+            user_code?: string;
+            /** @description First name. A blank one is refused. */
+            first_name?: string;
+            /** @description Last name. A blank one is refused. */
+            last_name?: string;
+            /** @description Pickup location. A blank one clears it. */
+            branch?: string;
+            /** @description E-mail address. An empty one clears it. An addition to the original set of fields. */
+            email?: string;
+            is_active?: components["schemas"]["ActiveFlag"];
+        };
+        CustomerCreation: {
+            /** @description The courier's code of the customer, unique within the courier account. It is stored exactly as sent, and compared so: upper and lower case differ, and white space at either end counts. */
+            user_code: string;
+            /** @description First name. A blank one is refused. */
+            first_name: string;
+            /** @description Last name. A blank one is refused. */
+            last_name: string;
+            /** @description Pickup location. Left out or blank, none. */
+            branch?: string;
+            /** @description E-mail address, which the customer search gives back. Left out or empty, none. An addition to the original set of fields. */
+            email?: string;
+            /**
+             * @description `1` active, `0` inactive.
+             * @default 1
+             * @enum {integer}
+             */
+            is_active: 0 | 1;
+            /**
+             * Format: uuid
+             * @description The courier that the customer belongs to. Staff must name it (without it, 400); a courier's own account is set for it, whatever is sent.
+             */
+            courier_id?: string;
+        };
+        CreatedCustomer: {
+            /**
+             * Format: uuid
+             * @description Identifier of the new record; elsewhere it is called `courier_customer_id`.
+             */
+            id: string;
+        };
+        CustomerDeletion: {
+            /**
+             * Format: uuid
+             * @description The customer to delete, unless the query names it.
+             */
+            courier_customer_id?: string;
+        };
+        CustomerKey: {
+            courier_customer_id: components["schemas"]["Uuid"];
         };
         /** @description First step. `username` and `password` must both be there and not be blank; otherwise the answer is 422 `credentials_required`. */
         LoginRequest: {
@@ -2320,6 +2482,339 @@ export interface operations {
                 };
             };
             /** @description There is no such pre-alert, or it is another courier's. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostPutDeleteOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCustomers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `branches` for the names of the branches. Left out, the list.
+                 * @example branches
+                 */
+                action?: "branches";
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Records on a page.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Text that the user code, the first name, the last name or both names with a space between them contain. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all customers.
+                 * @example campbell
+                 */
+                search?: string;
+                /**
+                 * @description Only customers of this very branch. Left out or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: string;
+                /**
+                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description The field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+                /**
+                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: "ASC" | "DESC";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of customers, or the names of the branches. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerPage"] | components["schemas"]["BranchNames"];
+                };
+            };
+            /** @description A query parameter is out of range or unknown to its list of values. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostPutDeleteOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomerUpdate"];
+            };
+        };
+        responses: {
+            /** @description Changed, or as it was wanted already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["Customer"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, or a field is missing or not acceptable. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such customer, or it is another courier's. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostPutDeleteOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Another customer of the courier has this user code. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomerCreation"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Customer created.",
+                     *       "data": {
+                     *         "id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0301"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CreatedCustomer"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, or a field is missing or not acceptable (for staff, `courier_id` too). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Staff named a courier that does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostPutDeleteOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The courier has a customer with this user code already. Do not send it again. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCustomer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The customer to delete, unless the body names it.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e030c
+                 */
+                id?: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CustomerDeletion"];
+            };
+        };
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Customer deleted.",
+                     *       "data": {
+                     *         "courier_customer_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e030b"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CustomerKey"];
+                    };
+                };
+            };
+            /** @description Neither the query nor the body names a customer, they name two different ones, the identifier is not a UUID, or the body is not JSON. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such customer, or it is another courier's. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -14,6 +14,14 @@ export type Handlers = {
   createPrealert: Handler<'createPrealert'>;
   /** Delete a pre-alert */
   deletePrealert: Handler<'deletePrealert'>;
+  /** List customers, or their branches */
+  listCustomers: Handler<'listCustomers'>;
+  /** Change a customer */
+  updateCustomer: Handler<'updateCustomer'>;
+  /** Create a customer */
+  createCustomer: Handler<'createCustomer'>;
+  /** Delete a customer */
+  deleteCustomer: Handler<'deleteCustomer'>;
   /** Log in */
   login: Handler<'login'>;
   /** Receive a package */

@@ -40,6 +40,7 @@ const CATALOGUE = {
   package_not_found: { http: 404, text: 'There is no such package.' },
   manifest_not_found: { http: 404, text: 'There is no such manifest.' },
   courier_not_found: { http: 404, text: 'There is no such courier.' },
+  customer_not_found: { http: 404, text: 'There is no such customer.' },
   warehouse_not_found: { http: 404, text: 'There is no such warehouse.' },
   carrier_not_found: { http: 404, text: 'There is no such carrier.' },
   rate_not_found: { http: 404, text: 'There is no such rate.' },
@@ -48,6 +49,10 @@ const CATALOGUE = {
   duplicate_tracking_number: {
     http: 409,
     text: 'The tracking number has a pre-alert already. Read it from the list.',
+  },
+  duplicate_user_code: {
+    http: 409,
+    text: 'Another customer of the courier has this user code. Read it from the list, or use another code.',
   },
   body_too_large: { http: 413, text: 'Send a smaller body.' },
   unsupported_media_type: {

@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { customerHandlers } from './customers/handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
@@ -14,6 +15,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...prealertHandlers(deps),
+    ...customerHandlers(deps),
     ...packageHandlers(deps),
     ...manifestHandlers(deps),
     ...rateHandlers(deps),

@@ -332,6 +332,12 @@ describe('mass assignment', () => {
   const newPackage = async () =>
     dataOf('package_id')(await send('receivePackage', { tracking_number: freshNumber(), weight: 1 }));
 
+  /** The same customer each time, once more not there. */
+  const nobodyYet = async (): Promise<Body> => {
+    await service.owner.query("delete from customers where user_code = 'MASS-1'");
+    return { user_code: 'MASS-1', first_name: 'F', last_name: 'L' };
+  };
+
   const WRITES: Record<string, Write> = {
     submitPrealert: {
       id: 'submitPrealert',
@@ -373,6 +379,29 @@ describe('mass assignment', () => {
         vendor: 'V',
       }),
       rowOf: ofBody('prealert_id'),
+    },
+    createCustomer: {
+      id: 'createCustomer',
+      table: 'customers',
+      body: async () => ({ ...(await nobodyYet()), courier_id: DEMO.couriers.IEX }),
+      rowOf: dataOf('id'),
+    },
+    'createCustomer by a courier': {
+      id: 'createCustomer',
+      as: { as: 'iex' },
+      table: 'customers',
+      body: () => nobodyYet(),
+      rowOf: dataOf('id'),
+    },
+    updateCustomer: {
+      id: 'updateCustomer',
+      table: 'customers',
+      async body() {
+        const customer = { ...(await nobodyYet()), courier_id: DEMO.couriers.IEX };
+        const id = dataOf('id')(await send('createCustomer', customer));
+        return { courier_customer_id: id, last_name: 'Changed' };
+      },
+      rowOf: ofBody('courier_customer_id'),
     },
     receivePackage: {
       id: 'receivePackage',
@@ -514,8 +543,9 @@ describe('mass assignment', () => {
   test('every write of the contract is in the table', () => {
     const READS = ['login', 'retrievePackages', 'generateCourierInvoice'];
     // a deleted row has no fields left to assign
+    const DELETIONS = ['deletePrealert', 'deleteCustomer'];
     const wanted = operationIds.filter(
-      (id) => operationOf(id).mediaTypes.length > 0 && !READS.includes(id) && id !== 'deletePrealert',
+      (id) => operationOf(id).mediaTypes.length > 0 && !READS.includes(id) && !DELETIONS.includes(id),
     );
     expect(new Set(Object.values(WRITES).map(({ id }) => id))).toEqual(new Set(wanted));
     expect(Object.keys(PRIVILEGED).length).toBeGreaterThanOrEqual(30);
@@ -546,6 +576,7 @@ describe('mass assignment', () => {
   }
 
   test('none of it reached another table: users, couriers, bills, tiers and tenants are as they were', async () => {
+    await nobodyYet();
     const untouched = await startService();
     try {
       const [mine, fresh] = [await fingerprint(service.owner), await fingerprint(untouched.owner)];

@@ -167,12 +167,21 @@ describe.each(LAYERS)('%s', (_name, options) => {
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
     const bills = (query: Record<string, string>) =>
       service.call('loadCourierBills', { as: principal, query });
-    const replies = [await list({}), await retrieve({})];
+    const customers = (query: Record<string, string | number>) =>
+      service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
+    const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
+    for (const page of [1, 2, 3, 4]) replies.push(await customers({ page }));
+    for (const sort of ['user_code', 'last_name', 'branch', 'courier_name', 'created_at', 'updated_at'])
+      replies.push(await customers({ sort_by: sort }), await customers({ sort_by: sort, sort_dir: 'DESC' }));
+    for (const code of ['IEX', 'HRB', 'TWO'])
+      replies.push(await customers({ branch: `Kingston canary:${code}` }));
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));
     for (const text of ['canary:', 'canary:IEX', 'canary:HRB', 'canary:T', '-nobody', '%', '1']) {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
+      replies.push(await customers({ search: text }));
+      replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
@@ -192,15 +201,18 @@ describe.each(LAYERS)('%s', (_name, options) => {
       const { courierId } = couriers[homeOf(principal)];
       const prealerts = await service.call('listPrealerts', { as: principal });
       const packages = await service.call('retrievePackages', { as: principal, body: {} });
-      const { rows } = await service.owner.query<{ prealerts: number; packages: number; weight: number }>(
+      const customers = await service.call('listCustomers', { as: principal });
+      const { rows } = await service.owner.query<Record<string, number>>(
         `select (select count(*)::int from prealerts where courier_id = $1) as prealerts, count(*)::int as packages,
-           sum(weight_lb)::float as weight from packages where courier_id = $1`,
+           sum(weight_lb)::float as weight, (select count(*)::int from customers where courier_id = $1) as customers
+         from packages where courier_id = $1`,
         [courierId],
       );
       expect({
         prealerts: prealerts.body['meta'].stats.total,
         packages: packages.body['meta'].total_count,
         weight: packages.body['meta'].total_weight,
+        customers: customers.body['total'],
       }).toEqual(rows[0]);
     }
   });

@@ -58,6 +58,12 @@ export type Courier = Prisma.CourierModel
  */
 export type Customer = Prisma.CustomerModel
 /**
+ * Model CustomerTally
+ * How many customers a courier has, in all (branch is empty) and in each branch, kept by a trigger in slots
+ * as PrealertTally is; the list's total is a sum of these.
+ */
+export type CustomerTally = Prisma.CustomerTallyModel
+/**
  * Model Carrier
  * Who brought the parcel in.
  */

@@ -6,12 +6,16 @@ export type Permission = NonNullable<(typeof operations)[OperationId]['permissio
 const STAFF: readonly Role[] = ['admin', 'manager', 'warehouse'];
 const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
 const MANAGERS: readonly Role[] = ['admin', 'manager'];
+const EDITORS: readonly Role[] = [...MANAGERS, 'courier'];
 const BILLING: readonly Role[] = [...MANAGERS, 'courier'];
 
 // A courier holds its permissions for its own account only; which rows that is, scope decides.
 const HOLDERS = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
+  'customer:view': EVERYBODY,
+  'customer:add': EDITORS,
+  'customer:edit': EDITORS,
   'package:view': EVERYBODY,
   'package:receive': STAFF,
   'manifest:create': STAFF,

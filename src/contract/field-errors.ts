@@ -50,13 +50,18 @@ function wordsFor(keyword: string, params: Params): string {
     minItems: `must have at least ${limit} item`,
     maxItems: `must have at most ${limit} items`,
     format: FORMATS[String(params['format'])] ?? `must be a ${String(params['format'])}`,
-    pattern: params['pattern'] === '\\S' ? 'must not be blank' : `must match ${String(params['pattern'])}`,
+    pattern: PATTERNS[String(params['pattern'])] ?? `must match ${String(params['pattern'])}`,
     enum: `must be one of: ${list(params['allowedValues'])}`,
     const: `must be ${String(params['allowedValue'])}`,
     discriminator: 'must be one of the actions that this operation documents',
   };
   return words[keyword] ?? 'is not acceptable';
 }
+
+const PATTERNS: Record<string, string> = {
+  '\\S': 'must not be blank',
+  '^$|^[^\\s@]+@[^\\s@]+$': 'must be an e-mail address',
+};
 
 const FORMATS: Record<string, string> = {
   uuid: 'must be a UUID',

@@ -4,6 +4,8 @@ import { Fault, type FailureCode } from '../errors.js';
 const MEANINGS: Record<string, FailureCode> = {
   prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
   prealerts_tenant_id_courier_id_fkey: 'courier_not_found',
+  customers_tenant_id_courier_id_user_code_key: 'duplicate_user_code',
+  customers_tenant_id_courier_id_fkey: 'courier_not_found',
   packages_tenant_id_courier_id_fkey: 'courier_not_found',
   packages_tenant_id_carrier_id_fkey: 'carrier_not_found',
   packages_tenant_id_warehouse_id_fkey: 'warehouse_not_found',

@@ -132,6 +132,29 @@ export async function deletePrealert(
   });
 }
 
+/**
+ * Follows a customer whose code has changed, in the transaction that changes it: a pre-alert names its customer by
+ * the code alone, and would be left without one, or with the next who gets the code.
+ */
+export async function renameOnPrealerts(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  requestId: string,
+  { courierId, from, to }: { courierId: string; from: string; to: string },
+): Promise<void> {
+  const renamed = await tx.query<{ id: string }>(queries.renameCustomer(db, caller, courierId, from, to));
+  if (renamed.length === 0) return;
+  const states = { before: { user_code: from }, after: { user_code: to } };
+  const facts = renamed.map(({ id }) => ({
+    action: 'prealert.user_code_changed',
+    entity: 'prealert' as const,
+    entityId: id,
+    ...states,
+  }));
+  await tx.execute(auditStatement(caller, requestId, facts));
+}
+
 type Change = {
   action: string;
   id: string;

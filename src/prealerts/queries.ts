@@ -115,6 +115,18 @@ export function removePrealert(db: Db, caller: UserCaller, id: string): Sql {
   return sql`delete from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid returning ${COLUMNS}`;
 }
 
+/** Locks in the order of ids, as every writer of several rows does. */
+export function renameCustomer(db: Db, caller: UserCaller, courierId: string, from: string, to: string): Sql {
+  return sql`with found as (
+      select p.tenant_id, p.id from prealerts p
+      where ${ownRows(db, caller, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
+      order by p.id for update
+    )
+    update prealerts p set user_code = ${to}, updated_at = now()
+    from found where p.tenant_id = found.tenant_id and p.id = found.id
+    returning p.id`;
+}
+
 export function onePrealert(db: Db, caller: UserCaller, id: string): Sql {
   return withNames(
     sql`select * from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`,

@@ -21,6 +21,20 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     const number = { tracking_number: freshNumber(), tracking_key: freshNumber() };
     return { body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, number) } };
   },
+  'listCustomers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  'listCustomers, the branches of a courier': ({ courierId }) => ({
+    query: { action: 'branches', courier_id: courierId },
+  }),
+  createCustomer: ({ courierId }) => ({
+    body: { courier_id: courierId, user_code: freshNumber(), first_name: 'F', last_name: 'L' },
+  }),
+  updateCustomer: ({ customerId }) => ({ body: { courier_customer_id: customerId, branch: freshNumber() } }),
+  'deleteCustomer by the query': async (target, _home, { owner }) => ({
+    query: { id: await newCustomer(owner, target) },
+  }),
+  'deleteCustomer by the body': async (target, _home, { owner }) => ({
+    body: { courier_customer_id: await newCustomer(owner, target) },
+  }),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
@@ -119,6 +133,11 @@ async function newPackage(
     manifest_id: manifestId,
   };
   return clone(owner, 'packages', packageId, parcel);
+}
+
+async function newCustomer(owner: Owner, { code, customerId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return customerId;
+  return clone(owner, 'customers', customerId, { user_code: freshNumber() });
 }
 
 async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {

@@ -72,6 +72,21 @@ export const MATRIX = {
   deletePrealert: {
     'deletePrealert':                    ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
   },
+  listCustomers: {
+    'listCustomers of a courier':        [ALL,                   ALL,                   ALL],
+    'listCustomers, the branches of a courier': [ALL,            ALL,                   ALL],
+  },
+  createCustomer: {
+    // a courier's own account is set, whatever it names
+    'createCustomer':                    ['200 200 404 404 400', S403,                  ALL],
+  },
+  updateCustomer: {
+    'updateCustomer':                    ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
+  deleteCustomer: {
+    'deleteCustomer by the query':       ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'deleteCustomer by the body':        ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
   login: {
     'login':                             everybody(S422),
   },

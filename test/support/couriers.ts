@@ -7,6 +7,7 @@ export type Belongings = {
   code: string;
   courierId: string;
   userCode: string;
+  customerId: string;
   prealertId: string;
   packageId: string;
   /** Has packages of this courier aboard, and no other's. */
@@ -45,6 +46,7 @@ export const nobody = (): Belongings => ({
   code: 'NOBODY',
   courierId: randomUUID(),
   userCode: 'NOBODY-1',
+  customerId: randomUUID(),
   prealertId: randomUUID(),
   packageId: randomUUID(),
   manifestId: randomUUID(),
@@ -90,13 +92,13 @@ async function equip(
   tenantId: string,
   courierId: string,
 ): Promise<Belongings> {
-  const [warehouseId, carrierId, customerId] = await Promise.all([
+  const [warehouseId, carrierId, anyCustomerId] = await Promise.all([
     oneId(owner, 'select id from warehouses where tenant_id = $1 and is_primary', tenantId),
     oneId(owner, 'select id from carriers where tenant_id = $1 order by id limit 1', tenantId),
     oneId(owner, 'select id from customers where tenant_id = $1 order by id limit 1', tenantId),
   ]);
   const own = { tenant_id: tenantId, courier_id: courierId, user_code: `${code}-OWN` };
-  await clone(owner, 'customers', customerId, { ...own, is_active: true });
+  const customerId = await clone(owner, 'customers', anyCustomerId, { ...own, is_active: true });
   const manifestId = await clone(owner, 'manifests', DEMO.manifests.draft, {
     tenant_id: tenantId,
     warehouse_id: warehouseId,
@@ -119,6 +121,7 @@ async function equip(
     code,
     courierId,
     userCode: own.user_code,
+    customerId,
     prealertId,
     packageId,
     manifestId,
@@ -155,8 +158,8 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 const MEANINGFUL =
   /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
-// Append-only: a trigger refuses the change.
-const UNCHANGEABLE = ['audit_entries', 'package_events'];
+// Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
+const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
 
 /** Appends `canary:<reader>` to every free text: a courier's code, or the tenant's slug where it has no courier. */
 async function plantCanaries(owner: pg.Pool): Promise<void> {

@@ -405,6 +405,7 @@ export const ModelName = {
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   Customer: 'Customer',
+  CustomerTally: 'CustomerTally',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -432,7 +433,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "customer" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "customer" | "customerTally" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1025,6 +1026,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CustomerCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CustomerCountAggregateOutputType> | number
+        }
+      }
+    }
+    CustomerTally: {
+      payload: Prisma.$CustomerTallyPayload<ExtArgs>
+      fields: Prisma.CustomerTallyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CustomerTallyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CustomerTallyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>
+        }
+        findFirst: {
+          args: Prisma.CustomerTallyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CustomerTallyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>
+        }
+        findMany: {
+          args: Prisma.CustomerTallyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>[]
+        }
+        create: {
+          args: Prisma.CustomerTallyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>
+        }
+        createMany: {
+          args: Prisma.CustomerTallyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CustomerTallyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>[]
+        }
+        delete: {
+          args: Prisma.CustomerTallyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>
+        }
+        update: {
+          args: Prisma.CustomerTallyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>
+        }
+        deleteMany: {
+          args: Prisma.CustomerTallyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CustomerTallyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CustomerTallyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>[]
+        }
+        upsert: {
+          args: Prisma.CustomerTallyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTallyPayload>
+        }
+        aggregate: {
+          args: Prisma.CustomerTallyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCustomerTally>
+        }
+        groupBy: {
+          args: Prisma.CustomerTallyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CustomerTallyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CustomerTallyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CustomerTallyCountAggregateOutputType> | number
         }
       }
     }
@@ -2073,6 +2148,17 @@ export const CustomerScalarFieldEnum = {
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
 
 
+export const CustomerTallyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  branch: 'branch',
+  courierId: 'courierId',
+  slot: 'slot',
+  total: 'total'
+} as const
+
+export type CustomerTallyScalarFieldEnum = (typeof CustomerTallyScalarFieldEnum)[keyof typeof CustomerTallyScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2562,6 +2648,7 @@ export type GlobalOmitConfig = {
   loginThrottle?: Prisma.LoginThrottleOmit
   courier?: Prisma.CourierOmit
   customer?: Prisma.CustomerOmit
+  customerTally?: Prisma.CustomerTallyOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit

@@ -59,6 +59,7 @@ export const ModelName = {
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   Customer: 'Customer',
+  CustomerTally: 'CustomerTally',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -205,6 +206,17 @@ export const CustomerScalarFieldEnum = {
 } as const
 
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
+
+
+export const CustomerTallyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  branch: 'branch',
+  courierId: 'courierId',
+  slot: 'slot',
+  total: 'total'
+} as const
+
+export type CustomerTallyScalarFieldEnum = (typeof CustomerTallyScalarFieldEnum)[keyof typeof CustomerTallyScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {

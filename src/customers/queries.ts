@@ -1,0 +1,57 @@
+import type { UserCaller } from '../auth/callers.js';
+import { ownRows } from '../db/filters.js';
+import { empty, raw, sql, type Db, type Sql } from '../db/transaction.js';
+import type { CustomerFields } from './fields.js';
+
+export type CustomerRow = {
+  id: string;
+  courier_id: string;
+  courier_name: string;
+  user_code: string;
+  first_name: string;
+  last_name: string;
+  branch: string | null;
+  is_active: boolean;
+  created_at: Date;
+  updated_at: Date;
+};
+
+export type StoredCustomer = CustomerFields & { id: string; courier_id: string };
+
+const COLUMNS = raw('id, courier_id, user_code, first_name, last_name, branch, email, is_active');
+
+export function insertCustomer(tenantId: string, customer: StoredCustomer): Sql {
+  return sql`insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, email, is_active)
+    values (${tenantId}::uuid, ${customer.id}::uuid, ${customer.courier_id}::uuid, ${customer.user_code},
+      ${customer.first_name}, ${customer.last_name}, ${customer.branch}, ${customer.email}, ${customer.is_active})
+    returning ${COLUMNS}`;
+}
+
+export function customerForUpdate(db: Db, caller: UserCaller, id: string): Sql {
+  return sql`select ${COLUMNS} from customers cu where ${ownRows(db, caller, 'cu')} and cu.id = ${id}::uuid for update`;
+}
+
+export function updateCustomer(db: Db, caller: UserCaller, id: string, fields: CustomerFields): Sql {
+  return sql`update customers cu set user_code = ${fields.user_code}, first_name = ${fields.first_name},
+      last_name = ${fields.last_name}, branch = ${fields.branch}, email = ${fields.email},
+      is_active = ${fields.is_active}, updated_at = now()
+    where ${ownRows(db, caller, 'cu')} and cu.id = ${id}::uuid`;
+}
+
+export function removeCustomer(db: Db, caller: UserCaller, id: string): Sql {
+  return sql`delete from customers cu where ${ownRows(db, caller, 'cu')} and cu.id = ${id}::uuid returning ${COLUMNS}`;
+}
+
+export function oneCustomer(db: Db, caller: UserCaller, id: string): Sql {
+  const selection = sql`select * from customers cu where ${ownRows(db, caller, 'cu')} and cu.id = ${id}::uuid`;
+  return withCourierName(selection, empty);
+}
+
+/** The courier's name is joined to the selection alone, not to all that it was cut from. */
+export function withCourierName(selection: Sql, order: Sql): Sql {
+  return sql`select cu.id, cu.courier_id, c.name as courier_name, cu.user_code, cu.first_name, cu.last_name, cu.branch,
+      cu.is_active, cu.created_at, cu.updated_at
+    from (${selection}) cu
+    join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id
+    ${order}`;
+}
