@@ -1390,6 +1390,16 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The request is not well-formed HTTP (`malformed_request`), or its query is not UTF-8 (`invalid_encoding`). */
+        MalformedRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
     };
     parameters: {
         /**
@@ -2799,6 +2809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Success"];
                 };
             };
+            400: components["responses"]["MalformedRequest"];
             405: components["responses"]["GetOnly"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
@@ -2831,6 +2842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Success"];
                 };
             };
+            400: components["responses"]["MalformedRequest"];
             405: components["responses"]["GetOnly"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
@@ -2869,6 +2881,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["MalformedRequest"];
             405: components["responses"]["GetOnly"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
@@ -2901,6 +2914,7 @@ export interface operations {
                     "application/yaml": string;
                 };
             };
+            400: components["responses"]["MalformedRequest"];
             405: components["responses"]["GetOnly"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];

@@ -13,10 +13,10 @@ export const operations = {
   manageManifest: {"id":"manageManifest","method":"POST","path":"/api/ManageManifest.php","credential":"token","permission":"manifest:edit","mediaTypes":["application/json"],"bodyRequired":true,"fileFields":[],"queryDefaults":[],"statuses":[200,400,401,403,404,405,408,413,415,429,431,500,503]},
   getManifest: {"id":"getManifest","method":"GET","path":"/api/GetManifest.php","credential":"token","permission":"manifest:view","mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,401,403,404,405,408,429,431,500,503]},
   generateCourierInvoice: {"id":"generateCourierInvoice","method":"POST","path":"/api/GenerateCourierInvoice.php","credential":"token","permission":"billing:view","mediaTypes":["application/json"],"bodyRequired":true,"fileFields":[],"queryDefaults":[],"statuses":[200,400,401,403,404,405,408,413,415,429,431,500,503]},
-  getHealth: {"id":"getHealth","method":"GET","path":"/health","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500]},
-  getReadiness: {"id":"getReadiness","method":"GET","path":"/ready","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500,503]},
-  getContractJson: {"id":"getContractJson","method":"GET","path":"/openapi.json","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500]},
-  getContractYaml: {"id":"getContractYaml","method":"GET","path":"/openapi.yaml","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500]},
+  getHealth: {"id":"getHealth","method":"GET","path":"/health","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500]},
+  getReadiness: {"id":"getReadiness","method":"GET","path":"/ready","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500,503]},
+  getContractJson: {"id":"getContractJson","method":"GET","path":"/openapi.json","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500]},
+  getContractYaml: {"id":"getContractYaml","method":"GET","path":"/openapi.yaml","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500]},
 } as const;
 
 export type OperationId = keyof typeof operations;
