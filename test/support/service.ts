@@ -22,7 +22,7 @@ export type Call = {
   token?: string;
   key?: string;
   query?: Record<string, string | number | boolean | string[]>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string and bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
   host?: string;
@@ -142,10 +142,11 @@ async function send(
   const hasBody = call.body !== undefined;
   if (hasBody) headers['content-type'] = 'application/json';
   Object.assign(headers, call.headers);
-  return exchange(agent, target, method, headers, hasBody ? toText(call.body) : undefined);
+  return exchange(agent, target, method, headers, hasBody ? toBytes(call.body) : undefined);
 }
 
-const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
+const toBytes = (body: unknown) =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
 // node:http and not fetch: fetch refuses to send a Host of our choosing.
 function exchange(
@@ -153,7 +154,7 @@ function exchange(
   url: URL,
   method: string,
   headers: Record<string, string>,
-  body?: string,
+  body?: string | Buffer,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const sized =
