@@ -47,8 +47,10 @@ function queryInputs(): Input[] {
       schema,
       callWith(value: unknown) {
         const { [name]: _, ...others } = base;
-        // as: what a query holds is text, a number or a boolean
-        const query = value === undefined ? others : { ...base, [name]: String(value) };
+        const query =
+          value === undefined
+            ? others
+            : { ...base, [name]: typeof value === 'string' ? value : JSON.stringify(value) };
         return { ...ablest(id), query };
       },
     }));
