@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { Schema } from '../../src/contract/bundle.js';
+import type { Media, Schema } from '../../src/contract/bundle.js';
 import type { OperationId } from '../../src/contract/types.js';
 import { describeOperation, operationOf } from '../support/contract.js';
 import { encodeBody } from './bodies.js';
 import { MUTATION, mutate } from './mutations.js';
 import type { Pools } from './pools.js';
-import { validValue } from './values.js';
+import { validValue, type Place } from './values.js';
 
 export type FuzzCaller =
   | 'nobody'
@@ -99,9 +99,9 @@ function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: 
   const { parameters = [], requestBody } = describeOperation(operationId);
   const values = (where: string) => {
     const own = parameters.filter((parameter) => parameter.in === where);
-    const entries = own.map(({ name, schema }) => [
+    const entries = own.map(({ name, schema, example }) => [
       name,
-      validValue(schema, { field: name, operationId, pools }).map(String),
+      textsOf(schema, example, { field: name, operationId, pools }),
     ]);
     // as: the entries just made
     const arbitraries = Object.fromEntries(entries) as Record<string, fc.Arbitrary<string>>;
@@ -110,7 +110,7 @@ function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: 
   };
   const bodies = Object.entries(requestBody?.content ?? {})
     .filter(([mediaType]) => wanted === undefined || mediaType === wanted)
-    .map(([mediaType, { schema = {} }]) => validBody(mediaType, schema, operationId, pools));
+    .map(([mediaType, media]) => validBody(mediaType, media, operationId, pools));
   const isBare = bodies.length === 0 || (!bodyRequired && wanted === undefined);
   const none = isBare ? [fc.constant({})] : [];
   return fc
@@ -131,5 +131,26 @@ function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: 
     }));
 }
 
-const validBody = (mediaType: string, schema: Schema, operationId: OperationId, pools: Pools) =>
-  validValue(schema, { field: '', operationId, pools }).map((body) => ({ mediaType, body }));
+/** The example is what demo data has, which a path may need to lead anywhere. */
+function textsOf(schema: Schema, example: unknown, place: Place): fc.Arbitrary<string> {
+  const made = validValue(schema, place).map(String);
+  if (example === undefined) return made;
+  // as: what a parameter holds is text, a number or a boolean
+  const shown = fc.constant(String(example as string | number));
+  return fc.oneof({ weight: 3, arbitrary: made }, { weight: 1, arbitrary: shown });
+}
+
+function validBody(
+  mediaType: string,
+  { schema = {}, examples = {} }: Media,
+  operationId: OperationId,
+  pools: Pools,
+) {
+  const made = validValue(schema, { field: '', operationId, pools });
+  const shown = mediaType === 'application/json' ? Object.values(examples).map(({ value }) => value) : [];
+  const bodies =
+    shown.length === 0
+      ? made
+      : fc.oneof({ weight: 9, arbitrary: made }, { weight: 1, arbitrary: fc.constantFrom(...shown) });
+  return bodies.map((body) => ({ mediaType, body }));
+}

@@ -72,19 +72,20 @@ export function formShapes(): FormShape[] {
         const [example = {}] = [...Object.values(examples).map(({ value }) => value), single] as (
           Body | undefined
         )[];
-        const files = Object.entries(shape.properties)
-          .filter(([, property]) => property['format'] === 'binary')
-          .map(([name]) => [name, filesFor(name)[0]]);
         const action = shape.properties['action']?.['const'] as string | undefined;
-        return {
-          id,
-          action,
-          schema: shape,
-          example: { ...example, ...Object.fromEntries(files) },
-          mediaType,
-        };
+        return { id, action, schema: shape, example: withFiles(shape, example), mediaType };
       }),
   );
+}
+
+/** A form's example with real files, where it has or needs some: an example can only describe them. */
+export function withFiles({ properties, required = [] }: ObjectSchema, example: Body): Body {
+  const files = Object.entries(properties)
+    .filter(
+      ([name, property]) => property['format'] === 'binary' && (name in example || required.includes(name)),
+    )
+    .map(([name]) => [name, filesFor(name)[0]] as const);
+  return { ...example, ...Object.fromEntries(files) };
 }
 
 export const nameOfShape = ({ id, action }: Pick<BodyShape, 'id' | 'action'>): string =>

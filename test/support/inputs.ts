@@ -1,4 +1,4 @@
-import type { Schema } from '../../src/contract/bundle.js';
+import type { ContractOperation, Schema } from '../../src/contract/bundle.js';
 import type { OperationId } from '../../src/contract/types.js';
 import { DEMO } from '../../src/demo/demo.js';
 import { encodeBody } from '../fuzz/bodies.js';
@@ -34,12 +34,38 @@ export function ablest(id: OperationId): Call {
   return credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
 }
 
+type Parameter = NonNullable<ContractOperation['parameters']>[number];
+
+/** The examples of an operation's parameters. */
+export function examplesOf(
+  id: OperationId,
+  isWanted: (parameter: Parameter) => boolean,
+): Record<string, string> {
+  const parameters = (describeOperation(id).parameters ?? []).filter(isWanted);
+  // as: what a parameter holds is text, a number or a boolean
+  return Object.fromEntries(
+    parameters.map(({ name, example }) => [name, String(example as string | number)]),
+  );
+}
+
+export const pathOf = (id: OperationId): Record<string, string> =>
+  examplesOf(id, (each) => each.in === 'path');
+
+/** What a body is about where the body does not say it. */
+export const addressOf = (id: OperationId): Pick<Call, 'path' | 'query'> => ({
+  path: pathOf(id),
+  query: examplesOf(id, (each) => each.in === 'query'),
+});
+
 function queryInputs(): Input[] {
   return operationIds.flatMap((id) => {
     const parameters = (describeOperation(id).parameters ?? []).filter((each) => each.in === 'query');
-    // as: parameters of this contract carry an example, contract-examples.test.ts holds it
-    const required = parameters.filter((each) => each.required) as { name: string; example?: string }[];
-    const base = Object.fromEntries(required.map(({ name, example }) => [name, String(example)]));
+    const body = bodyShapes().find((shape) => shape.id === id)?.example;
+    // a filter would only narrow the answer, but what a body is about must be named
+    const base = examplesOf(
+      id,
+      ({ in: place, required }) => place === 'query' && (required || body !== undefined),
+    );
     return parameters.map(({ name, schema }) => ({
       id,
       owner: id,
@@ -51,7 +77,7 @@ function queryInputs(): Input[] {
           value === undefined
             ? others
             : { ...base, [name]: typeof value === 'string' ? value : JSON.stringify(value) };
-        return { ...ablest(id), query };
+        return { ...ablest(id), path: pathOf(id), query, body };
       },
     }));
   });
@@ -65,7 +91,11 @@ function bodyInputs(): Input[] {
       owner: nameOfShape(shape),
       field: path.reduce((name, key) => (key === '[]' ? `${name}[]` : name ? `${name}.${key}` : key), ''),
       schema: own,
-      callWith: (value: unknown) => ({ ...ablest(id), body: withValue(example, path, value) }),
+      callWith: (value: unknown) => ({
+        ...ablest(id),
+        ...addressOf(id),
+        body: withValue(example, path, value),
+      }),
     }));
   });
 }
@@ -82,6 +112,7 @@ function formInputs(): Input[] {
         schema: own,
         callWith: (value: unknown) => ({
           ...ablest(id),
+          ...addressOf(id),
           ...formCall(mediaType, { ...example, [field]: value }),
         }),
       })),

@@ -21,6 +21,8 @@ export type Call = {
   as?: string;
   token?: string;
   key?: string;
+  /** For the parts of the path that its template names. */
+  path?: Record<string, string>;
   query?: Record<string, string | number | boolean | string[]>;
   /** Sent as JSON; a string and bytes are sent as they are. */
   body?: unknown;
@@ -129,7 +131,7 @@ async function send(
   path: string,
   call: Call,
 ): Promise<Reply> {
-  const target = new URL(path, service.url);
+  const target = new URL(fillPath(path, call.path), service.url);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     for (const item of [value].flat()) target.searchParams.append(name, String(item));
   }
@@ -144,6 +146,9 @@ async function send(
   Object.assign(headers, call.headers);
   return exchange(agent, target, method, headers, hasBody ? toBytes(call.body) : undefined);
 }
+
+const fillPath = (template: string, values: Record<string, string> = {}) =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 
 const toBytes = (body: unknown) =>
   typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
