@@ -20,10 +20,10 @@ export const operations = {
   loadCourierBills: {"id":"loadCourierBills","method":"GET","path":"/api/LoadCourierBills.php","credential":"token","permission":"billing:view","mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":["page","limit"],"statuses":[200,400,401,403,405,408,429,431,500,503]},
   getCourierRates: {"id":"getCourierRates","method":"GET","path":"/api/GetCourierRates.php","credential":"token","permission":"billing:manage","mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,401,403,404,405,408,429,431,500,503]},
   manageCourierRates: {"id":"manageCourierRates","method":"POST","path":"/api/GetCourierRates.php","credential":"token","permission":"billing:manage","mediaTypes":["application/json"],"bodyRequired":true,"fileFields":[],"queryDefaults":[],"statuses":[200,400,401,403,404,405,408,413,415,429,431,500,503]},
-  getHealth: {"id":"getHealth","method":"GET","path":"/health","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500]},
-  getReadiness: {"id":"getReadiness","method":"GET","path":"/ready","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500,503]},
-  getContractJson: {"id":"getContractJson","method":"GET","path":"/openapi.json","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500]},
-  getContractYaml: {"id":"getContractYaml","method":"GET","path":"/openapi.yaml","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,405,408,431,500]},
+  getHealth: {"id":"getHealth","method":"GET","path":"/health","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500]},
+  getReadiness: {"id":"getReadiness","method":"GET","path":"/ready","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500,503]},
+  getContractJson: {"id":"getContractJson","method":"GET","path":"/openapi.json","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500]},
+  getContractYaml: {"id":"getContractYaml","method":"GET","path":"/openapi.yaml","credential":"none","permission":null,"mediaTypes":[],"bodyRequired":false,"fileFields":[],"queryDefaults":[],"statuses":[200,400,405,408,431,500]},
 } as const;
 
 export type OperationId = keyof typeof operations;

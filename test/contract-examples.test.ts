@@ -1,9 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeReplyJudge } from '../src/contract/check-replies.js';
-import type { Media } from '../src/contract/bundle.js';
+import { dereference, type Media, type Schema } from '../src/contract/bundle.js';
+import { makeAjv } from '../src/contract/validator.js';
 import type { OperationId } from '../src/contract/types.js';
 import { DEMO } from '../src/demo/seed.js';
-import { bundle, describeOperation, operationIds, operationOf } from './support/contract.js';
+import {
+  bundle,
+  describeOperation,
+  operationIds,
+  operationOf,
+  withFiles,
+  type Body,
+  type ObjectSchema,
+} from './support/contract.js';
+import { addressOf, formCall } from './support/inputs.js';
 import { startService, type Call, type Service } from './support/service.js';
 
 const { judge } = makeReplyJudge(bundle);
@@ -13,7 +23,7 @@ function documentedCaller(id: OperationId, name: string): Call {
   const { credential } = operationOf(id);
   if (credential === 'key') return { key: DEMO.apiKeys.IEX };
   if (credential === 'none') return {};
-  return { as: name === 'courier' ? 'iex' : 'manager' };
+  return { as: name.startsWith('courier') ? 'iex' : 'manager' };
 }
 
 // What is not simply done, and why.
@@ -26,10 +36,21 @@ const OTHERWISE: Record<string, number> = {
 };
 
 const requests = operationIds.flatMap((id) =>
-  Object.entries(describeOperation(id).requestBody?.content['application/json']?.examples ?? {}).map(
-    ([name, { value }]) => ({ id, name, value }),
+  Object.entries(describeOperation(id).requestBody?.content ?? {}).flatMap(
+    ([mediaType, { schema = {}, example, examples = {} }]) => {
+      const named = Object.entries(examples).map(([name, { value }]) => ({ name, value }));
+      const all = example === undefined ? named : [{ name: 'example', value: example }, ...named];
+      return all.map(({ name, value }) => ({ id, name, mediaType, schema, value }));
+    },
   ),
 );
+
+/** A body as its media type has it; files cannot stand in an example and take their words' place. */
+function asSent(mediaType: string, schema: Schema, value: unknown): Pick<Call, 'body' | 'headers'> {
+  if (mediaType === 'application/json') return { body: value };
+  // as: forms of this contract are flat objects
+  return formCall(mediaType, withFiles(schema as ObjectSchema, value as Body));
+}
 
 describe('a request that is copied out of the reference works on the demo data', () => {
   let service: Service;
@@ -51,8 +72,11 @@ describe('a request that is copied out of the reference works on the demo data',
     await service.stop();
   });
 
-  test.each(requests)('$id, $name', async ({ id, name, value }) => {
-    const reply = await service.call(id, { ...documentedCaller(id, name), body: value });
+  test.each(requests)('$id, $name', async ({ id, name, mediaType, schema, value }) => {
+    const reply = await service.call(id, {
+      ...documentedCaller(id, name),
+      ...asSent(mediaType, schema, value),
+    });
     expect(operationOf(id).statuses).toContain(reply.status);
     const otherwise = OTHERWISE[`${id} ${name}`];
     const isAsSaid = otherwise === undefined ? reply.status < 300 : reply.status === otherwise;
@@ -64,15 +88,65 @@ describe('a request that is copied out of the reference works on the demo data',
   });
 
   test('and so does each query', async () => {
-    for (const id of operationIds) {
-      const parameters = describeOperation(id).parameters as
-        { name: string; example?: string | number }[] | undefined;
-      if (!parameters) continue;
-      const query = Object.fromEntries(parameters.map(({ name, example }) => [name, example ?? '']));
-      const reply = await service.call(id, { ...documentedCaller(id, ''), query });
+    // those that need a body were sent with it
+    for (const id of operationIds.filter((each) => !operationOf(each).bodyRequired)) {
+      if (!describeOperation(id).parameters) continue;
+      const reply = await service.call(id, { ...documentedCaller(id, ''), ...addressOf(id) });
       expect([id, reply.status, reply.body['errors']]).toEqual([id, 200, undefined]);
     }
   });
+});
+
+describe('every example and default of the contract is what its schema allows', () => {
+  const ajv = makeAjv();
+
+  const faultsOf = (schema: Schema, value: unknown): string[] => {
+    const validate = ajv.compile(schema);
+    // defaults are filled in, which must not reach the example
+    if (validate(structuredClone(value))) return [];
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  };
+
+  test.each(requests)('the request $id, $name', ({ mediaType, schema, value }) => {
+    const required = (schema['required'] ?? []) as string[];
+    const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
+    const texts = required.filter((name) => properties[name]?.['format'] !== 'binary');
+    const plain = mediaType === 'application/json' ? schema : { ...schema, required: texts };
+    expect(faultsOf(plain, value)).toEqual([]);
+  });
+
+  const parameters = operationIds.flatMap((id) =>
+    (describeOperation(id).parameters ?? []).map((parameter) => ({ id, ...parameter })),
+  );
+
+  test.each(parameters)('the parameter $name of $id', ({ schema, example }) => {
+    expect(example).toBeDefined();
+    expect(faultsOf(schema, example)).toEqual([]);
+  });
+
+  test('of every schema, wherever it stands', () => {
+    const found = schemasIn(dereference(bundle));
+    expect(found.length).toBeGreaterThan(20);
+    const faults = found.flatMap(({ at, schema, values }) =>
+      values.flatMap((value) => faultsOf(schema, value).map((fault) => `${at}: ${fault}`)),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  type Found = { at: string; schema: Schema; values: unknown[] };
+
+  /** Everything that has a type, and says what it looks like or what it is when left out. */
+  function schemasIn(node: unknown, at = ''): Found[] {
+    if (typeof node !== 'object' || node === null) return [];
+    const schema = node as Schema;
+    const { type, examples, default: given } = schema;
+    const values = [...(Array.isArray(examples) ? examples : []), ...(given === undefined ? [] : [given])];
+    const isSchema = (typeof type === 'string' || Array.isArray(type)) && values.length > 0;
+    return [
+      ...(isSchema ? [{ at, schema, values }] : []),
+      ...Object.entries(schema).flatMap(([key, child]) => schemasIn(child, `${at}/${key}`)),
+    ];
+  }
 });
 
 describe('every example of an answer is one that the contract allows', () => {

@@ -45,7 +45,8 @@ function admitted(id: OperationId): Call {
 /** A request that gets past authentication and is refused for its content. */
 function refusedForContent(id: OperationId): Call {
   const { method } = operationOf(id);
-  const content = method === 'GET' ? { query: { page: '0', id: 'none', courier_id: 'none' } } : { body: '{' };
+  // NUL is text that no operation stores or looks for
+  const content = method === 'GET' ? { query: { page: '0', id: 'none', '\0': '' } } : { body: '{' };
   return { ...admitted(id), ...content };
 }
 

@@ -11,7 +11,7 @@ export type ContractResponse = {
 export type ContractOperation = {
   operationId: string;
   summary: string;
-  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema; example?: unknown }[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
   responses: Record<string, ContractResponse>;
 };

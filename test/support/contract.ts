@@ -4,6 +4,7 @@ import { operations, type OperationId } from '../../generated/operations.js';
 import { dereference, type Bundle, type ContractOperation, type Schema } from '../../src/contract/bundle.js';
 import type { Operation } from '../../src/contract/types.js';
 import { projectRoot } from '../../src/root.js';
+import { filesFor } from '../fuzz/files.js';
 
 /** The published contract as it is generated, references and all. */
 export const bundle = JSON.parse(
@@ -55,6 +56,36 @@ export function bodyShapes(): BodyShape[] {
       return { id, action, schema, example };
     });
   });
+}
+
+/** One shape of a form, urlencoded or multipart, with values and files that it takes. */
+export type FormShape = BodyShape & { mediaType: string };
+
+/** Every form of every operation. Its example is made of the reference's, and of files where it has some. */
+export function formShapes(): FormShape[] {
+  return operationIds.flatMap((id) =>
+    Object.entries(describeOperation(id).requestBody?.content ?? {})
+      .filter(([mediaType]) => mediaType !== 'application/json')
+      .map(([mediaType, { schema, examples = {}, example: single }]) => {
+        // as: forms of this contract are flat objects
+        const shape = schema as ObjectSchema;
+        const [example = {}] = [...Object.values(examples).map(({ value }) => value), single] as (
+          Body | undefined
+        )[];
+        const action = shape.properties['action']?.['const'] as string | undefined;
+        return { id, action, schema: shape, example: withFiles(shape, example), mediaType };
+      }),
+  );
+}
+
+/** A form's example with real files, where it has or needs some: an example can only describe them. */
+export function withFiles({ properties, required = [] }: ObjectSchema, example: Body): Body {
+  const files = Object.entries(properties)
+    .filter(
+      ([name, property]) => property['format'] === 'binary' && (name in example || required.includes(name)),
+    )
+    .map(([name]) => [name, filesFor(name)[0]] as const);
+  return { ...example, ...Object.fromEntries(files) };
 }
 
 export const nameOfShape = ({ id, action }: Pick<BodyShape, 'id' | 'action'>): string =>

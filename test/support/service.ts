@@ -21,8 +21,10 @@ export type Call = {
   as?: string;
   token?: string;
   key?: string;
+  /** For the parts of the path that its template names. */
+  path?: Record<string, string>;
   query?: Record<string, string | number | boolean | string[]>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string and bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
   host?: string;
@@ -129,7 +131,7 @@ async function send(
   path: string,
   call: Call,
 ): Promise<Reply> {
-  const target = new URL(path, service.url);
+  const target = new URL(fillPath(path, call.path), service.url);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     for (const item of [value].flat()) target.searchParams.append(name, String(item));
   }
@@ -142,10 +144,14 @@ async function send(
   const hasBody = call.body !== undefined;
   if (hasBody) headers['content-type'] = 'application/json';
   Object.assign(headers, call.headers);
-  return exchange(agent, target, method, headers, hasBody ? toText(call.body) : undefined);
+  return exchange(agent, target, method, headers, hasBody ? toBytes(call.body) : undefined);
 }
 
-const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
+const fillPath = (template: string, values: Record<string, string> = {}) =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+
+const toBytes = (body: unknown) =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
 // node:http and not fetch: fetch refuses to send a Host of our choosing.
 function exchange(
@@ -153,7 +159,7 @@ function exchange(
   url: URL,
   method: string,
   headers: Record<string, string>,
-  body?: string,
+  body?: string | Buffer,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const sized =

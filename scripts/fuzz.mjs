@@ -1,0 +1,37 @@
+// npm run fuzz -- --requests 1000000 --seed 7: the gate's fuzzing, longer or otherwise. It prints what was taken and
+// refused of each operation, and on a failure the seed and the smallest request that shows it.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { prepare, root } from './prepare.mjs';
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  },
+});
+for (const [name, value] of Object.entries(values)) {
+  if (!/^\d{1,10}$/.test(value)) {
+    process.stderr.write(`--${name} must be a whole number.\n`);
+    process.exit(1);
+  }
+}
+
+prepare();
+process.stdout.write(`${values.requests} requests, seed ${values.seed}\n`);
+const jest = spawn(
+  process.execPath,
+  [
+    '--experimental-vm-modules',
+    '--no-warnings',
+    join(root, 'node_modules/jest/bin/jest.js'),
+    'test/contract/fuzz.test.ts',
+  ],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed },
+  },
+);
+jest.on('exit', (code) => process.exit(code ?? 1));

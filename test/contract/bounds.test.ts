@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Schema } from '../../src/contract/bundle.js';
+import { inputs, isNamed, type Input } from '../support/inputs.js';
+import { startService, type Reply, type Service } from '../support/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** A keyword of a schema, what just satisfies it and what just does not. */
+type Bound = { keyword: string; accepted: unknown[]; refused: unknown[] };
+
+/** Every bound that a schema sets. What a keyword needs to be tried, the schema's others allow. */
+function boundsOf(schema: Schema): Bound[] {
+  const bounds = Object.entries(schema).map(([keyword, limit]) => BOUNDS[keyword]?.(limit, schema));
+  return bounds.filter((bound) => bound !== undefined);
+}
+
+type MakeBound = (limit: unknown, schema: Schema) => Bound | undefined;
+
+const stepOf = (schema: Schema) => Number(schema['multipleOf'] ?? (schema['type'] === 'integer' ? 1 : 0.01));
+const exact = (value: number) => Number(value.toFixed(6));
+
+const BOUNDS: Record<string, MakeBound> = {
+  minimum: (limit, schema) => ({
+    keyword: 'minimum',
+    accepted: [limit],
+    refused: [exact(Number(limit) - stepOf(schema))],
+  }),
+  maximum: (limit, schema) => ({
+    keyword: 'maximum',
+    accepted: [limit],
+    refused: [exact(Number(limit) + stepOf(schema))],
+  }),
+  exclusiveMinimum: (limit, schema) => ({
+    keyword: 'exclusiveMinimum',
+    accepted: [exact(Number(limit) + stepOf(schema))],
+    refused: [limit],
+  }),
+  multipleOf: (limit, schema) => {
+    const step = Number(limit);
+    const least = Number(schema['minimum'] ?? schema['exclusiveMinimum'] ?? 0);
+    return { keyword: 'multipleOf', accepted: [exact(least + step)], refused: [exact(least + step * 1.5)] };
+  },
+  minLength: (limit, schema) => ({
+    keyword: 'minLength',
+    accepted: limit === 0 ? [] : [textOf(Number(limit), schema)],
+    refused: limit === 0 ? [] : ['x'.repeat(Number(limit) - 1)],
+  }),
+  // counted in characters, so that an emoji is one
+  maxLength: (limit, schema) => ({
+    keyword: 'maxLength',
+    accepted: [textOf(Number(limit), schema), ...(isFree(schema) ? ['😀'.repeat(Number(limit))] : [])],
+    refused: [
+      `${textOf(Number(limit), schema)}x`,
+      ...(isFree(schema) ? [`${'😀'.repeat(Number(limit))}x`] : []),
+    ],
+  }),
+  minItems: (limit, schema) => ({
+    keyword: 'minItems',
+    accepted: [listOf(Number(limit), schema)],
+    refused: limit === 0 ? [] : [listOf(Number(limit) - 1, schema)],
+  }),
+  maxItems: (limit, schema) => ({
+    keyword: 'maxItems',
+    accepted: [listOf(Number(limit), schema)],
+    refused: [listOf(Number(limit) + 1, schema)],
+  }),
+  enum: (values) => ({
+    keyword: 'enum',
+    accepted: [values].flat(),
+    refused: ['unknown', `${String([values].flat()[0])} `],
+  }),
+  const: (value) => ({ keyword: 'const', accepted: [value], refused: [`${String(value)}s`] }),
+  pattern: (pattern, schema) => {
+    const isFitting = (text: string) => new RegExp(String(pattern), 'u').test(text);
+    return {
+      keyword: 'pattern',
+      accepted: [patternText(schema)],
+      refused: [' ', '!', 'x', '1'].filter((text) => !isFitting(text)),
+    };
+  },
+  format: (format) => {
+    const samples = FORMATS[String(format)];
+    return samples && { keyword: 'format', ...samples() };
+  },
+};
+
+// A format that is missing here is not tried, and `every format is tried` says so.
+const FORMATS: Record<string, () => Omit<Bound, 'keyword'>> = {
+  uuid: () => ({ accepted: [randomUUID()], refused: ['not-a-uuid', `${randomUUID()}0`] }),
+  date: () => ({ accepted: ['2028-02-29'], refused: ['2026-02-29', '2026-13-01', '21.11.2026'] }),
+  email: () => ({ accepted: ['desk@example.com'], refused: ['desk', 'desk@', '@example.com'] }),
+  uri: () => ({ accepted: ['https://example.com/hooks'], refused: ['hooks', '//x'] }),
+};
+
+/** They forbid nothing. */
+const FREE_FORMATS = ['password', 'int32', 'int64', 'float', 'double', 'binary'];
+
+const isFree = ({ pattern, format, enum: values }: Schema) =>
+  (pattern === undefined || pattern === '\\S') && format === undefined && values === undefined;
+
+// as: JSON Schema's patterns are texts
+const patternOf = (schema: Schema) => (schema['pattern'] ?? '.*') as string;
+
+function textOf(length: number, schema: Schema): string {
+  if (isFree(schema)) return 'x'.repeat(length);
+  const pattern = new RegExp(patternOf(schema), 'u');
+  const fitting = ['1', 'x', 'A', 'a'].map((unit) => unit.repeat(length)).find((text) => pattern.test(text));
+  return fitting ?? patternText(schema);
+}
+
+function patternText(schema: Schema): string {
+  const texts = fc.stringMatching(new RegExp(patternOf(schema)));
+  const { minLength = 0, maxLength = 100 } = schema as { minLength?: number; maxLength?: number };
+  const isFitting = (text: string) => text.length >= minLength && text.length <= maxLength;
+  return fc.sample(texts, { seed: 1, numRuns: 100 }).find(isFitting) ?? '';
+}
+
+function listOf(length: number, schema: Schema): unknown[] {
+  const items = (schema['items'] ?? {}) as Schema;
+  return Array.from({ length }, () => itemOf(items));
+}
+
+function itemOf(items: Schema): unknown {
+  if (items['format'] === 'uuid') return randomUUID();
+  if (items['type'] !== 'object') return 'x';
+  const properties = Object.entries((items['properties'] ?? {}) as Record<string, Schema>);
+  const required = (items['required'] ?? []) as string[];
+  return Object.fromEntries(
+    properties.filter(([name]) => required.includes(name)).map(([name, child]) => [name, leastOf(child)]),
+  );
+}
+
+const leastOf = (schema: Schema): unknown => boundsOf(schema)[0]?.accepted[0] ?? 1;
+
+const errorsOf = ({ body }: Reply) => (body['errors'] ?? []) as { field: string; code: string }[];
+
+/** An unknown action is told as a value that is not among the known ones. */
+const SAID: Record<string, string[]> = { const: ['const', 'enum'] };
+
+const isRefusedFor = (reply: Reply, field: string, keyword: string) =>
+  errorsOf(reply).some(
+    (error) => isNamed(error.field, field) && (SAID[keyword] ?? [keyword]).includes(error.code),
+  );
+
+const words = (value: unknown): string => {
+  if (typeof value === 'string' && value.length > 24)
+    return `${[...value].length} times ${[...value][0] ?? ''}`;
+  if (Array.isArray(value)) return `${value.length} items`;
+  return JSON.stringify(value);
+};
+
+const cases = inputs.flatMap((input) => boundsOf(input.schema).map((bound) => ({ input, bound })));
+
+const title = ({ field, owner }: Input, { keyword, accepted, refused }: Bound) =>
+  `${field} of ${owner}, ${keyword}: ${accepted.map(words).join(', ') || 'nothing'} is accepted, ${
+    refused.map(words).join(', ') || 'nothing'
+  } is refused`;
+
+describe('every bound of every input', () => {
+  test.each(cases.map(({ input, bound }) => [title(input, bound), input, bound] as const))(
+    '%s',
+    async (_title, input, { keyword, accepted, refused }) => {
+      for (const value of accepted) {
+        const reply = await service.call(input.id, input.callWith(value));
+        expect([words(value), isRefusedFor(reply, input.field, keyword)]).toEqual([words(value), false]);
+        // a rule may refuse it, but not as something that the contract does not allow there
+        expect(
+          ['format', 'type', 'pattern'].filter((each) => isRefusedFor(reply, input.field, each)),
+        ).toEqual([]);
+        expect(reply.status).toBeLessThan(500);
+      }
+      for (const value of refused) {
+        const reply = await service.call(input.id, input.callWith(value));
+        expect([words(value), reply.status, isRefusedFor(reply, input.field, keyword)]).toEqual([
+          words(value),
+          400,
+          true,
+        ]);
+      }
+    },
+  );
+
+  test('every format is tried, and every text, number and list has a bound', () => {
+    // as: JSON Schema's formats are texts
+    const formats = inputs.map(({ schema }) => schema['format'] as string | undefined);
+    const untried = formats.filter((format) => format && !FORMATS[format] && !FREE_FORMATS.includes(format));
+    expect(untried).toEqual([]);
+    const unbounded = inputs
+      .filter(({ schema }) => !['boolean', 'object'].includes(String(schema['type'])))
+      .filter(({ schema }) => boundsOf(schema).length === 0 && schema['format'] !== 'binary')
+      .map(({ owner, field }) => `${field} of ${owner}`);
+    expect(unbounded).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Body } from '../support/contract.js';
+import { startService, type Service } from '../support/service.js';
+import { FILTERS } from './filters.js';
+import { ask, lists, readAll } from './lists.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const filters = lists.flatMap(({ id, filters: fields }) =>
+  fields.map((field) => ({ id, field, name: `${id} ${field}` })),
+);
+
+test('every filter of every list is in the table, and nothing else is', () => {
+  const missing = filters.filter(({ name }) => !FILTERS[name]).map(({ name }) => name);
+  expect({ 'add to FILTERS in test/contract/filters.ts': missing }).toEqual({
+    'add to FILTERS in test/contract/filters.ts': [],
+  });
+  const known = filters.map(({ name }) => name);
+  expect(Object.keys(FILTERS).filter((name) => !known.includes(name))).toEqual([]);
+});
+
+const textsOf = (records: Body[]) => records.map((record) => JSON.stringify(record)).sort();
+
+/** How many records there are, as each list says it. */
+function totalIn(body: Body): unknown {
+  const meta = (body['meta'] ?? {}) as Body;
+  return meta['total_records'] ?? meta['total_count'] ?? body['total'] ?? body['count'];
+}
+
+test.each(filters)('$name: keeps what it selects, and leaves out all else', async ({ id, field, name }) => {
+  const make = FILTERS[name];
+  if (typeof make !== 'function') return;
+  const { value, keeps, beside = {} } = await make(await readAll(service, id, {}), service.owner);
+  const all = await readAll(service, id, beside);
+  const kept = all.filter(keeps);
+  // a filter that keeps all or nothing would prove nothing
+  expect(kept.length).toBeGreaterThan(0);
+  expect(kept.length).toBeLessThan(all.length);
+  const found = await readAll(service, id, { ...beside, [field]: value });
+  expect(textsOf(found)).toEqual(textsOf(kept));
+  expect(totalIn((await ask(service, id, { ...beside, [field]: value, limit: 1 })).body)).toBe(kept.length);
+});

@@ -1,0 +1,66 @@
+import type { Schema } from '../../src/contract/bundle.js';
+import type { OperationId } from '../../src/contract/types.js';
+import { ablest, inputs } from '../support/inputs.js';
+import { operationIds, operationOf, type Body } from '../support/contract.js';
+import type { Call, Reply, Service } from '../support/service.js';
+
+export type Values = Record<string, string | number | boolean>;
+
+/** An operation that answers with records a page at a time, or as many as asked for. */
+export type List = {
+  id: OperationId;
+  /** What it takes beside the page and the order. */
+  filters: string[];
+  sorts: string[];
+  maxLimit: number;
+  hasPages: boolean;
+};
+
+const PAGING = ['page', 'limit', 'sort_by', 'sort_dir'];
+
+export const lists: List[] = operationIds.flatMap((id) => {
+  const own = inputs.filter((input) => input.id === id && !input.field.includes('[]'));
+  const named = (name: string): Schema | undefined => own.find(({ field }) => field === name)?.schema;
+  const limit = named('limit');
+  if (!limit) return [];
+  return {
+    id,
+    filters: own.map(({ field }) => field).filter((field) => !PAGING.includes(field)),
+    // as: an enum lists what it allows
+    sorts: (named('sort_by')?.['enum'] ?? []) as string[],
+    maxLimit: Number(limit['maximum']),
+    hasPages: named('page') !== undefined,
+  };
+});
+
+export function listOf(id: OperationId): List {
+  const list = lists.find((each) => each.id === id);
+  if (!list) throw new Error(`${id} is no list.`);
+  return list;
+}
+
+export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
+  const { method } = operationOf(id);
+  const call: Call = method === 'GET' ? { query: values } : { body: values };
+  return service.call(id, { ...ablest(id), ...call });
+}
+
+/** All records that the values select, a page after the other. */
+export async function readAll(
+  service: Service,
+  id: OperationId,
+  values: Values,
+  limit?: number,
+): Promise<Body[]> {
+  const { hasPages, maxLimit } = listOf(id);
+  const records: Body[] = [];
+  const size = limit ?? maxLimit;
+  for (let page = 1; ; page += 1) {
+    const reply = await ask(service, id, { ...values, limit: size, ...(hasPages ? { page } : {}) });
+    if (reply.status !== 200)
+      throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+    const found = reply.body['data'] as Body[];
+    records.push(...found);
+    if (!hasPages || found.length < size) return records;
+  }
+}
