@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/demo.js';
 import type { Body } from '../support/contract.js';
+import { clone } from '../support/couriers.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and which of the records it keeps. */
@@ -45,6 +46,29 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listPrealerts courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'listPrealerts search': () =>
     contains('IEX-10', 'tracking_number', 'user_code', 'vendor', 'first_name', 'last_name'),
+
+  'listCustomers action': { isNoFilter: 'asks for the branches instead of customers' },
+  'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
+  'listCustomers branch': () => equals('branch', 'Montego Bay'),
+  'listCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+
+  'loadCourierBills courier_id': async (_all, owner) => {
+    await clone(owner, 'bills', DEMO.bills.draft, {
+      courier_id: DEMO.couriers.HRB,
+      invoice_number: 'INV-HRB-1',
+    });
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'loadCourierBills status': () => equals('status', 'published'),
+  // by the period, of which one day is enough
+  'loadCourierBills from': (all) => {
+    const date = middle(all, 'end_date');
+    return { value: date, keeps: (record) => String(record['end_date']) >= date };
+  },
+  'loadCourierBills to': (all) => {
+    const date = middle(all, 'start_date');
+    return { value: date, keeps: (record) => String(record['start_date']) <= date };
+  },
 
   'retrievePackages trackingNumber': (all) =>
     contains(middle(all, 'tracking_number').slice(2, 6), 'tracking_number'),
