@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { courierHandlers } from './couriers/handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
@@ -16,5 +17,6 @@ export function makeHandlers(deps: Deps) {
     ...packageHandlers(deps),
     ...manifestHandlers(deps),
     ...invoiceHandlers(deps),
+    ...courierHandlers(deps),
   } satisfies Handlers;
 }

@@ -17,6 +17,8 @@ const HOLDERS = {
   'manifest:edit': STAFF,
   'manifest:view': EVERYBODY,
   'billing:view': BILLING,
+  // staff: what courier:manage stands for; a courier: its own settings
+  'courier:settings': BILLING,
 } satisfies Record<Permission, readonly Role[]>;
 
 export function holds(role: Role, permission: Permission): boolean {
