@@ -3,7 +3,8 @@ import { makeReplyJudge } from '../src/contract/check-replies.js';
 import type { Media } from '../src/contract/bundle.js';
 import type { OperationId } from '../src/contract/types.js';
 import { DEMO } from '../src/demo/seed.js';
-import { bundle, describeOperation, operationIds, operationOf } from './support/contract.js';
+import { bundle, describeOperation, operationIds, operationOf, parametersOf } from './support/contract.js';
+import { png } from './support/pictures.js';
 import { startService, type Call, type Service } from './support/service.js';
 
 const { judge } = makeReplyJudge(bundle);
@@ -13,7 +14,7 @@ function documentedCaller(id: OperationId, name: string): Call {
   const { credential } = operationOf(id);
   if (credential === 'key') return { key: DEMO.apiKeys.IEX };
   if (credential === 'none') return {};
-  return { as: name === 'courier' ? 'iex' : 'manager' };
+  return { as: name.startsWith('courier') ? 'iex' : 'manager' };
 }
 
 // What is not simply done, and why.
@@ -26,10 +27,23 @@ const OTHERWISE: Record<string, number> = {
 };
 
 const requests = operationIds.flatMap((id) =>
-  Object.entries(describeOperation(id).requestBody?.content['application/json']?.examples ?? {}).map(
-    ([name, { value }]) => ({ id, name, value }),
+  Object.entries(describeOperation(id).requestBody?.content ?? {}).flatMap(([mediaType, { examples = {} }]) =>
+    Object.entries(examples).map(([name, { value }]) => ({ id, mediaType, name, value })),
   ),
 );
+
+/** An example as it is sent: of a form, text as it is and a file that the field takes. */
+function sentAs(id: OperationId, mediaType: string, value: unknown): Call {
+  if (mediaType === 'application/json') return { body: value };
+  const fields = value as Record<string, string>;
+  if (mediaType === 'application/x-www-form-urlencoded') return { urlencoded: fields };
+  const files: readonly string[] = operationOf(id).fileFields;
+  return {
+    form: Object.fromEntries(
+      Object.entries(fields).map(([name, text]) => [name, files.includes(name) ? { file: png() } : text]),
+    ),
+  };
+}
 
 describe('a request that is copied out of the reference works on the demo data', () => {
   let service: Service;
@@ -51,8 +65,19 @@ describe('a request that is copied out of the reference works on the demo data',
     await service.stop();
   });
 
-  test.each(requests)('$id, $name', async ({ id, name, value }) => {
-    const reply = await service.call(id, { ...documentedCaller(id, name), body: value });
+  // before the bodies, which change what is there
+  test('each query and path', async () => {
+    for (const id of operationIds) {
+      const parameters = parametersOf(id, 'query');
+      if (!describeOperation(id).parameters || operationOf(id).mediaTypes.length > 0) continue;
+      const query = Object.fromEntries(parameters.map(({ name, example }) => [name, example ?? '']));
+      const reply = await service.call(id, { ...documentedCaller(id, ''), query });
+      expect([id, reply.status, reply.body['errors']]).toEqual([id, 200, undefined]);
+    }
+  });
+
+  test.each(requests)('$id, $mediaType, $name', async ({ id, mediaType, name, value }) => {
+    const reply = await service.call(id, { ...documentedCaller(id, name), ...sentAs(id, mediaType, value) });
     expect(operationOf(id).statuses).toContain(reply.status);
     const otherwise = OTHERWISE[`${id} ${name}`];
     const isAsSaid = otherwise === undefined ? reply.status < 300 : reply.status === otherwise;
@@ -61,17 +86,6 @@ describe('a request that is copied out of the reference works on the demo data',
       reply.body['message'],
       true,
     ]);
-  });
-
-  test('and so does each query', async () => {
-    for (const id of operationIds) {
-      const parameters = describeOperation(id).parameters as
-        { name: string; example?: string | number }[] | undefined;
-      if (!parameters) continue;
-      const query = Object.fromEntries(parameters.map(({ name, example }) => [name, example ?? '']));
-      const reply = await service.call(id, { ...documentedCaller(id, ''), query });
-      expect([id, reply.status, reply.body['errors']]).toEqual([id, 200, undefined]);
-    }
   });
 });
 

@@ -13,6 +13,7 @@ import {
   type CourierCode,
 } from './support/couriers.js';
 import { fingerprint } from './support/fingerprint.js';
+import { png } from './support/pictures.js';
 import { credentialsOf, PRINCIPALS, type Principal } from './support/principals.js';
 import { startService, type Call, type Reply, type Service, type ServiceOptions } from './support/service.js';
 
@@ -206,6 +207,39 @@ const CASES: Record<string, Case> = {
       body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
     }),
   },
+  getCourierSettings: {
+    operation: 'getCourierSettings',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => ({ query: { id: courierId } }),
+  },
+  'updateCourierSettings of a profile': {
+    operation: 'updateCourierSettings',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => ({ query: { id: courierId }, body: { phone_number2: freshNumber() } }),
+  },
+  'updateCourierSettings of a logo': {
+    operation: 'updateCourierSettings',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => ({ query: { id: courierId }, form: { logo: { file: png() } } }),
+  },
+  // leaves the keys of the demo data worthless: what needs them is above
+  'updateCourierSettings of a key': {
+    operation: 'updateCourierSettings',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => ({ query: { id: courierId }, urlencoded: { action: 'regenerate_key' } }),
+  },
+  getCourierLogo: {
+    operation: 'getCourierLogo',
+    expected: everybody('200 200 404 404'),
+    async call({ courierId, logoFile }, _home, { owner }) {
+      // the uploads above have replaced those that were planted
+      const { rows } = await owner.query<{ hash: string }>(
+        'select content_hash as hash from courier_logos where courier_id = $1',
+        [courierId],
+      );
+      return { path: { courier_id: courierId, file: rows[0] ? `${rows[0].hash}.png` : logoFile } };
+    },
+  },
   getHealth: { operation: 'getHealth', expected: everybody('200'), call: () => ({}) },
   getReadiness: { operation: 'getReadiness', expected: everybody('200'), call: () => ({}) },
   getContractJson: { operation: 'getContractJson', expected: everybody('200'), call: () => ({}) },
@@ -380,6 +414,8 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
     }
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
+    const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
+    if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
     for (const reply of replies) {
       expect(reply.status).toBe(200);
       expectReadable(principal, reply);

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeReplyJudge } from '../src/contract/check-replies.js';
 import { DEMO } from '../src/demo/seed.js';
 import type { OperationId } from '../src/contract/types.js';
-import { bodyShapes, bundle, METHODS, methodsByPath, operationIds, operationOf } from './support/contract.js';
+import {
+  bodyShapes,
+  bundle,
+  METHODS,
+  methodsByPath,
+  operationIds,
+  operationOf,
+  pathOf,
+} from './support/contract.js';
 import { observe, startService, type Call, type Service } from './support/service.js';
 import { sendRaw, talk, type RawReply } from './support/wire.js';
 
@@ -33,14 +41,14 @@ function admitted(id: OperationId): Call {
 /** A request that gets past authentication and is refused for its content. */
 function refusedForContent(id: OperationId): Call {
   const { method } = operationOf(id);
-  const content = method === 'GET' ? { query: { page: '0', id: 'none' } } : { body: '{' };
+  const content =
+    method === 'GET' ? { query: { page: '0', id: 'none' }, path: { file: 'none' } } : { body: '{' };
   return { ...admitted(id), ...content };
 }
 
 const hasBody = (id: OperationId) => operationOf(id).mediaTypes.length > 0;
 
-const firstLine = (id: OperationId) =>
-  `${operationOf(id).method} ${operationOf(id).path} HTTP/1.1\r\nHost: x\r\n`;
+const firstLine = (id: OperationId) => `${operationOf(id).method} ${pathOf(id)} HTTP/1.1\r\nHost: x\r\n`;
 
 /** A reply that was given before there was an operation, judged and noted as that of one. */
 function expectDeclared(id: OperationId, reply: RawReply | undefined, status: number): void {
@@ -54,7 +62,7 @@ describe('every operation declares and gives', () => {
   test.each(declaring(405))('405 %s, for a method that its path lacks', async (id) => {
     const { path } = operationOf(id);
     const method = METHODS.find((each) => each !== 'HEAD' && !methodsByPath.get(path)?.includes(each));
-    expectDeclared(id, await sendRaw(service.url, { method, path }), 405);
+    expectDeclared(id, await sendRaw(service.url, { method, path: pathOf(id) }), 405);
   });
 
   test('408, for a request that does not arrive', async () => {

@@ -12,7 +12,7 @@ const FRAMEWORK_CODES: Record<string, FailureCode> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'malformed_request',
-  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: 'route_not_found',
+  FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
   ECONNRESET: 'malformed_request',
 };
 

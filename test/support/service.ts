@@ -8,7 +8,9 @@ import { openDb } from '../../src/db/open.js';
 import type { Db } from '../../src/db/transaction.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { projectRoot } from '../../src/root.js';
+import { pathOf } from './contract.js';
 import { demoDatabase, freshDatabase } from './database.js';
+import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 
 export type Reply = {
   status: number;
@@ -16,6 +18,8 @@ export type Reply = {
   // any: tests reach into replies whose shape the contract check has already judged
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: Record<string, any>;
+  /** As they came. */
+  bytes: Buffer;
 };
 
 export type Call = {
@@ -24,8 +28,14 @@ export type Call = {
   token?: string;
   key?: string;
   query?: Record<string, string | number | boolean | string[]>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Fills the path's template; what is left out is as in the contract's example. */
+  path?: Record<string, string>;
+  /** Sent as JSON; a string or bytes are sent as they are. */
   body?: unknown;
+  /** Sent as multipart/form-data. */
+  form?: FormFields;
+  /** Sent as application/x-www-form-urlencoded. */
+  urlencoded?: Record<string, string>;
   headers?: Record<string, string>;
   host?: string;
 };
@@ -91,8 +101,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     app,
     db,
     call(operationId, call = {}) {
-      const { method, path } = operations[operationId];
-      return service.request(method, path, call);
+      return service.request(operations[operationId].method, pathOf(operationId, call.path), call);
     },
     request: (method, path, call = {}) => send(service, agent, method, path, call),
     tokenOf(user) {
@@ -146,13 +155,19 @@ async function send(
   const token = call.token ?? (call.as ? await service.tokenOf(call.as) : undefined);
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (call.key) headers['x-api-key'] = call.key;
-  const hasBody = call.body !== undefined;
-  if (hasBody) headers['content-type'] = 'application/json';
+  const [type, body] = toBody(call);
+  if (type) headers['content-type'] = type;
   Object.assign(headers, call.headers);
-  return exchange(agent, target, method, headers, hasBody ? toText(call.body) : undefined);
+  return exchange(agent, target, method, headers, body);
 }
 
-const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
+function toBody({ body, form, urlencoded }: Call): [type?: string, body?: string | Buffer] {
+  if (form) return [MULTIPART_TYPE, multipartBody(form)];
+  if (urlencoded) return ['application/x-www-form-urlencoded', new URLSearchParams(urlencoded).toString()];
+  if (body === undefined) return [];
+  const isReady = typeof body === 'string' || Buffer.isBuffer(body);
+  return ['application/json', isReady ? body : JSON.stringify(body)];
+}
 
 // node:http and not fetch: fetch refuses to send a Host of our choosing.
 function exchange(
@@ -160,7 +175,7 @@ function exchange(
   url: URL,
   method: string,
   headers: Record<string, string>,
-  body?: string,
+  body?: string | Buffer,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const sized =
@@ -170,7 +185,8 @@ function exchange(
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
+        const bytes = Buffer.concat(chunks);
+        const text = bytes.toString();
         const isJson = response.headers['content-type']?.includes('json') ?? false;
         const received = new Headers(
           Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
@@ -179,6 +195,7 @@ function exchange(
           status: response.statusCode ?? 0,
           headers: received,
           body: isJson ? JSON.parse(text) : { text },
+          bytes,
         });
       });
     });
