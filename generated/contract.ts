@@ -406,7 +406,7 @@ export interface paths {
          *     **A logo**, `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. What the file holds counts,
          *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 40 million altogether; what
          *     is beside or behind the picture, such as camera data, is cut off. An SVG must be well-formed UTF-8 of at most 256 KiB without a DOCTYPE, with at most
-         *     10,000 elements; scripts, event handlers, embedded pages and references to other files are taken out of it. The new
+         *     5,000 elements; scripts, event handlers, embedded pages and references to other files are taken out of it. The new
          *     logo replaces the one before, whose address then answers 404.
          *
          *     ```php

@@ -1,7 +1,7 @@
 import { PictureFault } from './picture-fault.js';
 
 const MAX_BYTES = 256 * 1024;
-const MAX_ELEMENTS = 10_000;
+const MAX_ELEMENTS = 5_000;
 const MAX_DEPTH = 100;
 const MAX_ATTRIBUTES = 100;
 

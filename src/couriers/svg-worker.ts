@@ -46,6 +46,8 @@ function clean(svg: string): string | undefined {
     const body = createDOMPurify(window).sanitize(svg, {
       USE_PROFILES: { svg: true, svgFilters: true },
       RETURN_DOM: true,
+      // what goes, goes with all that is in it
+      KEEP_CONTENT: false,
     });
     const root = body.firstElementChild;
     if (root?.localName !== 'svg' || root.namespaceURI !== SVG) return undefined;
