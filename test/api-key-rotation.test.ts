@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.js';
 import { openDb } from '../src/db/open.js';
 import { DEMO } from '../src/demo/seed.js';
 import { ask, type Answer } from './support/client.js';
+import { endProcesses, startReplica as startProcess } from './support/processes.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 let service: Service;
@@ -90,6 +91,31 @@ test('100 regenerations at once: one key works in the end, and it is one of the 
   expect(statuses.filter(({ status }) => status === 403)).toHaveLength(CALLERS - 1);
   const { body } = await service.call('getCourierSettings', { as: 'iex' });
   expect(body['data'].api_key).toBe(working[0]);
+});
+
+test('neither keys nor tokens get into the log, however much it says', async () => {
+  const talkative = await startProcess({
+    DATABASE_URL: String((service.owner.options as pg.PoolConfig).connectionString),
+    LOG_LEVEL: 'trace',
+  });
+  try {
+    const headers = { authorization: `Bearer ${await service.tokenOf('iex')}` };
+    const path = '/api/CourierSettingsAPI.php';
+    const token = 'token-that-nobody-logs';
+    const question = { method: 'POST', path, headers };
+    expect((await ask(talkative.url, { ...question, body: { api_token: token } })).status).toBe(200);
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
+    const reply = await ask(talkative.url, { ...question, headers: form, raw: 'action=regenerate_key' });
+    // as: the contract's shape of a new key
+    const { data } = JSON.parse(reply.text) as { data: { api_key: string } };
+    expect((await ask(talkative.url, { path, headers })).text).toContain(data.api_key);
+    await ask(talkative.url, { ...question, body: { api_token: `${token}\n` } });
+    await talkative.stop();
+    expect(talkative.output()).toContain('CourierSettingsAPI');
+    for (const secret of [data.api_key, token]) expect(talkative.output()).not.toContain(secret);
+  } finally {
+    await endProcesses();
+  }
 });
 
 describe('on another replica', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
 import { fingerprint } from './support/fingerprint.js';
-import { startService, type Call, type Reply, type Service } from './support/service.js';
+import { startService, untilAdmitted, type Call, type Reply, type Service } from './support/service.js';
 
 const IEX = DEMO.couriers.IEX;
 
@@ -216,6 +216,26 @@ describe('changing the profile', () => {
     for (const field of fields) expect(body['data'][field]).toBe(`at once ${field}`);
   });
 
+  test('200 at once: each is noted with what was there before it, in one unbroken chain', async () => {
+    await updateIex({ address1: 'start' });
+    const start = (await auditOf(IEX)).length;
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => untilAdmitted(() => updateIex({ address1: `at once ${n}` }))),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(200);
+    // as: what differenceOf notes of an address
+    const entries = (await auditOf(IEX)).slice(start) as {
+      before: { address1: string };
+      after: { address1: string };
+    }[];
+    expect(entries).toHaveLength(200);
+    const next = new Map(entries.map(({ before, after }) => [before.address1, after.address1]));
+    let [at, steps] = ['start', 0];
+    for (let after = next.get(at); after !== undefined; after = next.get(at))
+      [at, steps] = [after, steps + 1];
+    expect([steps, at]).toEqual([200, (await rowOf(IEX))['address1']]);
+  });
+
   test('tokens rest encrypted, under the newest key, and bound to their row', async () => {
     await updateIex({ api_token: 'secret-of-iex' });
     const { api_token_cipher: cipher } = await rowOf(IEX);
@@ -404,6 +424,61 @@ describe('the form’s actions', () => {
       expect([call, reply.status, fieldsOf(reply)]).toEqual([call, 400, [field]]);
     }
     expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('an urlencoded form is read strictly', async () => {
+    const before = await fingerprint(service.owner);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const bodies: [string | Buffer, number, string][] = [
+      ['action=regenerate_key&action=regenerate_key', 400, 'validation_failed'],
+      ['action=regenerate_key%', 400, 'invalid_encoding'],
+      ['action=%ff', 400, 'invalid_encoding'],
+      ['action=regenerate_key&x=%00', 400, 'invalid_encoding'],
+      ['action=regenerate_key&x=%ed%a0%80', 400, 'invalid_encoding'],
+      [Buffer.from('action=regenerate_key&x=\u00e9'), 400, 'invalid_encoding'],
+      ['action[]=regenerate_key', 400, 'validation_failed'],
+      ['action=regenerate_key+', 400, 'validation_failed'],
+      ['{"action":"regenerate_key"}', 400, 'validation_failed'],
+      ['', 400, 'body_required'],
+      [`x=${'x'.repeat(1024 * 1024)}`, 413, 'body_too_large'],
+    ];
+    for (const [body, status, code] of bodies) {
+      const reply = await update({ as: 'iex', body, headers });
+      expect([String(body).slice(0, 60), reply.status, reply.body['code']]).toEqual([
+        String(body).slice(0, 60),
+        status,
+        code,
+      ]);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test.each([
+    'text/plain',
+    'application/xml',
+    'multipart/mixed; boundary=x',
+    'application/x-www-form-urlencoded; charset=utf-16',
+    'multipart/form-data-x; boundary=x',
+    'application/json5',
+    'image/png',
+  ])('a body of %s is 415, and the three that are taken are named', async (type) => {
+    const reply = await update({
+      as: 'iex',
+      body: 'action=regenerate_key',
+      headers: { 'content-type': type },
+    });
+    expect(reply).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+    for (const taken of ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'])
+      expect(reply.body['message']).toContain(taken);
+  });
+
+  test('__proto__ in a form is a field like any other that we do not know', async () => {
+    const reply = await update({
+      as: 'hrb',
+      urlencoded: { ['__proto__']: 'x', constructor: 'y', action: 'regenerate_key' },
+    });
+    expect(reply.status).toBe(200);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
   test('JSON does not regenerate: the action is a key like any that we do not know', async () => {

@@ -1,6 +1,6 @@
 import type { SystemCaller, UserCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
-import { empty, sql, type Db, type Sql } from '../db/transaction.js';
+import { sql, type Db, type Sql } from '../db/transaction.js';
 import type { Ctx } from './context.js';
 import type { ProfileFields } from './fields.js';
 import type { MediaType } from './picture.js';
@@ -17,7 +17,7 @@ export type CourierRow = Omit<ProfileFields, 'api_token'> & {
 };
 
 /** A courier's profile and what its logo is called. */
-export function selectCourier(db: Db, caller: UserCaller, courierId: string, isHeld = false): Sql {
+export function selectCourier(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`
     select c.id as courier_id, c.code as courier_code, c.name as courier_name, c.company_name, c.email,
       c.phone_number1, c.phone_number2, c.address1, c.address2, c.city_town, c.parish_province,
@@ -26,12 +26,18 @@ export function selectCourier(db: Db, caller: UserCaller, courierId: string, isH
       l.content_hash as logo_hash, l.media_type as logo_media_type
     from couriers c
     left join courier_logos l on l.tenant_id = c.tenant_id and l.courier_id = c.id and ${tenantRows(db, caller, 'l')}
-    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid ${isHeld ? sql`for update of c` : empty}`;
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-/** The same, held to the end of the transaction. */
-export async function lockCourier({ db, tx, caller, courierId }: Ctx): Promise<CourierRow | undefined> {
-  const rows = await tx.query<CourierRow>(selectCourier(db, caller, courierId, true));
+/**
+ * The same, held to the end of the transaction. Locked first and read by a second statement: one that waited for
+ * the lock would see the courier as it is, and its logo as it was before the wait.
+ */
+export async function lockCourier(ctx: Ctx): Promise<CourierRow | undefined> {
+  const { db, tx, caller, courierId } = ctx;
+  await tx.query(sql`
+    select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for update`);
+  const rows = await tx.query<CourierRow>(selectCourier(db, caller, courierId));
   return rows[0];
 }
 

@@ -79,7 +79,11 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   if (length > (mediaType === MULTIPART ? formBytesOf(operation) : JSON_BODY_BYTES))
     throw new Fault('body_too_large');
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  if (!mediaType || !accepted.includes(mediaType) || !isPlain) throw new Fault('unsupported_media_type');
+  if (!mediaType || !accepted.includes(mediaType) || !isPlain)
+    throw new Fault(
+      'unsupported_media_type',
+      `Send Content-Type: ${accepted.join(' or ')}, uncompressed and in UTF-8.`,
+    );
   // the router picks the schema by this header; only its canonical spelling is sure to find one
   if (mediaType !== MULTIPART) headers['content-type'] = mediaType;
 }

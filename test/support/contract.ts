@@ -41,9 +41,9 @@ export const parametersOf = (id: OperationId, place: 'query' | 'path'): Paramete
 
 /** An operation's path; what is not given is as in the contract's example. */
 export const pathOf = (id: OperationId, given: Record<string, string> = {}): string =>
-  parametersOf(id, 'path').reduce(
+  parametersOf(id, 'path').reduce<string>(
     (path, { name, example }) => path.replace(`{${name}}`, given[name] ?? String(example)),
-    operationOf(id).path as string,
+    operationOf(id).path,
   );
 
 /** One shape that a JSON body may have: an operation has one for each of its actions. */
