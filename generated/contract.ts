@@ -512,6 +512,99 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/CourierSettingsAPI.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a courier's settings
+         * @description For couriers, who read their own settings, and for administrators and managers, who name the courier with `id`. For
+         *     a courier `id` is ignored. What has not been set is `null`.
+         *
+         *     The answer holds the API key and the token in clear: do not log it.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/CourierSettingsAPI.php`
+         */
+        get: operations["getCourierSettings"];
+        put?: never;
+        /**
+         * Change settings, the API key or the logo
+         * @description For couriers, who change their own account, and for administrators and managers, who name the courier with the
+         *     query parameter `id`. For a courier `id` is ignored. The body's media type says what is to be done.
+         *
+         *     **Settings**, `application/json`. Only the fields that you send change; a blank text clears its field. The answer is
+         *     the whole profile. Values that are there already change nothing. The three addresses must be public `https` URLs:
+         *     no user name or password, no fragment, no `localhost` or other private name, no private, loopback or link-local
+         *     address, and no number written in an unusual way. We look at the name again, and at every address behind it, each
+         *     time before we call it.
+         *
+         *     ```php
+         *     $curl = curl_init('https://demo.crossdock.example/api/CourierSettingsAPI.php');
+         *     curl_setopt_array($curl, [
+         *         CURLOPT_RETURNTRANSFER => true,
+         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'Authorization: Bearer ' . $token],
+         *         CURLOPT_POSTFIELDS => json_encode(
+         *             ['api_url_add_package' => 'https://api.island-express.example/crossdock/packages'],
+         *             JSON_THROW_ON_ERROR
+         *         ),
+         *     ]);
+         *     ```
+         *
+         *     **A new API key**, `application/x-www-form-urlencoded` or `multipart/form-data` with `action` = `regenerate_key`. The
+         *     answer holds the new key; the one before it stops working at once, so change your own configuration with it.
+         *
+         *     ```php
+         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
+         *     curl_setopt($curl, CURLOPT_POSTFIELDS, http_build_query(['action' => 'regenerate_key']));
+         *     ```
+         *
+         *     **A logo**, `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. What the file holds counts,
+         *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 40 million altogether; what
+         *     is beside or behind the picture, such as camera data, is cut off. An SVG must be well-formed UTF-8 of at most 256 KiB without a DOCTYPE, with at most
+         *     5,000 elements; scripts, event handlers, embedded pages and references to other files are taken out of it. The new
+         *     logo replaces the one before, whose address then answers 404.
+         *
+         *     ```php
+         *     // no Content-Type: curl makes it, with the boundary
+         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
+         *     curl_setopt($curl, CURLOPT_POSTFIELDS, ['logo' => new CURLFile('/path/to/logo.png', 'image/png', 'logo.png')]);
+         *     ```
+         */
+        post: operations["updateCourierSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/logos/{courier_id}/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a courier's logo
+         * @description Anyone may call it, without a credential, so that a page can show it: its name cannot be guessed, and a logo is no
+         *     secret. Take the path from `logo_path` of the settings. A path always stands for the same picture, so browsers keep
+         *     it for a year; a new logo has a new path. Nothing in the picture can run: an SVG is cleaned when it is stored, and
+         *     served with a policy that forbids scripts.
+         *
+         *     `<img src="https://demo.crossdock.example/logos/…/….png" alt="Island Express">`
+         */
+        get: operations["getCourierLogo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -650,10 +743,10 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found` |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
          *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code |
@@ -666,7 +759,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. */
             field: string;
@@ -1589,6 +1682,112 @@ export interface components {
             /** @description The rate as it now is. `update_air_freight`. */
             air_freight_rate?: number;
         };
+        /** @description A courier's profile with its integration settings. What has not been set is `null`. */
+        CourierSettings: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Short code, given by the warehouse. */
+            courier_code: string;
+            /** @description Display name. */
+            courier_name: string;
+            /** @description Legal name. */
+            company_name: string | null;
+            /** @description Contact address. */
+            email: string | null;
+            /** @description Telephone number. */
+            phone_number1: string | null;
+            /** @description Second telephone number. */
+            phone_number2: string | null;
+            /** @description First line of the address. */
+            address1: string | null;
+            /** @description Second line of the address. */
+            address2: string | null;
+            /** @description City or town. */
+            city_town: string | null;
+            /** @description Parish or province. */
+            parish_province: string | null;
+            /** @description The key with which your system submits pre-alerts. Keep it secret; `regenerate_key` replaces it. */
+            api_key: string | null;
+            /** @description The address that we call to read your customers. */
+            api_url_get_customers: string | null;
+            /** @description The address that we notify when a package of yours is received. */
+            api_url_add_package: string | null;
+            /** @description The address that we notify when the status of a package of yours changes. */
+            api_url_update_package: string | null;
+            /** @description The token that we send to your addresses as `Authorization: Bearer <api_token>`. */
+            api_token: string | null;
+            /** @description Your colour, `#RRGGBB`. */
+            house_color: string | null;
+            /** @description Where your logo is, relative to the host, for example `logos/…/….png`. It changes with the logo. */
+            logo_path: string | null;
+            /** @description USD per lb of air freight. Set by the warehouse. */
+            air_freight_rate: number;
+        };
+        /** @description Any of these fields; those that you leave out stay as they are. A blank text clears its field, except `courier_name`, which must not be blank. */
+        CourierSettingsUpdate: {
+            /** @description Display name. */
+            courier_name?: string;
+            /** @description Legal name. */
+            company_name?: string;
+            /** @description Contact address, for example `accounts@island-express.example`. */
+            email?: string;
+            /** @description Telephone number. */
+            phone_number1?: string;
+            /** @description Second telephone number. */
+            phone_number2?: string;
+            /** @description First line of the address. */
+            address1?: string;
+            /** @description Second line of the address. */
+            address2?: string;
+            /** @description City or town. */
+            city_town?: string;
+            /** @description Parish or province. */
+            parish_province?: string;
+            /** @description The address that we call to read your customers. A public `https` URL, see the operation. */
+            api_url_get_customers?: string;
+            /** @description The address that we notify when a package of yours is received. A public `https` URL. */
+            api_url_add_package?: string;
+            /** @description The address that we notify when the status of a package of yours changes. A public `https` URL. */
+            api_url_update_package?: string;
+            /** @description The token that we send to your addresses. Visible ASCII characters without spaces. */
+            api_token?: string;
+            /** @description Your colour, `#RRGGBB`. */
+            house_color?: string;
+        };
+        KeyRegeneration: {
+            /**
+             * @description Always `regenerate_key`.
+             * @constant
+             */
+            action: "regenerate_key";
+        };
+        /** @description A logo, or the action `regenerate_key`; one of the two, not both. */
+        CourierForm: {
+            /**
+             * @description Replaces the API key.
+             * @constant
+             */
+            action?: "regenerate_key";
+            /**
+             * Format: binary
+             * @description The logo, as a file. JPG, PNG or SVG, at most 2 MiB.
+             */
+            logo?: string;
+        };
+        SettingsSaved: components["schemas"]["Success"] & {
+            data: components["schemas"]["CourierSettings"];
+        };
+        KeyRegenerated: components["schemas"]["Success"] & {
+            data: {
+                /** @description The new key. The one before it no longer works. */
+                api_key: string;
+            };
+        };
+        LogoStored: components["schemas"]["Success"] & {
+            data: {
+                /** @description Where the logo is, relative to the host. */
+                path: string;
+            };
+        };
     };
     responses: {
         /** @description The path supports POST only. */
@@ -1788,7 +1987,7 @@ export interface components {
             };
         };
         /** @description The path supports GET and POST only. */
-        GetAndPostOnly: {
+        GetPostOnly: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 Allow: components["headers"]["Allow"];
@@ -1884,6 +2083,21 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         RatesOfCourier: components["schemas"]["Uuid"];
+        /**
+         * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+         */
+        CourierOfSettings: components["schemas"]["Uuid"];
+        /**
+         * @description The courier's identifier.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+         */
+        LogoCourier: components["schemas"]["Uuid"];
+        /**
+         * @description The name of the picture, as `logo_path` ends.
+         * @example 05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg
+         */
+        LogoFile: string;
     };
     requestBodies: never;
     headers: {
@@ -3751,7 +3965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            405: components["responses"]["GetAndPostOnly"];
+            405: components["responses"]["GetPostOnly"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -3815,10 +4029,267 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            405: components["responses"]["GetAndPostOnly"];
+            405: components["responses"]["GetPostOnly"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourierSettings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                id?: components["parameters"]["CourierOfSettings"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Settings of Island Express.",
+                     *       "data": {
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_code": "IEX",
+                     *         "courier_name": "Island Express",
+                     *         "company_name": "Island Express Limited",
+                     *         "email": "accounts@island-express.example",
+                     *         "phone_number1": "+1 876 555 0142",
+                     *         "phone_number2": "+1 876 555 0143",
+                     *         "address1": "12 Harbour Street",
+                     *         "address2": null,
+                     *         "city_town": "Kingston",
+                     *         "parish_province": "Kingston",
+                     *         "api_key": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *         "api_url_get_customers": null,
+                     *         "api_url_add_package": "https://api.island-express.example/crossdock/packages",
+                     *         "api_url_update_package": "https://api.island-express.example/crossdock/packages",
+                     *         "api_token": "kX2vT9bQ7mLd4RzW",
+                     *         "house_color": "#0A7D5C",
+                     *         "logo_path": "logos/01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01/05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg",
+                     *         "air_freight_rate": 1.75
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CourierSettings"];
+                    };
+                };
+            };
+            /** @description Staff left `id` out, or a parameter is not acceptable. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCourierSettings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                id?: components["parameters"]["CourierOfSettings"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CourierSettingsUpdate"];
+                "application/x-www-form-urlencoded": components["schemas"]["KeyRegeneration"];
+                "multipart/form-data": components["schemas"]["CourierForm"];
+            };
+        };
+        responses: {
+            /** @description Done. `data` is the profile, the new key or the path of the logo. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["LogoStored"];
+                };
+            };
+            /** @description Staff left `id` out, the body is missing or malformed, a field is not acceptable (`validation_failed`), or the file is no logo that we can show (`logo_not_acceptable`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The body is larger than 1 MiB, or the logo larger than 2 MiB. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is declared as none of the three media types. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourierLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The courier's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id: components["parameters"]["LogoCourier"];
+                /**
+                 * @description The name of the picture, as `logo_path` ends.
+                 * @example 05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg
+                 */
+                file: components["parameters"]["LogoFile"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description A year, since the picture behind a path never changes.
+                     * @example public, max-age=31536000, immutable
+                     */
+                    "Cache-Control": string;
+                    /**
+                     * @description Lets nothing in the picture run or load.
+                     * @example default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox
+                     */
+                    "Content-Security-Policy": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (the bytes of the picture) */
+                    "image/png": string;
+                    /** @example (the bytes of the picture) */
+                    "image/jpeg": string;
+                    /** @example (the bytes of the picture) */
+                    "image/svg+xml": string;
+                };
+            };
+            /** @description The path is not one that a logo can have. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such logo, or the courier has a newer one. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -42,6 +42,12 @@ export type Handlers = {
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */
   manageCourierRates: Handler<'manageCourierRates'>;
+  /** Read a courier's settings */
+  getCourierSettings: Handler<'getCourierSettings'>;
+  /** Change settings, the API key or the logo */
+  updateCourierSettings: Handler<'updateCourierSettings'>;
+  /** Show a courier's logo */
+  getCourierLogo: Handler<'getCourierLogo'>;
   /** Is the process alive? */
   getHealth: Handler<'getHealth'>;
   /** Can it serve requests? */

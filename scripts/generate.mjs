@@ -59,7 +59,8 @@ function operationTable(bundle) {
     permission: operation['x-permission'] ?? null,
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
-    fileFields: fileFieldsOf(bundle, operation),
+    fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
+    maxFileBytes: maxFileBytesOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])
       .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
       .filter(({ schema }) => schema.default !== undefined)
@@ -74,7 +75,14 @@ function operationTable(bundle) {
 function fileFieldsOf(bundle, operation) {
   const schema = operation.requestBody?.content['multipart/form-data']?.schema ?? {};
   const { properties = {} } = schema.$ref ? lookUp(bundle, schema.$ref) : schema;
-  return Object.keys(properties).filter((name) => properties[name].format === 'binary');
+  return Object.entries(properties).filter(([, { format }]) => format === 'binary');
+}
+
+/** The largest file that the contract lets the operation take; null where it says nothing. */
+function maxFileBytesOf(bundle, operation) {
+  const limits = fileFieldsOf(bundle, operation).map(([, { maxLength }]) => maxLength ?? Infinity);
+  const largest = Math.max(0, ...limits);
+  return largest > 0 && largest < Infinity ? largest : null;
 }
 
 function lookUp(bundle, reference) {

@@ -43,7 +43,14 @@ export async function createApp({ config, db, timeouts, onReply }: AppOptions): 
   await registerRoutes(
     server,
     bundle,
-    makeHandlers({ db, secrets, tokens, contract, loginGate: makeLoginGate() }),
+    makeHandlers({
+      db,
+      secrets,
+      tokens,
+      contract,
+      loginGate: makeLoginGate(),
+      outbound: { allowLoopback: config.outboundAllowLoopback },
+    }),
     {
       tenants: openTenants(db.pool),
       tokens,

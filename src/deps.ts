@@ -2,6 +2,7 @@ import type { LoginGate } from './auth/login-gate.js';
 import type { Secrets } from './auth/secrets.js';
 import type { Tokens } from './auth/tokens.js';
 import type { Db } from './db/transaction.js';
+import type { OutboundRules } from './outbound/urls.js';
 
 /** What handlers are made from. */
 export type Deps = {
@@ -9,6 +10,8 @@ export type Deps = {
   secrets: Secrets;
   tokens: Tokens;
   loginGate: LoginGate;
+  /** Which addresses couriers may have us call. */
+  outbound: OutboundRules;
   /** The published contract, as text. */
   contract: { json: string; yaml: string };
 };

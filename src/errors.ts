@@ -20,6 +20,7 @@ const CATALOGUE = {
   manifest_not_empty: { http: 400, text: 'Remove the packages from the manifest before deleting it.' },
   packages_not_assignable: { http: 400, text: 'Leave out the packages named in errors.' },
   default_rates_missing: { http: 400, text: 'Save default rates before you copy them.' },
+  logo_not_acceptable: { http: 400, text: 'Send the logo as a JPG, PNG or SVG file.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },
@@ -44,6 +45,7 @@ const CATALOGUE = {
   warehouse_not_found: { http: 404, text: 'There is no such warehouse.' },
   carrier_not_found: { http: 404, text: 'There is no such carrier.' },
   rate_not_found: { http: 404, text: 'There is no such rate.' },
+  logo_not_found: { http: 404, text: 'There is no such logo.' },
   method_not_allowed: { http: 405, text: 'Use one of the methods in the header Allow.' },
   request_timeout: { http: 408, text: 'The request did not arrive in time. Send it again.' },
   duplicate_tracking_number: {

@@ -1,6 +1,7 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
+import { courierHandlers } from './couriers/handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
@@ -20,5 +21,6 @@ export function makeHandlers(deps: Deps) {
     ...manifestHandlers(deps),
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
+    ...courierHandlers(deps),
   } satisfies Handlers;
 }

@@ -51,7 +51,7 @@ const SHARED_FILES = ['audit', 'errors', 'ids', 'time', 'tracking-key', 'config'
   (name) => `src/${name}.ts`,
 );
 const isShared = (path: string) =>
-  ['http', 'contract', 'db', 'jobs'].includes(folderOf(path) ?? '') ||
+  ['http', 'contract', 'db', 'jobs', 'outbound'].includes(folderOf(path) ?? '') ||
   SHARED_AUTH.includes(path) ||
   SHARED_FILES.includes(path);
 const isLogin = (path: string) => folderOf(path) === 'auth' && !SHARED_AUTH.includes(path);

@@ -5,11 +5,11 @@ import type { Schema } from '../src/contract/bundle.js';
 import type { OperationId } from '../src/contract/types.js';
 import {
   bodyShapes,
-  describeOperation,
   formShapes,
   nameOfShape,
   operationIds,
   operationOf,
+  parametersOf,
   type Body,
   type BodyShape,
   type FormShape,
@@ -233,7 +233,7 @@ describe('bodies', () => {
 
 describe('queries', () => {
   const parameters = operationIds.flatMap((id) =>
-    (describeOperation(id).parameters ?? []).map(({ name, schema, required }) => ({
+    parametersOf(id, 'query').map(({ name, schema, required }) => ({
       id,
       name,
       schema,
@@ -255,16 +255,54 @@ describe('queries', () => {
       );
       const wrong: string[] = [];
       for (const { why, value } of values) {
-        const reply = await service.call(id, { ...callerOf(id), query: { [name]: String(value) } });
+        const reply = await service.call(id, { ...sound(id), query: { [name]: String(value) } });
         if (reply.status !== 400 || !names(reply, name))
           wrong.push(`${why}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 200)}`);
       }
-      const repeated = await service.call(id, { ...callerOf(id), query: { [name]: ['1', '2'] } });
+      const repeated = await service.call(id, { ...sound(id), query: { [name]: ['1', '2'] } });
       if (repeated.status !== 400 || !names(repeated, name)) wrong.push(`repeated: ${repeated.status}`);
       if (required) expect(fieldsOf(await service.call(id, callerOf(id)))).toEqual([name]);
       expect(wrong).toEqual([]);
     },
   );
+
+  /** A call with nothing wrong but what a test adds. */
+  function sound(id: OperationId): Call {
+    const body = bodyShapes().find((shape) => shape.id === id)?.example;
+    return { ...callerOf(id), ...(body ? { body } : {}) };
+  }
+
+  const inPaths = operationIds.flatMap((id) => parametersOf(id, 'path').map((each) => ({ id, ...each })));
+
+  test.each(inPaths)(
+    '$id $name in the path: each value that it forbids is refused by name',
+    async ({ id, name, schema, example }) => {
+      const values = [...badTexts(schema), ...PATH_TEXTS.map((value) => ({ why: value, value }))];
+      const wrong: string[] = [];
+      for (const { why, value } of values) {
+        if (typeof value !== 'string' || value === '' || !value.isWellFormed()) continue;
+        const path = { [name]: value };
+        const reply = await service.call(id, { ...callerOf(id), path });
+        if (reply.status !== 400 || !names(reply, name)) wrong.push(`${why}: ${reply.status}`);
+      }
+      expect(wrong).toEqual([]);
+      const tooLong = { [name]: `${example}`.padEnd(101, 'a') };
+      expect((await service.call(id, { ...callerOf(id), path: tooLong })).status).toBe(404);
+    },
+  );
+
+  const PATH_TEXTS = [
+    'x',
+    ' ',
+    'a b',
+    '../../etc/passwd',
+    '..%2f',
+    "' or 1=1 --",
+    'a\u0000b',
+    '{file}',
+    '😀',
+    '%',
+  ];
 });
 
 describe('forms', () => {
@@ -533,6 +571,14 @@ describe('mass assignment', () => {
         package_ids: [await newPackage()],
       }),
       rowOf: (_reply, body) => String((body['package_ids'] as string[])[0]),
+    },
+    // the values that are there: written is whatever the key adds; real changes are in courier-settings.test.ts
+    updateCourierSettings: {
+      id: 'updateCourierSettings',
+      as: { query: { id: DEMO.couriers.IEX } },
+      table: 'couriers',
+      body: () => ({ courier_name: 'Island Express', city_town: 'Kingston' }),
+      rowOf: dataOf('courier_id'),
     },
     remove_packages: {
       id: 'manageManifest',

@@ -186,6 +186,8 @@ describe.each(LAYERS)('%s', (_name, options) => {
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
+    const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
+    if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
     for (const reply of replies) {
       expect(reply.status).toBe(200);
       expectReadable(principal, reply);

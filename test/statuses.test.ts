@@ -10,6 +10,7 @@ import {
   methodsByPath,
   operationIds,
   operationOf,
+  filledPath,
 } from './support/contract.js';
 import { observe } from './support/observations.js';
 import { startService, type Call, type Service } from './support/service.js';
@@ -52,8 +53,7 @@ function refusedForContent(id: OperationId): Call {
 
 const hasBody = (id: OperationId) => operationOf(id).mediaTypes.length > 0;
 
-const firstLine = (id: OperationId) =>
-  `${operationOf(id).method} ${operationOf(id).path} HTTP/1.1\r\nHost: x\r\n`;
+const firstLine = (id: OperationId) => `${operationOf(id).method} ${filledPath(id)} HTTP/1.1\r\nHost: x\r\n`;
 
 /** A reply that was given before there was an operation, judged and noted as that of one. */
 function expectDeclared(id: OperationId, reply: RawReply | undefined, status: number): void {
@@ -68,7 +68,7 @@ describe('every operation declares and gives', () => {
   test.each(declaring(405))('405 %s, for a method that its path lacks', async (id) => {
     const { path } = operationOf(id);
     const method = METHODS.find((each) => each !== 'HEAD' && !methodsByPath.get(path)?.includes(each));
-    expectDeclared(id, await sendRaw(service.url, { method, path }), 405);
+    expectDeclared(id, await sendRaw(service.url, { method, path: filledPath(id) }), 405);
   });
 
   test('408, for a request that does not arrive', async () => {

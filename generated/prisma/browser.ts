@@ -53,6 +53,11 @@ export type LoginThrottle = Prisma.LoginThrottleModel
  */
 export type Courier = Prisma.CourierModel
 /**
+ * Model CourierLogo
+ * A courier's logo, cleaned and ready to be served; in the database, so that every replica has it.
+ */
+export type CourierLogo = Prisma.CourierLogoModel
+/**
  * Model Customer
  * 
  */

@@ -23,6 +23,8 @@ const HOLDERS = {
   'manifest:view': EVERYBODY,
   'billing:view': BILLING,
   'billing:manage': MANAGERS,
+  // staff: what courier:manage stands for; a courier: its own settings
+  'courier:settings': BILLING,
 } satisfies Record<Permission, readonly Role[]>;
 
 export function holds(role: Role, permission: Permission): boolean {

@@ -9,6 +9,8 @@ export type Secrets = {
   encrypt(plain: string, place: SecretPlace): string;
   /** @throws when the text was altered, belongs to another place, or its key version is not configured */
   decrypt(cipher: string, place: SecretPlace): string;
+  /** Whether a text was encrypted with the newest key, which encrypts now. */
+  isNewest(cipher: string): boolean;
   /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
   lookupHash(secret: string, purpose: 'api_key' | 'preauth_token' | 'backup_code'): string;
 };
@@ -46,6 +48,8 @@ export function openSecrets(config: SecretConfig): Secrets {
         decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
       );
     },
+
+    isNewest: (text) => text.startsWith(`v${newest.version}.`),
 
     lookupHash(secret, purpose) {
       return createHmac('sha256', config.lookupKey).update(`${purpose}\0${secret}`).digest('hex');

@@ -65,7 +65,12 @@ type SuccessCode = 200 | 201;
 type BinaryMedia<Content> = Exclude<keyof Content, 'application/json' | 'application/yaml'>;
 
 /** A file to answer with instead of the envelope; one with a name is offered for saving under it. */
-export type FileReply<Media> = { mediaType: Media; content: Buffer | Readable; name?: string };
+export type FileReply<Media> = {
+  mediaType: Media;
+  content: Buffer | Readable;
+  name?: string;
+  headers?: Record<string, string>;
+};
 
 type Download<Code, Response> = Response extends { content: infer Content }
   ? [BinaryMedia<Content>] extends [never]

@@ -8,6 +8,7 @@ import { DEMO } from './demo.js';
 import { eventRows } from './events.js';
 import type { TenantSlug } from './ids.js';
 import { demoIntakes, intakesOfTwo } from './intakes.js';
+import { logoRow } from './logo.js';
 import { manifestRows } from './manifests.js';
 import { packageRow } from './packages.js';
 import { demoPrealertRows, prealertRowsOfTwo } from './prealerts.js';
@@ -64,6 +65,7 @@ async function loadDemo(client: pg.ClientBase, enrolment: Enrolment): Promise<vo
     courierRow('demo', 'IEX', secrets, now),
     courierRow('demo', 'HRB', secrets, now),
   ]);
+  await insertRows(client, 'courier_logos', [logoRow(now)]);
   await insertRows(client, 'users', userRows(enrolment));
   await insertRows(client, 'backup_codes', backupCodeRows(secrets));
   await insertRows(client, 'rate_tiers', [...globalTierRows('demo'), ...iexTierRows()]);

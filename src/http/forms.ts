@@ -4,19 +4,22 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { UploadedFile } from '../contract/types.js';
+import type { Operation, UploadedFile } from '../contract/types.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
 
 export const MULTIPART = 'multipart/form-data';
 
-/** The largest file, and room for the boundaries and the fields around it. */
-export const FILE_BYTES = 10 * 1024 * 1024;
-export const FORM_BYTES = FILE_BYTES + 64 * 1024;
+/** The largest file where the contract names no limit, and room for the boundaries and the fields around one. */
+const FILE_BYTES = 10 * 1024 * 1024;
+const AROUND_BYTES = 64 * 1024;
+
+/** The largest multipart body of an operation. */
+export const formBytesOf = ({ maxFileBytes }: Operation): number =>
+  (maxFileBytes ?? FILE_BYTES) + AROUND_BYTES;
 
 const LIMITS = {
-  fileSize: FILE_BYTES,
   files: 4,
   fields: 20,
   fieldSize: 16 * 1024,
@@ -57,11 +60,13 @@ const emptyForm = (): Form => Object.create(null) as Form;
  *
  * @throws Fault malformed_form, body_too_large, validation_failed, invalid_encoding
  */
-export async function readForm(request: FastifyRequest, fileFields: readonly string[]): Promise<Form> {
+export async function readForm(request: FastifyRequest, operation: Operation): Promise<Form> {
+  const fileFields: readonly string[] = operation.fileFields;
+  const limits = { fileSize: operation.maxFileBytes ?? FILE_BYTES };
   const form = emptyForm();
   request.tmpUploads = [];
   try {
-    for await (const part of request.parts()) {
+    for await (const part of request.parts({ limits })) {
       if (part.type === 'field') put(form, part.fieldname, textOf(part));
       else if (fileFields.includes(part.fieldname)) put(form, part.fieldname, await spool(request, part));
       else part.file.resume();

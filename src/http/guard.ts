@@ -5,7 +5,7 @@ import type { Secrets } from '../auth/secrets.js';
 import type { Tokens } from '../auth/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { Fault } from '../errors.js';
-import { FORM_BYTES, MULTIPART, readForm } from './forms.js';
+import { formBytesOf, MULTIPART, readForm } from './forms.js';
 import type { RequestLimit } from './request-limit.js';
 import { JSON_BODY_BYTES } from './server.js';
 import type { Tenants } from './tenants.js';
@@ -54,7 +54,7 @@ export function guardBeforeValidation(operation: Operation) {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
     if (operation.mediaTypes.length === 0) return;
-    if (request.isMultipart()) request.body = await readForm(request, operation.fileFields);
+    if (request.isMultipart()) request.body = await readForm(request, operation);
     if (request.body !== undefined) return;
     if (operation.bodyRequired) throw new Fault('body_required');
     // an absent optional body is an empty one, so that its defaults are filled in
@@ -76,9 +76,14 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
     return;
   }
   const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);
-  if (length > (mediaType === MULTIPART ? FORM_BYTES : JSON_BODY_BYTES)) throw new Fault('body_too_large');
+  if (length > (mediaType === MULTIPART ? formBytesOf(operation) : JSON_BODY_BYTES))
+    throw new Fault('body_too_large');
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  if (!mediaType || !accepted.includes(mediaType) || !isPlain) throw new Fault('unsupported_media_type');
+  if (!mediaType || !accepted.includes(mediaType) || !isPlain)
+    throw new Fault(
+      'unsupported_media_type',
+      `Send Content-Type: ${accepted.join(' or ')}, uncompressed and in UTF-8.`,
+    );
   // the router picks the schema by this header; only its canonical spelling is sure to find one
   if (mediaType !== MULTIPART) headers['content-type'] = mediaType;
 }

@@ -65,7 +65,11 @@ function toRouteHandler(id: string, handlers: Handlers) {
   };
 }
 
-function sendFile(reply: FastifyReply, { mediaType, content, name }: FileReply<string>): FastifyReply {
+function sendFile(
+  reply: FastifyReply,
+  { mediaType, content, name, headers = {} }: FileReply<string>,
+): FastifyReply {
+  void reply.headers(headers);
   if (name) void reply.header('content-disposition', `attachment; filename="${name}"`);
   return reply.type(mediaType).send(content);
 }

@@ -1,4 +1,5 @@
 import { clone, freshManifestNumber, freshNumber, type Belongings } from '../support/couriers.js';
+import { png } from '../support/pictures.js';
 import type { Call, Service } from '../support/service.js';
 import type { CaseTitle } from './matrix.js';
 
@@ -107,6 +108,27 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   update_air_freight: ({ courierId }) => ({
     body: { action: 'update_air_freight', courier_id: courierId, air_freight_rate: freshFee() },
   }),
+  getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
+  'updateCourierSettings of a profile': ({ courierId }) => ({
+    query: { id: courierId },
+    body: { phone_number2: freshNumber() },
+  }),
+  'updateCourierSettings of a logo': ({ courierId }) => ({
+    query: { id: courierId },
+    form: { logo: { file: png() } },
+  }),
+  'updateCourierSettings of a key': ({ courierId }) => ({
+    query: { id: courierId },
+    urlencoded: { action: 'regenerate_key' },
+  }),
+  async getCourierLogo({ courierId, logoFile }, _home, { owner }) {
+    // another logo may have been uploaded since
+    const { rows } = await owner.query<{ hash: string }>(
+      'select content_hash as hash from courier_logos where courier_id::text = $1',
+      [courierId],
+    );
+    return { path: { courier_id: courierId, file: rows[0] ? `${rows[0].hash}.png` : logoFile } };
+  },
   getHealth: () => ({}),
   getReadiness: () => ({}),
   getContractJson: () => ({}),

@@ -131,6 +131,18 @@ export const MATRIX = {
     'delete_rate':                       ['200 200 404 404 400', S403,                  S403],
     'update_air_freight':                ['200 200 404 404 400', S403,                  S403],
   },
+  getCourierSettings: {
+    'getCourierSettings':                ['200 200 404 404 400', S403,                  ALL],
+  },
+  // the key last: it leaves the keys of the demo data worthless, and what needs them is above
+  updateCourierSettings: {
+    'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL],
+    'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL],
+    'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL],
+  },
+  getCourierLogo: {
+    'getCourierLogo':                    everybody('200 200 404 404 400'),
+  },
   getHealth: {
     'getHealth':                         everybody('200'),
   },

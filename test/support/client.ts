@@ -9,14 +9,16 @@ export type Question = {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
+  /** Sent as it is, in place of body; its type is the headers' to say. */
+  raw?: string;
 };
 
 const KEY = { 'x-api-key': DEMO.apiKeys.IEX };
 
 /** Asks a process at `url`; throws what the socket threw when no whole answer came. */
 export function ask(url: string, question: Question, agent?: Agent): Promise<Answer> {
-  const { method = 'GET', path, headers = {}, body } = question;
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const { method = 'GET', path, headers = {}, body, raw } = question;
+  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const entity =
     text === undefined
       ? {}

@@ -34,6 +34,20 @@ export function describeOperation(id: OperationId): ContractOperation {
   return described;
 }
 
+type Parameter = { name: string; in: string; schema: Schema; required?: boolean; example?: string | number };
+
+/** What an operation takes in its query, or in its path. */
+export const parametersOf = (id: OperationId, place: 'query' | 'path'): Parameter[] =>
+  ((describeOperation(id).parameters ?? []) as Parameter[]).filter((parameter) => parameter.in === place);
+
+/** An operation's path; what is not given is as in the contract's example. */
+export const filledPath = (id: OperationId, given: Record<string, string> = {}): string =>
+  parametersOf(id, 'path').reduce<string>(
+    (path, { name, example }) =>
+      path.replace(`{${name}}`, encodeURIComponent(given[name] ?? String(example))),
+    operationOf(id).path,
+  );
+
 /** One shape that a JSON body may have: an operation has one for each of its actions. */
 export type BodyShape = { id: OperationId; action: string | undefined; schema: ObjectSchema; example: Body };
 export type Body = Record<string, unknown>;

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
+import { png } from './pictures.js';
 
 /** What a caller may name of one courier, or of nobody. */
 export type Belongings = {
@@ -16,6 +17,8 @@ export type Belongings = {
   carrierId: string;
   /** A tier of this courier's own. */
   rateId: number;
+  /** The file name of its logo. */
+  logoFile: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -53,6 +56,7 @@ export const nobody = (): Belongings => ({
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
   rateId: 2_000_000_000,
+  logoFile: `${randomBytes(32).toString('hex')}.png`,
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -128,6 +132,7 @@ async function equip(
     warehouseId,
     carrierId,
     rateId: await equipWithTier(owner, own),
+    logoFile: await plantLogo(owner, tenantId, courierId),
   };
 }
 
@@ -148,6 +153,19 @@ async function equipWithTier(
   return rows[0]?.id ?? 0;
 }
 
+/** A logo like no other courier's. */
+async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const content = png(2, 2, [], [...randomBytes(3)]);
+  const hash = createHash('sha256').update(content).digest('hex');
+  await owner.query('delete from courier_logos where courier_id = $1', [courierId]);
+  await owner.query(
+    `insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content)
+     values ($1, $2, $3, 'image/png', $4)`,
+    [tenantId, courierId, hash, content],
+  );
+  return `${hash}.png`;
+}
+
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(statement, [tenantId]);
   if (!rows[0]) throw new Error(`Nothing answers ${statement}.`);
@@ -156,7 +174,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];

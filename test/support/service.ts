@@ -5,7 +5,9 @@ import { readConfig, type Config } from '../../src/config.js';
 import { openDb } from '../../src/db/open.js';
 import type { Db } from '../../src/db/transaction.js';
 import { operations, type OperationId } from '../../generated/operations.js';
+import { filledPath } from './contract.js';
 import { demoDatabase, freshDatabase } from './database.js';
+import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
 
 export type Reply = {
@@ -14,6 +16,8 @@ export type Reply = {
   // any: tests reach into replies whose shape the contract check has already judged
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: Record<string, any>;
+  /** As they came. */
+  bytes: Buffer;
 };
 
 export type Call = {
@@ -21,11 +25,15 @@ export type Call = {
   as?: string;
   token?: string;
   key?: string;
-  /** For the parts of the path that its template names. */
+  /** Fills the path's template; what is left out is as in the contract's example. */
   path?: Record<string, string>;
   query?: Record<string, string | number | boolean | string[]>;
   /** Sent as JSON; a string and bytes are sent as they are. */
   body?: unknown;
+  /** Sent as multipart/form-data. */
+  form?: FormFields;
+  /** Sent as application/x-www-form-urlencoded. */
+  urlencoded?: Record<string, string>;
   headers?: Record<string, string>;
   host?: string;
 };
@@ -92,8 +100,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     app,
     db,
     call(operationId, call = {}) {
-      const { method, path } = operations[operationId];
-      return service.request(method, path, call);
+      return service.request(operations[operationId].method, filledPath(operationId, call.path), call);
     },
     request: (method, path, call = {}) => send(service, agent, method, path, call),
     tokenOf(user) {
@@ -131,7 +138,7 @@ async function send(
   path: string,
   call: Call,
 ): Promise<Reply> {
-  const target = new URL(fillPath(path, call.path), service.url);
+  const target = new URL(path, service.url);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     for (const item of [value].flat()) target.searchParams.append(name, String(item));
   }
@@ -141,17 +148,19 @@ async function send(
   const token = call.token ?? (call.as ? await service.tokenOf(call.as) : undefined);
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (call.key) headers['x-api-key'] = call.key;
-  const hasBody = call.body !== undefined;
-  if (hasBody) headers['content-type'] = 'application/json';
+  const [type, body] = toBody(call);
+  if (type) headers['content-type'] = type;
   Object.assign(headers, call.headers);
-  return exchange(agent, target, method, headers, hasBody ? toBytes(call.body) : undefined);
+  return exchange(agent, target, method, headers, body);
 }
 
-const fillPath = (template: string, values: Record<string, string> = {}) =>
-  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
-
-const toBytes = (body: unknown) =>
-  typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+function toBody({ body, form, urlencoded }: Call): [type?: string, body?: string | Buffer] {
+  if (form) return [MULTIPART_TYPE, multipartBody(form)];
+  if (urlencoded) return ['application/x-www-form-urlencoded', new URLSearchParams(urlencoded).toString()];
+  if (body === undefined) return [];
+  const isReady = typeof body === 'string' || Buffer.isBuffer(body);
+  return ['application/json', isReady ? body : JSON.stringify(body)];
+}
 
 // node:http and not fetch: fetch refuses to send a Host of our choosing.
 function exchange(
@@ -169,7 +178,8 @@ function exchange(
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
+        const bytes = Buffer.concat(chunks);
+        const text = bytes.toString();
         const isJson = response.headers['content-type']?.includes('json') ?? false;
         const received = new Headers(
           Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
@@ -178,6 +188,7 @@ function exchange(
           status: response.statusCode ?? 0,
           headers: received,
           body: isJson ? JSON.parse(text) : { text },
+          bytes,
         });
       });
     });

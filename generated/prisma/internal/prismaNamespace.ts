@@ -404,6 +404,7 @@ export const ModelName = {
   PreauthToken: 'PreauthToken',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
+  CourierLogo: 'CourierLogo',
   Customer: 'Customer',
   CustomerTally: 'CustomerTally',
   Carrier: 'Carrier',
@@ -433,7 +434,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "customer" | "customerTally" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -952,6 +953,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CourierCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CourierCountAggregateOutputType> | number
+        }
+      }
+    }
+    CourierLogo: {
+      payload: Prisma.$CourierLogoPayload<ExtArgs>
+      fields: Prisma.CourierLogoFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CourierLogoFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CourierLogoFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>
+        }
+        findFirst: {
+          args: Prisma.CourierLogoFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CourierLogoFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>
+        }
+        findMany: {
+          args: Prisma.CourierLogoFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>[]
+        }
+        create: {
+          args: Prisma.CourierLogoCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>
+        }
+        createMany: {
+          args: Prisma.CourierLogoCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CourierLogoCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>[]
+        }
+        delete: {
+          args: Prisma.CourierLogoDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>
+        }
+        update: {
+          args: Prisma.CourierLogoUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>
+        }
+        deleteMany: {
+          args: Prisma.CourierLogoDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CourierLogoUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CourierLogoUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>[]
+        }
+        upsert: {
+          args: Prisma.CourierLogoUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierLogoPayload>
+        }
+        aggregate: {
+          args: Prisma.CourierLogoAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCourierLogo>
+        }
+        groupBy: {
+          args: Prisma.CourierLogoGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CourierLogoGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CourierLogoCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CourierLogoCountAggregateOutputType> | number
         }
       }
     }
@@ -2131,6 +2206,18 @@ export const CourierScalarFieldEnum = {
 export type CourierScalarFieldEnum = (typeof CourierScalarFieldEnum)[keyof typeof CourierScalarFieldEnum]
 
 
+export const CourierLogoScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  contentHash: 'contentHash',
+  mediaType: 'mediaType',
+  content: 'content',
+  storedAt: 'storedAt'
+} as const
+
+export type CourierLogoScalarFieldEnum = (typeof CourierLogoScalarFieldEnum)[keyof typeof CourierLogoScalarFieldEnum]
+
+
 export const CustomerScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2463,6 +2550,20 @@ export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMo
 
 
 /**
+ * Reference to a field of type 'Bytes'
+ */
+export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes[]'
+ */
+export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
+    
+
+
+/**
  * Reference to a field of type 'Json'
  */
 export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
@@ -2647,6 +2748,7 @@ export type GlobalOmitConfig = {
   preauthToken?: Prisma.PreauthTokenOmit
   loginThrottle?: Prisma.LoginThrottleOmit
   courier?: Prisma.CourierOmit
+  courierLogo?: Prisma.CourierLogoOmit
   customer?: Prisma.CustomerOmit
   customerTally?: Prisma.CustomerTallyOmit
   carrier?: Prisma.CarrierOmit

@@ -58,6 +58,7 @@ export const ModelName = {
   PreauthToken: 'PreauthToken',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
+  CourierLogo: 'CourierLogo',
   Customer: 'Customer',
   CustomerTally: 'CustomerTally',
   Carrier: 'Carrier',
@@ -189,6 +190,18 @@ export const CourierScalarFieldEnum = {
 } as const
 
 export type CourierScalarFieldEnum = (typeof CourierScalarFieldEnum)[keyof typeof CourierScalarFieldEnum]
+
+
+export const CourierLogoScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  contentHash: 'contentHash',
+  mediaType: 'mediaType',
+  content: 'content',
+  storedAt: 'storedAt'
+} as const
+
+export type CourierLogoScalarFieldEnum = (typeof CourierLogoScalarFieldEnum)[keyof typeof CourierLogoScalarFieldEnum]
 
 
 export const CustomerScalarFieldEnum = {

@@ -367,6 +367,7 @@ export type CourierWhereInput = {
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
+  logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
 }
 
 export type CourierOrderByWithRelationInput = {
@@ -400,6 +401,7 @@ export type CourierOrderByWithRelationInput = {
   packages?: Prisma.PackageOrderByRelationAggregateInput
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
+  logo?: Prisma.CourierLogoOrderByWithRelationInput
 }
 
 export type CourierWhereUniqueInput = Prisma.AtLeast<{
@@ -439,6 +441,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
+  logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
 }, "tenantId_id" | "tenantId_code" | "tenantId_apiKeyHash">
 
 export type CourierOrderByWithAggregationInput = {
@@ -531,6 +534,7 @@ export type CourierCreateInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateInput = {
@@ -563,6 +567,7 @@ export type CourierUncheckedCreateInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUpdateInput = {
@@ -595,6 +600,7 @@ export type CourierUpdateInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateInput = {
@@ -627,6 +633,7 @@ export type CourierUncheckedUpdateInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierCreateManyInput = {
@@ -893,6 +900,20 @@ export type DecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
+export type CourierCreateNestedOneWithoutLogoInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutLogoInput, Prisma.CourierUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutLogoInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutLogoNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutLogoInput, Prisma.CourierUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutLogoInput
+  upsert?: Prisma.CourierUpsertWithoutLogoInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutLogoInput, Prisma.CourierUpdateWithoutLogoInput>, Prisma.CourierUncheckedUpdateWithoutLogoInput>
+}
+
 export type CourierCreateNestedOneWithoutCustomersInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutCustomersInput, Prisma.CourierUncheckedCreateWithoutCustomersInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutCustomersInput
@@ -996,6 +1017,7 @@ export type CourierCreateWithoutTenantInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutTenantInput = {
@@ -1027,6 +1049,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutTenantInput = {
@@ -1113,6 +1136,7 @@ export type CourierCreateWithoutUsersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutUsersInput = {
@@ -1144,6 +1168,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutUsersInput = {
@@ -1191,6 +1216,7 @@ export type CourierUpdateWithoutUsersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutUsersInput = {
@@ -1217,6 +1243,151 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutLogoInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutLogoInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutLogoInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutLogoInput, Prisma.CourierUncheckedCreateWithoutLogoInput>
+}
+
+export type CourierUpsertWithoutLogoInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutLogoInput, Prisma.CourierUncheckedUpdateWithoutLogoInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutLogoInput, Prisma.CourierUncheckedCreateWithoutLogoInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutLogoInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutLogoInput, Prisma.CourierUncheckedUpdateWithoutLogoInput>
+}
+
+export type CourierUpdateWithoutLogoInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutLogoInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
@@ -1253,6 +1424,7 @@ export type CourierCreateWithoutCustomersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutCustomersInput = {
@@ -1284,6 +1456,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutCustomersInput = {
@@ -1331,6 +1504,7 @@ export type CourierUpdateWithoutCustomersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutCustomersInput = {
@@ -1362,6 +1536,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPrealertsInput = {
@@ -1393,6 +1568,7 @@ export type CourierCreateWithoutPrealertsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPrealertsInput = {
@@ -1424,6 +1600,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPrealertsInput = {
@@ -1471,6 +1648,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPrealertsInput = {
@@ -1502,6 +1680,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPackagesInput = {
@@ -1533,6 +1712,7 @@ export type CourierCreateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPackagesInput = {
@@ -1564,6 +1744,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPackagesInput = {
@@ -1611,6 +1792,7 @@ export type CourierUpdateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPackagesInput = {
@@ -1642,6 +1824,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutRateTiersInput = {
@@ -1673,6 +1856,7 @@ export type CourierCreateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutRateTiersInput = {
@@ -1704,6 +1888,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutRateTiersInput = {
@@ -1751,6 +1936,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutRateTiersInput = {
@@ -1782,6 +1968,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutBillsInput = {
@@ -1813,6 +2000,7 @@ export type CourierCreateWithoutBillsInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutBillsInput = {
@@ -1844,6 +2032,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutBillsInput = {
@@ -1891,6 +2080,7 @@ export type CourierUpdateWithoutBillsInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutBillsInput = {
@@ -1922,6 +2112,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierCreateManyTenantInput = {
@@ -1978,6 +2169,7 @@ export type CourierUpdateWithoutTenantInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutTenantInput = {
@@ -2009,6 +2201,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateManyWithoutTenantInput = {
@@ -2143,6 +2336,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
+  logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courier"]>
 
@@ -2235,6 +2429,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
+  logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CourierIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2254,6 +2449,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     packages: Prisma.$PackagePayload<ExtArgs>[]
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
+    logo: Prisma.$CourierLogoPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -2686,6 +2882,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   packages<T extends Prisma.Courier$packagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$packagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  logo<T extends Prisma.Courier$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$logoArgs<ExtArgs>>): Prisma.Prisma__CourierLogoClient<runtime.Types.Result.GetResult<Prisma.$CourierLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3280,6 +3477,25 @@ export type Courier$billsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.BillScalarFieldEnum | Prisma.BillScalarFieldEnum[]
+}
+
+/**
+ * Courier.logo
+ */
+export type Courier$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CourierLogo
+   */
+  select?: Prisma.CourierLogoSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CourierLogo
+   */
+  omit?: Prisma.CourierLogoOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CourierLogoInclude<ExtArgs> | null
+  where?: Prisma.CourierLogoWhereInput
 }
 
 /**

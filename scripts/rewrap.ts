@@ -1,0 +1,27 @@
+import { openSecrets } from '../src/auth/secrets.js';
+import { readConfig, readOwnerUrl } from '../src/config.js';
+import { openDb } from '../src/db/open.js';
+import { APP_ROLE, withClient } from '../src/db/roles.js';
+import { rewrapSecrets } from '../src/tenants/rewrap.js';
+import { runScript } from './script.js';
+
+// npm run rewrap: encrypts with the newest key what older ones encrypted.
+await runScript(async (print) => {
+  const config = readConfig();
+  const url = readOwnerUrl();
+  // the owner alone sees every tenant; the work is done as the service does its own
+  const tenantIds = await withClient(url, async (client) => {
+    const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
+    return rows.map(({ id }) => id);
+  });
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
+  try {
+    const { unopened, stale } = await rewrapSecrets(db, openSecrets(config.secrets), tenantIds, print);
+    if (unopened > 0) throw new Error(`Could not be opened: ${unopened}. Keep the old keys.`);
+    if (stale > 0)
+      throw new Error(`Still under an old key: ${stale}. Is every replica restarted? Run this again.`);
+    print('Nothing depends on an old key.');
+  } finally {
+    await db.close();
+  }
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { auditStatement, type AuditFact } from '../audit.js';
+import type { UserCaller } from '../auth/callers.js';
+import type { SecretPlace, Secrets } from '../auth/secrets.js';
+import { inScope, readInScope, type Db } from '../db/transaction.js';
+import { Fault, invalidField } from '../errors.js';
+import type { OutboundRules } from '../outbound/urls.js';
+import type { Change, Ctx } from './context.js';
+import {
+  assertAcceptable,
+  differenceOf,
+  mergeFields,
+  type ProfileFields,
+  type SentFields,
+} from './fields.js';
+import { lockCourier, selectCourier, updateCourier, updateKey, type CourierRow } from './queries.js';
+
+/** A courier's profile with its secrets in clear. */
+export type Settings = ProfileFields &
+  Pick<CourierRow, 'courier_id' | 'courier_code' | 'air_freight_rate' | 'logo_hash' | 'logo_media_type'> & {
+    api_key: string | null;
+  };
+
+/** The courier that a caller means: a courier always itself, staff the one that they name. */
+export function courierMeant(caller: UserCaller, named: string | undefined): string {
+  const courierId = caller.courierId ?? named;
+  if (!courierId) throw invalidField('id', 'is required for staff', 'required');
+  return courierId;
+}
+
+/** @throws Fault courier_not_found */
+export async function readSettings(
+  { db, secrets }: { db: Db; secrets: Secrets },
+  caller: UserCaller,
+  courierId: string,
+): Promise<Settings> {
+  const [rows] = await readInScope(db, caller, [selectCourier(db, caller, courierId)]);
+  // as: the shape that the statement selects
+  return openSettings(secrets, caller.tenantId, found(rows?.[0] as CourierRow | undefined));
+}
+
+/** Changes what is sent and differs. No difference writes nothing. @throws Fault courier_not_found, 400 */
+export async function updateSettings(
+  change: Change,
+  sent: SentFields,
+  rules: OutboundRules,
+): Promise<{ settings: Settings; isChanged: boolean }> {
+  assertAcceptable(sent, rules);
+  return inScope(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const row = found(await lockCourier(ctx));
+    const before = openSettings(change.secrets, change.caller.tenantId, row);
+    const after = { ...before, ...mergeFields(before, sent) };
+    const difference = differenceOf(before, after);
+    if (!difference) return { settings: before, isChanged: false };
+    await saveFields(ctx, before, after, row.api_token_cipher);
+    await record(ctx, { action: 'courier.updated', ...difference });
+    return { settings: after, isChanged: true };
+  });
+}
+
+const KEY_BYTES = 32;
+
+/** Puts a new key in the place of the old one, which opens nothing from then on. @throws courier_not_found */
+export async function regenerateKey(change: Change): Promise<string> {
+  const { db, secrets, caller, courierId } = change;
+  return inScope(db, caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const key = randomBytes(KEY_BYTES).toString('hex');
+    const cipher = secrets.encrypt(key, placeOf(caller.tenantId, courierId, 'api_key'));
+    if ((await updateKey(ctx, secrets.lookupHash(key, 'api_key'), cipher)) !== 1)
+      throw new Fault('courier_not_found');
+    await record(ctx, { action: 'courier.key_regenerated' });
+    return key;
+  });
+}
+
+/** Notes what was done to the courier, in the transaction that does it. */
+export async function record(ctx: Ctx, fact: Omit<AuditFact, 'entity' | 'entityId'>): Promise<void> {
+  const whole = { ...fact, entity: 'courier' as const, entityId: ctx.courierId };
+  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [whole]));
+}
+
+/** @throws Fault courier_not_found */
+export function found(row: CourierRow | undefined): CourierRow {
+  if (!row) throw new Fault('courier_not_found');
+  return row;
+}
+
+async function saveFields(
+  ctx: Ctx,
+  before: Settings,
+  after: Settings,
+  storedCipher: string | null,
+): Promise<void> {
+  const { secrets, caller, courierId } = ctx;
+  const isSameToken = after.api_token === before.api_token;
+  const seal = (token: string) => secrets.encrypt(token, placeOf(caller.tenantId, courierId, 'api_token'));
+  const cipher = isSameToken ? storedCipher : after.api_token && seal(after.api_token);
+  const written = await updateCourier(ctx, after, cipher);
+  if (written !== 1) throw new Error(`${written} couriers were updated under one lock.`);
+}
+
+function openSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
+  const { api_key_cipher, api_token_cipher, ...rest } = row;
+  const open = (cipher: string | null, field: SecretPlace['field']) =>
+    cipher === null ? null : secrets.decrypt(cipher, placeOf(tenantId, row.courier_id, field));
+  return {
+    ...rest,
+    api_key: open(api_key_cipher, 'api_key'),
+    api_token: open(api_token_cipher, 'api_token'),
+  };
+}
+
+const placeOf = (tenantId: string, courierId: string, field: SecretPlace['field']): SecretPlace => ({
+  tenantId,
+  rowId: courierId,
+  field,
+});

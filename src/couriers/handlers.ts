@@ -1,0 +1,71 @@
+import type { Handlers } from '../../generated/handlers.js';
+import type { ReplyOf, UploadedFile } from '../contract/types.js';
+import type { Deps } from '../deps.js';
+import { invalidField } from '../errors.js';
+import { courierMeant, readSettings, regenerateKey, updateSettings } from './courier.js';
+import type { Change } from './context.js';
+import { takeFields, type SentFields } from './fields.js';
+import { readLogo, storeLogo } from './logo.js';
+import { makeSvgCleaner } from './svg.js';
+import { viewSettings } from './view.js';
+
+type Updated = ReplyOf<'updateCourierSettings'>;
+
+// Shown by pages of any origin, kept for ever (another picture has another path), and nothing in it may run.
+const LOGO_HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+export function courierHandlers({ db, secrets, outbound }: Deps) {
+  const cleanSvg = makeSvgCleaner();
+
+  return {
+    async getCourierSettings({ query, caller }) {
+      const settings = await readSettings({ db, secrets }, caller, courierMeant(caller, query.id));
+      return {
+        statusCode: 200,
+        message: `Settings of ${settings.courier_name}.`,
+        data: viewSettings(settings),
+      };
+    },
+
+    async updateCourierSettings(request): Promise<Updated> {
+      const { caller, requestId, query } = request;
+      const courierId = courierMeant(caller, query.id);
+      const change: Change = { db, secrets, caller, requestId, courierId };
+      if (request.mediaType === 'application/json') return update(change, request.body);
+      if (request.mediaType === 'application/x-www-form-urlencoded') return regenerate(change);
+      const { action, logo } = request.body;
+      if (action && logo) throw invalidField('action', 'must not be sent beside logo', 'conflict');
+      if (logo) return saveLogo(change, logo);
+      if (!action) throw invalidField('logo', 'is required', 'required');
+      return regenerate(change);
+    },
+
+    async getCourierLogo({ path, tenantId }) {
+      const { media_type: mediaType, content } = await readLogo(db, tenantId, path);
+      return { statusCode: 200, file: { mediaType, content, headers: LOGO_HEADERS } };
+    },
+  } satisfies Pick<Handlers, 'getCourierSettings' | 'updateCourierSettings' | 'getCourierLogo'>;
+
+  async function update(change: Change, body: SentFields): Promise<Updated> {
+    const { settings, isChanged } = await updateSettings(change, takeFields(body), outbound);
+    const message = isChanged
+      ? 'Settings saved.'
+      : 'The settings are like that already. Nothing was changed.';
+    return { statusCode: 200, message, data: viewSettings(settings) };
+  }
+
+  async function regenerate(change: Change): Promise<Updated> {
+    const api_key = await regenerateKey(change);
+    const message = 'New API key made. The one before it no longer works.';
+    return { statusCode: 200, message, data: { api_key } };
+  }
+
+  async function saveLogo(change: Change, logo: UploadedFile): Promise<Updated> {
+    const path = await storeLogo(change, logo, cleanSvg);
+    return { statusCode: 200, message: 'Logo stored.', data: { path } };
+  }
+}

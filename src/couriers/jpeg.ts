@@ -1,0 +1,67 @@
+import { assertModest, PictureFault } from './picture-fault.js';
+
+// The kinds of frame that browsers show: baseline, extended and progressive.
+const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
+const OTHER_FRAMES = new Set([0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]);
+
+// Sizes, colour profile, Adobe's colour transform; the other application data and comments stay behind.
+const PAINTED_APPS = new Set([0xe0, 0xe2, 0xee]);
+const isLuggage = (marker: number) =>
+  marker === 0xfe || (marker >= 0xe0 && marker <= 0xef && !PAINTED_APPS.has(marker));
+
+const START_OF_SCAN = 0xda;
+const END_OF_IMAGE = 0xd9;
+
+/** The picture of a JPG, without what is beside or behind it; undefined when the bytes are no JPG. */
+export function readJpeg(bytes: Buffer): Buffer | undefined {
+  if (bytes[0] !== 0xff || bytes[1] !== 0xd8 || bytes[2] !== 0xff) return undefined;
+  const kept = [bytes.subarray(0, 2)];
+  let frames = 0;
+  let scans = 0;
+  for (let offset = 2; ;) {
+    const marker = bytes[offset + 1] ?? 0;
+    if (bytes[offset] !== 0xff) throw broken();
+    if (marker === END_OF_IMAGE) break;
+    const segment = readSegment(bytes, offset);
+    if (OTHER_FRAMES.has(marker)) throw new PictureFault('Browsers cannot show this kind of JPG.');
+    if (FRAMES.has(marker)) {
+      frames += 1;
+      assertFrame(segment);
+    }
+    if (marker === START_OF_SCAN) scans += 1;
+    const end =
+      marker === START_OF_SCAN ? endOfScan(bytes, offset + segment.length) : offset + segment.length;
+    if (!isLuggage(marker)) kept.push(bytes.subarray(offset, end));
+    offset = end;
+  }
+  if (frames !== 1 || scans === 0) throw broken();
+  return Buffer.concat([...kept, Buffer.from([0xff, END_OF_IMAGE])]);
+}
+
+/** A segment from its marker on. */
+function readSegment(bytes: Buffer, offset: number): Buffer {
+  const marker = bytes[offset + 1] ?? 0;
+  // below these markers nothing has a length, and nothing without one belongs between segments
+  if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8) || marker === 0xff) throw broken();
+  if (offset + 4 > bytes.length) throw broken();
+  const end = offset + 2 + bytes.readUInt16BE(offset + 2);
+  if (end < offset + 4 || end > bytes.length) throw broken();
+  return bytes.subarray(offset, end);
+}
+
+function assertFrame(segment: Buffer): void {
+  if (segment.length < 10) throw broken();
+  assertModest(segment.readUInt16BE(7), segment.readUInt16BE(5));
+}
+
+/** Where the coded picture ends: at the next marker that is neither a stuffed byte nor a restart. */
+function endOfScan(bytes: Buffer, start: number): number {
+  for (let at = bytes.indexOf(0xff, start); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    const next = bytes[at + 1] ?? 0;
+    const isCoded = next === 0 || next === 0xff || (next >= 0xd0 && next <= 0xd7);
+    if (!isCoded) return at;
+  }
+  throw broken();
+}
+
+const broken = () => new PictureFault('The JPG is damaged or not whole.');

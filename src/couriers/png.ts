@@ -1,0 +1,44 @@
+import { crc32 } from 'node:zlib';
+import { assertModest, PictureFault } from './picture-fault.js';
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+
+// What is needed to paint. Texts, camera data and whatever else a file carries along stay behind.
+const PAINTED = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
+
+/** The picture of a PNG, without what is beside or behind it; undefined when the bytes are no PNG. */
+export function readPng(bytes: Buffer): Buffer | undefined {
+  if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return undefined;
+  const kept: Buffer[] = [SIGNATURE];
+  const seen = new Set<string>();
+  for (let offset = SIGNATURE.length; !seen.has('IEND');) {
+    const { type, data, whole } = readChunk(bytes, offset);
+    const isFirst = seen.size === 0;
+    if ((type === 'IHDR') !== isFirst || (isFirst && data.length !== 13)) throw broken();
+    if (type === 'IHDR') assertModest(data.readUInt32BE(0), data.readUInt32BE(4));
+    // its frames are not counted in the size
+    if (type === 'acTL') throw new PictureFault('The logo is animated. Send one picture.');
+    if (PAINTED.has(type)) kept.push(whole);
+    seen.add(type);
+    offset += whole.length;
+  }
+  if (!seen.has('IDAT')) throw broken();
+  return Buffer.concat(kept);
+}
+
+const OVERHEAD_BYTES = 12;
+
+function readChunk(bytes: Buffer, offset: number): { type: string; data: Buffer; whole: Buffer } {
+  if (offset + OVERHEAD_BYTES > bytes.length) throw broken();
+  const length = bytes.readUInt32BE(offset);
+  const end = offset + OVERHEAD_BYTES + length;
+  if (end > bytes.length) throw broken();
+  if (crc32(bytes.subarray(offset + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw broken();
+  return {
+    type: bytes.toString('latin1', offset + 4, offset + 8),
+    data: bytes.subarray(offset + 8, end - 4),
+    whole: bytes.subarray(offset, end),
+  };
+}
+
+const broken = () => new PictureFault('The PNG is damaged or not whole.');

@@ -1,0 +1,88 @@
+import type { SystemCaller, UserCaller } from '../auth/callers.js';
+import { tenantRows } from '../db/filters.js';
+import { sql, type Db, type Sql } from '../db/transaction.js';
+import type { Ctx } from './context.js';
+import type { ProfileFields } from './fields.js';
+import type { MediaType } from './picture.js';
+
+export type CourierRow = Omit<ProfileFields, 'api_token'> & {
+  courier_id: string;
+  courier_code: string;
+  api_key_cipher: string | null;
+  api_token_cipher: string | null;
+  /** USD a pound, as an exact decimal. */
+  air_freight_rate: string;
+  logo_hash: string | null;
+  logo_media_type: MediaType | null;
+};
+
+/** A courier's profile and what its logo is called. */
+export function selectCourier(db: Db, caller: UserCaller, courierId: string): Sql {
+  return sql`
+    select c.id as courier_id, c.code as courier_code, c.name as courier_name, c.company_name, c.email,
+      c.phone_number1, c.phone_number2, c.address1, c.address2, c.city_town, c.parish_province,
+      c.api_key_cipher, c.api_url_get_customers, c.api_url_add_package, c.api_url_update_package,
+      c.api_token_cipher, c.house_color, c.air_freight_rate::text as air_freight_rate,
+      l.content_hash as logo_hash, l.media_type as logo_media_type
+    from couriers c
+    left join courier_logos l on l.tenant_id = c.tenant_id and l.courier_id = c.id and ${tenantRows(db, caller, 'l')}
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
+}
+
+/**
+ * The same, held to the end of the transaction. Locked first and read by a second statement: one that waited for
+ * the lock would see the courier as it is, and its logo as it was before the wait.
+ */
+export async function lockCourier(ctx: Ctx): Promise<CourierRow | undefined> {
+  const { db, tx, caller, courierId } = ctx;
+  await tx.query(sql`
+    select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for update`);
+  const rows = await tx.query<CourierRow>(selectCourier(db, caller, courierId));
+  return rows[0];
+}
+
+/** Answers how many rows that was. */
+export async function updateCourier(
+  { db, tx, caller, courierId }: Ctx,
+  fields: ProfileFields,
+  apiTokenCipher: string | null,
+): Promise<number> {
+  return tx.execute(sql`
+    update couriers c
+    set name = ${fields.courier_name}, company_name = ${fields.company_name}, email = ${fields.email},
+      phone_number1 = ${fields.phone_number1}, phone_number2 = ${fields.phone_number2},
+      address1 = ${fields.address1}, address2 = ${fields.address2}, city_town = ${fields.city_town},
+      parish_province = ${fields.parish_province}, api_url_get_customers = ${fields.api_url_get_customers},
+      api_url_add_package = ${fields.api_url_add_package},
+      api_url_update_package = ${fields.api_url_update_package}, house_color = ${fields.house_color},
+      api_token_cipher = ${apiTokenCipher}, updated_at = now()
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
+}
+
+/** Answers how many rows that was. */
+export async function updateKey(
+  { db, tx, caller, courierId }: Ctx,
+  hash: string,
+  cipher: string,
+): Promise<number> {
+  return tx.execute(sql`
+    update couriers c set api_key_hash = ${hash}, api_key_cipher = ${cipher}, updated_at = now()
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
+}
+
+export type LogoRow = { content_hash: string; media_type: MediaType; content: Buffer };
+
+/** A courier has one logo: the new one takes the place of the old. */
+export async function replaceLogo({ tx, caller, courierId }: Ctx, logo: LogoRow): Promise<number> {
+  return tx.execute(sql`
+    insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content)
+    values (${caller.tenantId}::uuid, ${courierId}::uuid, ${logo.content_hash}, ${logo.media_type}, ${logo.content})
+    on conflict (tenant_id, courier_id) do update set content_hash = excluded.content_hash,
+      media_type = excluded.media_type, content = excluded.content, stored_at = now()`);
+}
+
+export function selectLogo(db: Db, caller: SystemCaller, courierId: string, hash: string): Sql {
+  return sql`
+    select l.content_hash, l.media_type, l.content from courier_logos l
+    where ${tenantRows(db, caller, 'l')} and l.courier_id = ${courierId}::uuid and l.content_hash = ${hash}`;
+}

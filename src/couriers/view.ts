@@ -1,0 +1,30 @@
+import type { DataOf } from '../contract/types.js';
+import type { Settings } from './courier.js';
+import { pathOf } from './logo.js';
+
+type SettingsView = Extract<DataOf<'getCourierSettings'>, { courier_id: string }>;
+
+export function viewSettings({ logo_hash, logo_media_type, ...rest }: Settings): SettingsView {
+  const hasLogo = logo_hash !== null && logo_media_type !== null;
+  return {
+    courier_id: rest.courier_id,
+    courier_code: rest.courier_code,
+    courier_name: rest.courier_name,
+    company_name: rest.company_name,
+    email: rest.email,
+    phone_number1: rest.phone_number1,
+    phone_number2: rest.phone_number2,
+    address1: rest.address1,
+    address2: rest.address2,
+    city_town: rest.city_town,
+    parish_province: rest.parish_province,
+    api_key: rest.api_key,
+    api_url_get_customers: rest.api_url_get_customers,
+    api_url_add_package: rest.api_url_add_package,
+    api_url_update_package: rest.api_url_update_package,
+    api_token: rest.api_token,
+    house_color: rest.house_color,
+    logo_path: hasLogo ? pathOf(rest.courier_id, logo_hash, logo_media_type) : null,
+    air_freight_rate: Number(rest.air_freight_rate),
+  };
+}

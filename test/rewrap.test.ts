@@ -1,0 +1,278 @@
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import speakeasy from 'speakeasy';
+import { createApp, type App } from '../src/app.js';
+import { openSecrets, type Secrets } from '../src/auth/secrets.js';
+import { readConfig } from '../src/config.js';
+import { openDb } from '../src/db/open.js';
+import { DEMO } from '../src/demo/seed.js';
+import { newId } from '../src/ids.js';
+import { ask, logIn } from './support/client.js';
+import { endProcesses, run, until } from './support/processes.js';
+import { startService, type Service } from './support/service.js';
+
+const OLD = `1:${'d0'.repeat(32)}`;
+const NEW = `2:${'5e'.repeat(32)}`;
+const BOTH = `${NEW},${OLD}`;
+const MANY = 1_100;
+
+let service: Service;
+let url: string;
+
+// each test rotates from the beginning
+beforeEach(async () => {
+  service = await startService({ env: { ENCRYPTION_KEYS: OLD } });
+  url = String((service.owner.options as pg.PoolConfig).connectionString);
+});
+
+afterEach(async () => {
+  await endProcesses();
+  await service.stop();
+});
+
+const closing: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+/** A replica on the same database with other keys. */
+async function startReplica(keys: string): Promise<{ app: App; url: string; stop(): Promise<void> }> {
+  const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url, ENCRYPTION_KEYS: keys });
+  const db = openDb({ url, size: 5, assumeRole: 'crossdock_app', onError: () => {} });
+  const app = await createApp({ config, db });
+  const address = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const stop = async () => {
+    await app.server.close();
+    await db.close();
+  };
+  return { app, url: address, stop };
+}
+
+async function rewrap(keys = BOTH): Promise<{ code: number | null; said: string }> {
+  const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: keys };
+  const program = run('scripts/rewrap.js', settings);
+  const { code } = await program.ended;
+  return { code, said: program.output() };
+}
+
+const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION_KEYS: keys }).secrets);
+
+/** Couriers with a key and a token each, more than two batches of them. */
+async function plantCouriers(): Promise<{ id: string; key: string; token: string }[]> {
+  const secrets = secretsOf(OLD);
+  const planted = Array.from({ length: MANY }, (_, n) => ({
+    id: newId(),
+    key: `key-${n}`,
+    token: `token-${n}`,
+  }));
+  const rows = planted.map(({ id, key, token }) => ({
+    tenant_id: DEMO.tenants.demo,
+    id,
+    code: id,
+    name: id,
+    api_key_hash: secrets.lookupHash(key, 'api_key'),
+    api_key_cipher: secrets.encrypt(key, { tenantId: DEMO.tenants.demo, rowId: id, field: 'api_key' }),
+    api_token_cipher: secrets.encrypt(token, { tenantId: DEMO.tenants.demo, rowId: id, field: 'api_token' }),
+  }));
+  const columns = Object.keys(rows[0] ?? {}).join(', ');
+  await service.owner.query(
+    `insert into couriers (${columns}) select ${columns} from jsonb_populate_recordset(null::couriers, $1)`,
+    [JSON.stringify(rows)],
+  );
+  return planted;
+}
+
+async function versions(): Promise<Record<string, number>> {
+  const { rows } = await service.owner.query<{ version: string; count: number }>(
+    `select split_part(cipher, '.', 1) as version, count(*)::int from (
+       select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
+       union all select totp_secret from users) as kept
+     where cipher is not null group by 1 order by 1`,
+  );
+  return Object.fromEntries(rows.map(({ version, count }) => [version, count]));
+}
+
+async function settingsOf(base: string, token: string, id: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  const reply = await ask(base, { path: `/api/CourierSettingsAPI.php?id=${id}`, headers });
+  expect([reply.status, reply.status === 200 ? '' : reply.text]).toEqual([200, '']);
+  // as: the contract's shape of settings
+  return (JSON.parse(reply.text) as { data: { api_key: string; api_token: string | null } }).data;
+}
+
+test('rotate, rewrap while keys are regenerated, take the old key out: everything still opens', async () => {
+  const planted = await plantCouriers();
+  expect(Object.keys(await versions())).toEqual(['v1']);
+  const rotating = await startReplica(BOTH);
+  const token = await logIn(rotating.url);
+  const upTo = { isOver: false };
+  const newKeys: string[] = [];
+  const regenerating = (async () => {
+    while (!upTo.isOver || newKeys.length < 20) {
+      const reply = await ask(rotating.url, {
+        method: 'POST',
+        path: `/api/CourierSettingsAPI.php?id=${DEMO.couriers.IEX}`,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-www-form-urlencoded' },
+        raw: 'action=regenerate_key',
+      });
+      expect([200, 503]).toContain(reply.status);
+      // as: the contract's shape of a new key
+      if (reply.status === 200)
+        newKeys.push((JSON.parse(reply.text) as { data: { api_key: string } }).data.api_key);
+    }
+  })();
+  await until(async () => newKeys.length >= 3);
+  const { code, said } = await rewrap();
+  upTo.isOver = true;
+  await regenerating;
+  await rotating.stop();
+
+  expect([code, said]).toEqual([0, expect.stringContaining('Nothing depends on an old key.')]);
+  expect(said).toMatch(new RegExp(`couriers.api_token_cipher: ${MANY} rewrapped, now v2 ${MANY}\n`));
+  expect(said).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
+  expect(said).not.toMatch(/key-\d|token-\d|KRSXG5|aaaaaaaa/);
+  expect(Object.keys(await versions())).toEqual(['v2']);
+
+  const rotated = await startReplica(NEW);
+  closing.push(rotated.stop);
+  const staff = await logIn(rotated.url);
+  const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
+  for (const { id, key, token: expected } of some)
+    expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });
+  // the key regenerated last is the one that is kept, and works
+  const last = newKeys.at(-1) ?? '';
+  expect((await settingsOf(rotated.url, staff, DEMO.couriers.IEX)).api_key).toBe(last);
+  const body = { UserCode: 'IEX-1001', TrackingNumber: 'REWRAP-1' };
+  const submit = (key: string) =>
+    ask(rotated.url, { method: 'POST', path: '/api/Prealert.php', headers: { 'x-api-key': key }, body });
+  expect((await submit(last)).status).toBe(201);
+  expect((await submit(newKeys.at(-2) ?? '')).status).toBe(403);
+  expect(await twoFactorLogin(rotated.url)).toBe(200);
+  await closing.pop()?.();
+});
+
+async function twoFactorLogin(base: string): Promise<number> {
+  const post = (body: unknown) => ask(base, { method: 'POST', path: '/api/login.php', body });
+  const first = await post({ action: 'login', username: 'guarded', password: DEMO.password });
+  // as: the contract's shape of a login that needs a second factor
+  const { data } = JSON.parse(first.text) as { data: { preauth_token: string } };
+  const code = speakeasy.totp({ secret: DEMO.totpSecret, encoding: 'base32' });
+  return (await post({ action: 'verify_2fa', preauth_token: data.preauth_token, code })).status;
+}
+
+test('a second run has nothing to do, and every tenant’s secrets were done by the first', async () => {
+  expect((await rewrap()).code).toBe(0);
+  expect(Object.keys(await versions())).toEqual(['v2']);
+  const before = await versions();
+  const again = await rewrap();
+  expect(again.code).toBe(0);
+  expect(again.said).toMatch(/couriers.api_key_cipher: 0 rewrapped, now v2 3\n/);
+  expect(await versions()).toEqual(before);
+  const { rows } = await service.owner.query(
+    `select t.slug, count(*)::int from audit_entries a join tenants t on t.id = a.tenant_id
+     where action = 'tenant.secrets_rewrapped' and actor_kind = 'system' group by 1 order by 1`,
+  );
+  expect(rows).toEqual([
+    { slug: 'demo', count: 2 },
+    { slug: 'two', count: 1 },
+  ]);
+});
+
+test('a run that was stopped goes on where it was', async () => {
+  const last = (await plantCouriers()).at(-1)?.id;
+  const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: BOTH };
+  const holder = await service.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from couriers where id = $1 for update', [last]);
+    const stopped = run('scripts/rewrap.js', settings);
+    await until(isWaiting);
+    stopped.child.kill('SIGKILL');
+    await stopped.ended;
+    await holder.query('rollback');
+  } finally {
+    holder.release();
+  }
+  const between = await versions();
+  expect([between['v1'], between['v2']]).toEqual([expect.any(Number), expect.any(Number)]);
+  expect((await rewrap()).code).toBe(0);
+  expect(Object.keys(await versions())).toEqual(['v2']);
+});
+
+/** Whether a statement waits for a row that another holds. */
+async function isWaiting(): Promise<boolean> {
+  const { rowCount } = await service.owner.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount === 1;
+}
+
+test('a secret that was changed since it was read is not overwritten', async () => {
+  const renewed = secretsOf(BOTH).encrypt('meanwhile', {
+    tenantId: DEMO.tenants.demo,
+    rowId: DEMO.couriers.IEX,
+    field: 'api_key',
+  });
+  const holder = await service.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('update couriers set api_key_cipher = $1 where id = $2', [renewed, DEMO.couriers.IEX]);
+    const running = rewrap();
+    // it has read the old secret, and waits for the row
+    await until(isWaiting);
+    await holder.query('commit');
+    expect((await running).code).toBe(0);
+  } finally {
+    holder.release();
+  }
+  const { rows } = await service.owner.query('select api_key_cipher from couriers where id = $1', [
+    DEMO.couriers.IEX,
+  ]);
+  expect(rows).toEqual([{ api_key_cipher: renewed }]);
+});
+
+test('a secret that does not open is named by table and row, the rest is done, and the exit says so', async () => {
+  const place = { tenantId: DEMO.tenants.demo, rowId: DEMO.couriers.HRB, field: 'api_key' } as const;
+  const lost = secretsOf(`9:${'99'.repeat(32)}`).encrypt('lost', place);
+  const moved = secretsOf(OLD).encrypt('moved', { ...place, rowId: DEMO.couriers.IEX });
+  for (const cipher of [
+    lost,
+    moved,
+    'v1.AAAA',
+    'nonsense',
+    secretsOf(NEW).encrypt('moved', { ...place, field: 'api_token' }),
+  ]) {
+    await service.owner.query('update couriers set api_key_cipher = $1 where id = $2', [
+      cipher,
+      DEMO.couriers.HRB,
+    ]);
+    const { code, said } = await rewrap();
+    expect([cipher, code]).toEqual([cipher, 1]);
+    expect(said).toContain(`couriers ${DEMO.couriers.HRB}: api_key_cipher does not open`);
+    expect(said).toContain('Could not be opened: 1. Keep the old keys.');
+    const { rows } = await service.owner.query<{ cipher: string }>(
+      'select api_key_cipher as cipher from couriers where id = $1',
+      [DEMO.couriers.HRB],
+    );
+    expect(rows[0]?.cipher).toBe(cipher);
+  }
+  const { rows } = await service.owner.query<{ cipher: string }>(
+    'select api_key_cipher as cipher from couriers where id = $1',
+    [DEMO.couriers.IEX],
+  );
+  expect(rows[0]?.cipher).toMatch(/^v2\./);
+});
+
+test('wrong keys change nothing: what is under the newest version is opened too', async () => {
+  const before = await versions();
+  const { code, said } = await rewrap(`1:${'ab'.repeat(32)}`);
+  expect([code, said]).toEqual([1, expect.stringContaining('Could not be opened: 4. Keep the old keys.')]);
+  expect(await versions()).toEqual(before);
+});
+
+test('without settings it says which, in a line each', async () => {
+  const program = run('scripts/rewrap.js', { APP_ENV: 'production' });
+  expect((await program.ended).code).toBe(1);
+  expect(program.output()).toContain('ENCRYPTION_KEYS is required in production');
+});
