@@ -12,6 +12,7 @@ const HOLDERS = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
   'package:view': EVERYBODY,
+  'package:edit': EVERYBODY,
   'package:receive': STAFF,
   'manifest:create': STAFF,
   'manifest:edit': STAFF,

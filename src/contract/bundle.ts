@@ -9,7 +9,10 @@ export type ContractOperation = {
   summary: string;
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   requestBody?: { required?: boolean; content: Record<string, Media> };
-  responses: Record<string, { headers?: Record<string, unknown>; content?: Record<string, Media> }>;
+  responses: Record<
+    string,
+    { headers?: Record<string, { required?: boolean }>; content?: Record<string, Media> }
+  >;
 };
 export type Bundle = {
   paths: Record<string, Record<string, ContractOperation>>;

@@ -22,7 +22,7 @@ export function checkReplies(app: FastifyInstance, bundle: Bundle, onReply: OnRe
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const isReference = request.url.startsWith('/docs');
     if (isReference) return payload;
-    const text = typeof payload === 'string' ? payload : '';
+    const text = Buffer.isBuffer(payload) ? payload.toString() : typeof payload === 'string' ? payload : '';
     const id = request.operation?.id;
     if (!id) {
       onReply('', reply.statusCode, judgeFailure(text));
@@ -52,8 +52,8 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
     judge(operationId, { status, header, text }) {
       const declared = operations.get(operationId)?.responses[String(status)];
       if (!declared) return [`${operationId} does not declare ${status}`];
-      const faults = missingHeaders(declared.headers ?? {}, header);
       const mediaType = header('content-type')?.split(';')[0] ?? '';
+      const faults = missingHeaders(declared.headers ?? {}, mediaType, header);
       const schema = declared.content?.[mediaType]?.schema;
       if (!schema) return [...faults, `${operationId} ${status} does not declare ${mediaType || 'a body'}`];
       const validate = compiled.get(schema) ?? ajv.compile(seal(schema));
@@ -64,10 +64,17 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
   };
 }
 
-const missingHeaders = (declared: Record<string, unknown>, header: (name: string) => string | undefined) =>
-  Object.keys(declared)
-    .filter((name) => header(name) === undefined)
-    .map((name) => `the header ${name} is missing`);
+/** An optional header belongs to the files among a status's answers: they must have it, its JSON need not. */
+function missingHeaders(
+  declared: Record<string, { required?: boolean }>,
+  mediaType: string,
+  header: (name: string) => string | undefined,
+): string[] {
+  const isFile = !/[/+](json|yaml)$/.test(mediaType);
+  return Object.entries(declared)
+    .filter(([name, { required }]) => (required !== false || isFile) && header(name) === undefined)
+    .map(([name]) => `the header ${name} is missing`);
+}
 
 function faultsOf(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return [];

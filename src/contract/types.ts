@@ -37,12 +37,27 @@ type Bare<Code, Body> = Body extends { status: 'success' }
     ? { statusCode: Code } & Omit<Body, 'timestamp'>
     : { statusCode: Code; body: Body };
 
+/** A file to save, of a media type that the operation declares beside its JSON. */
+export type FileReply<MediaType extends string = string> = {
+  name: string;
+  mediaType: MediaType;
+  content: Buffer;
+};
+
+type TextType = 'application/json' | 'application/yaml';
+
+type FileOf<Code, Response> = Response extends { content: infer Content }
+  ? Exclude<keyof Content & string, TextType> extends infer MediaType extends string
+    ? [MediaType] extends [never]
+      ? never
+      : { statusCode: Code; file: FileReply<MediaType> }
+    : never
+  : never;
+
 /** What a handler answers with. */
 export type ReplyOf<Id extends OperationId> = {
-  [Code in SuccessCode & keyof Contract[Id]['responses']]: Bare<
-    Code,
-    JsonOf<Contract[Id]['responses'][Code]>
-  >;
+  [Code in SuccessCode & keyof Contract[Id]['responses']]:
+    Bare<Code, JsonOf<Contract[Id]['responses'][Code]>> | FileOf<Code, Contract[Id]['responses'][Code]>;
 }[SuccessCode & keyof Contract[Id]['responses']];
 
 /** The `data` of an operation's success. */

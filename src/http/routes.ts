@@ -3,6 +3,7 @@ import openapiGlue from 'fastify-openapi-glue';
 import type { Handlers } from '../../generated/handlers.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { toRoutes, type Bundle } from '../contract/bundle.js';
+import type { FileReply } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { wrapSuccess } from './envelope.js';
 import { sendFault } from './failures.js';
@@ -32,7 +33,7 @@ export async function registerRoutes(
   app.setNotFoundHandler(refuse);
 }
 
-type AnyHandler = (request: unknown) => Promise<{ statusCode: number; body?: unknown }>;
+type AnyHandler = (request: unknown) => Promise<{ statusCode: number; body?: unknown; file?: FileReply }>;
 
 function toRouteHandler(id: string, handlers: Handlers) {
   // as: one loop serves every operation; the generated type has checked each handler against its own
@@ -42,10 +43,18 @@ function toRouteHandler(id: string, handlers: Handlers) {
     const { body, query, caller, tenantId, ip: address } = request;
     const bare = await handle({ body, query, caller, tenantId, requestId: request.id, address });
     void reply.code(bare.statusCode);
+    if (bare.file) return sendFile(reply, bare.file);
     // without it a string would be sent as text/plain
     if (typeof bare.body === 'string') return reply.type(bareTextType(id)).send(bare.body);
     return reply.send(bare.body ?? wrapSuccess(id, bare, new Date()));
   };
+}
+
+/** The name is of our own making: plain ASCII without quotes. */
+function sendFile(reply: FastifyReply, { name, mediaType, content }: FileReply): FastifyReply {
+  const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
+  void reply.header('content-disposition', `attachment; filename="${name}"`);
+  return reply.type(mediaType + charset).send(content);
 }
 
 const bareTextType = (id: string) =>

@@ -1,12 +1,13 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
 import { inScope, type Db, type Tx } from '../db/transaction.js';
-import { invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
+import { findAnnouncements } from './announcements.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import * as queries from './intake-queries.js';
+import { toInches, toPounds } from './measures.js';
 import { findNamed, type Named } from './named.js';
 import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
 
@@ -61,18 +62,11 @@ async function findFirst(
 /** Weight and measures as exact decimals. */
 function readMeasures({ weight, length, width, height }: Intake) {
   return {
-    weight_lb: toDecimal('weight', weight, 3),
-    length_in: length === undefined ? null : toDecimal('length', length, 2),
-    width_in: width === undefined ? null : toDecimal('width', width, 2),
-    height_in: height === undefined ? null : toDecimal('height', height, 2),
+    weight_lb: toPounds('weight', weight),
+    length_in: length === undefined ? null : toInches('length', length),
+    width_in: width === undefined ? null : toInches('width', width),
+    height_in: height === undefined ? null : toInches('height', height),
   };
-}
-
-// The contract's multipleOf has to forgive binary floating point, and with it lets 1e-10 through.
-function toDecimal(field: string, value: number, decimals: number): string {
-  const text = value.toFixed(decimals);
-  if (Number(text) === 0) throw invalidField(field, 'must be more than 0', 'exclusiveMinimum');
-  return text;
 }
 
 const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
@@ -90,25 +84,6 @@ const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) =>
   carrier_id: named.carrierId,
   warehouse_id: named.warehouseId,
 });
-
-async function findAnnouncements(db: Db, tx: Tx, caller: UserCaller, key: string): Promise<Announcement[]> {
-  const rows = await tx.query<queries.AnnouncementRow>(queries.lockAnnouncements(db, caller, key));
-  return rows.map((row) => ({
-    id: row.id,
-    courierId: row.courier_id,
-    userCode: row.user_code,
-    trackingNumber: row.tracking_number,
-    vendor: row.vendor,
-    description: row.description,
-    status: row.status,
-    customer: toCustomer(row),
-  }));
-}
-
-const toCustomer = ({ courier_id, user_code, first_name, last_name }: queries.AnnouncementRow) =>
-  first_name === null || last_name === null
-    ? null
-    : { courierId: courier_id, userCode: user_code, firstName: first_name, lastName: last_name };
 
 const MAX_HOUSE_NUMBERS = 20;
 

@@ -1,3 +1,5 @@
+import type { UserCaller } from '../auth/callers.js';
+
 const SHOWN_CHARACTERS = 4;
 
 /**
@@ -11,3 +13,10 @@ export function maskTrackingNumber(trackingNumber: string): string {
     characters.length > SHOWN_CHARACTERS ? characters.length - SHOWN_CHARACTERS : characters.length;
   return '*'.repeat(hidden) + characters.slice(hidden).join('');
 }
+
+/** A package's tracking number as the caller may see it. */
+export const shownTrackingNumber = (
+  { courierId }: UserCaller,
+  { tracking_number, user_code }: { tracking_number: string; user_code: string | null },
+): string =>
+  courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number;
