@@ -138,6 +138,40 @@ const CASES: Record<string, Case> = {
     expected: staff(ALL, ALL),
     call: ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
   },
+  'retrievePackages as a file': {
+    operation: 'retrievePackages',
+    expected: staff(ALL, ALL),
+    call: ({ courierId }) => ({ body: { export: true, courierID: courierId, limit: 10_000 } }),
+  },
+  'queue_dispatch of packages': {
+    operation: 'retrievePackages',
+    expected: staff(ALL, ALL),
+    call: ({ packageId }) => ({ body: { action: 'queue_dispatch', package_ids: [packageId] } }),
+  },
+  'queue_dispatch of a courier': {
+    operation: 'retrievePackages',
+    expected: staff(ALL, ALL),
+    call: ({ courierId }) => ({ body: { action: 'queue_dispatch', courierID: courierId } }),
+  },
+  updatePackage: {
+    operation: 'updatePackage',
+    expected: staff('200 200 404 404', '200 403 404 404'),
+    call: ({ packageId }) => ({ body: { package_id: packageId, package_type: freshNumber() } }),
+  },
+  'updatePackage to a number': {
+    operation: 'updatePackage',
+    expected: staff('200 200 404 404', '200 403 404 404'),
+    call: async (target, _home, { owner }) => ({
+      body: { package_id: await newPackage(owner, target, null), tracking_number: freshNumber() },
+    }),
+  },
+  'updatePackage for a customer': {
+    operation: 'updatePackage',
+    expected: staff('200 400 400 400', '200 400 400 400'),
+    call: async ({ userCode }, home, { owner }) => ({
+      body: { package_id: await newPackage(owner, home, null), user_code: userCode },
+    }),
+  },
   'createManifest at a warehouse': {
     operation: 'createManifest',
     expected: staff('200 200 404 404', NONE),
@@ -370,9 +404,9 @@ describe.each(LAYERS)('%s', (_name, options) => {
   test.each(READERS)('%s reads and searches everything, and finds only what it may', async (principal) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
-    const retrieve = (filters: Record<string, string>) =>
+    const retrieve = (filters: Record<string, string | boolean>) =>
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
-    const replies = [await list({}), await retrieve({})];
+    const replies = [await list({}), await retrieve({}), await retrieve({ export: true })];
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));

@@ -26,7 +26,7 @@ export const HEADINGS = [
 export function toCells(caller: UserCaller, row: ExportRow): Cell[] {
   return [
     harmless(row.user_code ?? ''),
-    row.id,
+    harmless(row.id),
     harmless(shownTrackingNumber(caller, row)),
     harmless(row.house_number),
     harmless(row.first_name ?? ''),
@@ -36,7 +36,7 @@ export function toCells(caller: UserCaller, row: ExportRow): Cell[] {
     harmless(row.carrier_name ?? ''),
     harmless(row.shipper ?? ''),
     Number(row.weight_lb),
-    row.status,
+    harmless(row.status),
     harmless(row.manifest_number ?? ''),
     formatDateTime(row.received_at),
   ];

@@ -170,7 +170,8 @@ function exchange(
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
+        const bytes = Buffer.concat(chunks);
+        const text = bytes.toString();
         const isJson = response.headers['content-type']?.includes('json') ?? false;
         const received = new Headers(
           Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
@@ -178,7 +179,7 @@ function exchange(
         resolve({
           status: response.statusCode ?? 0,
           headers: received,
-          body: isJson ? JSON.parse(text) : { text },
+          body: isJson ? JSON.parse(text) : { text, bytes },
         });
       });
     });
