@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Handlers } from '../../generated/handlers.js';
 import type { ReplyOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
@@ -13,11 +14,13 @@ import {
 import { makeTurns } from './turns.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
-/** Exports that are made at once, that wait, and for how long: each holds at most 10,000 rows. */
-const EXPORTS = { atOnce: 2, waiting: 20, waitMs: 5_000 };
+/** Exports that are made at once, one core left to everything else; each holds 10,000 rows and a thread's heap. */
+const EXPORTS_AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
+const EXPORTS_WAITING = 20;
+const EXPORT_WAIT_MS = 15_000;
 
 export function packageHandlers({ db }: Deps) {
-  const exports = makeTurns(EXPORTS.atOnce, EXPORTS.waiting, EXPORTS.waitMs);
+  const exports = makeTurns(EXPORTS_AT_ONCE, EXPORTS_WAITING, EXPORT_WAIT_MS);
 
   return {
     async receivePackage({ body, caller, requestId }) {

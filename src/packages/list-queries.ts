@@ -24,19 +24,28 @@ export type PackageRow = {
 };
 
 /** A package as a file shows it: without the description, with its courier's code. */
-export type ExportRow = Omit<PackageRow, 'description'> & { courier_code: string | null };
+export type ExportRow = Omit<PackageRow, 'description' | 'received_at'> & {
+  courier_code: string | null;
+  /** YYYY-MM-DD HH:MM:SS in UTC. */
+  entry_date_time: string;
+};
 
 const SHOWN = sql`p.id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb,
   p.shipper, p.received_at, p.status`;
+const LISTED = sql`${SHOWN}, p.description, c.name as courier_name, r.name as carrier_name, m.manifest_number`;
+// the time as text, because 10,000 dates read and written in JavaScript took a fifth of an export
+const EXPORTED = sql`p.id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb,
+  p.shipper, p.status, to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as entry_date_time,
+  c.name as courier_name, c.code as courier_code, r.name as carrier_name, m.manifest_number`;
 
 /** One page, the newest first. */
 export function listPackages(db: Db, caller: UserCaller, filters: PackageFilters, page: PageNumber): Sql {
-  return pageOfPackages(db, caller, filters, page, sql`${SHOWN}, p.description`);
+  return pageOfPackages(db, caller, filters, page, sql`${SHOWN}, p.description`, LISTED);
 }
 
 /** The same page for a file. */
 export function exportPackages(db: Db, caller: UserCaller, filters: PackageFilters, page: PageNumber): Sql {
-  return pageOfPackages(db, caller, filters, page, SHOWN);
+  return pageOfPackages(db, caller, filters, page, SHOWN, EXPORTED);
 }
 
 /** The names are looked up for the page's rows alone. */
@@ -45,14 +54,15 @@ function pageOfPackages(
   caller: UserCaller,
   filters: PackageFilters,
   { limit, page }: PageNumber,
-  columns: Sql,
+  kept: Sql,
+  answered: Sql,
 ): Sql {
   return sql`with page as materialized (
-      select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${columns}
+      select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${kept}
       from packages p where ${matching(db, caller, filters)}
       order by p.received_at desc, p.id desc
       limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint)
-    select ${columns}, c.name as courier_name, c.code as courier_code, r.name as carrier_name, m.manifest_number
+    select ${answered}
     from page p
     left join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
     left join carriers r on ${tenantRows(db, caller, 'r')} and r.tenant_id = p.tenant_id and r.id = p.carrier_id
