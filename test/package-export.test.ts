@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import Papa from 'papaparse';
 import { DEMO } from '../src/demo/seed.js';
 import { harmless, HEADINGS } from '../src/packages/cells.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
+import { makeWorkbookWriter } from '../src/packages/spreadsheet.js';
+import { askSteadily } from './support/client.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 import { readWorkbook } from './support/workbook.js';
 
@@ -62,7 +63,8 @@ describe.each(FORMATS)('a file of %s', (format) => {
     expect(heading).toEqual([...HEADINGS]);
     const records = await listed('admin', filters);
     expect(records).toHaveLength(200);
-    const text = (value: unknown) => (value === null ? '' : String(value));
+    // as: what the contract has in these fields
+    const text = (value: unknown) => String((value as string | number | null) ?? '');
     expect(lines).toEqual(
       records.map((record) => [
         ...[record['user_code'], record['package_id'], record['tracking_number'], record['house_number']].map(
@@ -351,33 +353,33 @@ describe('10,000 rows', () => {
   test.each(FORMATS)(
     'as %s, ten at once, leave the service answering',
     async (format) => {
-      const delay = monitorEventLoopDelay({ resolution: 5 });
       await service.tokenOf('admin');
-      delay.enable();
       let isOver = false;
       const waits: number[] = [];
-      const asking = (async () => {
-        while (!isOver) {
+      const asking = askSteadily(
+        50,
+        () => isOver,
+        async () => {
           const startMs = performance.now();
           expect((await service.call('getHealth')).status).toBe(200);
           waits.push(performance.now() - startMs);
-        }
-      })();
+        },
+      );
       const replies = await Promise.all(
         Array.from({ length: 10 }, () => untilAdmitted(() => exported('admin', format, BULK))),
       );
       isOver = true;
       await asking;
-      delay.disable();
       expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200));
       expect(new Set(replies.map(({ body }) => (body['bytes'] as Buffer).length > 500_000))).toEqual(
         new Set([true]),
       );
-      // generous: the test's own reading of ten files shares the loop, and a busy machine delays any
-      expect(delay.percentile(99) / 1e6).toBeLessThan(250);
-      expect(Math.max(...waits)).toBeLessThan(1_500);
+      // the machine may be busy with other things, and this test's own reading of the files shares the loop
+      const sorted = waits.sort((a, b) => a - b);
+      expect(sorted[Math.floor(sorted.length * 0.9)]).toBeLessThan(200);
+      expect(sorted.at(-1)).toBeLessThan(1_500);
     },
-    60_000,
+    120_000,
   );
 
   test('40 exports at once: each is a file or a 503 that says when to come again, and later ones are served', async () => {
@@ -392,4 +394,13 @@ describe('10,000 rows', () => {
     }
     expect((await exported('admin', 'xlsx')).status).toBe(200);
   }, 60_000);
+});
+
+test('a workbook that cannot be written fails alone, and the next one is written', async () => {
+  const writeWorkbook = makeWorkbookWriter();
+  // longer than a cell may be
+  await expect(writeWorkbook([1], () => ['x'.repeat(40_000)])).rejects.toThrow(/32767/);
+  const books = await Promise.all(['a', 'b', 'c'].map((text) => writeWorkbook([text], (cell) => [cell])));
+  expect(books.map((bytes) => readWorkbook(bytes)[1]?.[0]?.value)).toEqual(['a', 'b', 'c']);
+  expect(readWorkbook(await writeWorkbook([], () => []))).toHaveLength(1);
 });

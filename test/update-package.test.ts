@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 type Row = Record<string, unknown>;
+type Parcel = Record<string, string | number | null>;
 
 const update = (as: string, package_id: string, fields: object = {}) =>
   service.call('updatePackage', { as, body: { package_id, ...fields } });
@@ -25,7 +26,7 @@ let serial = 0;
 const freshNumber = () => `UPD${process.pid}N${(serial += 1)}`;
 
 /** Straight into the table: a package of IEX-1001, unless told otherwise. */
-async function addPackage(row: Row = {}): Promise<string> {
+async function addPackage(row: Parcel = {}): Promise<string> {
   const id = randomUUID();
   const number = String(row['tracking_number'] ?? freshNumber());
   const full = {
@@ -516,7 +517,7 @@ describe('at once', () => {
     // each began where another ended: an Eulerian walk from the first weight to the last
     const weightsOf = (side: string) => audited.map((entry) => (entry[side] as Row)['weight_lb']);
     const { weight_lb: last } = await rowOf(id);
-    expect([...weightsOf('before'), String(Number(last).toFixed(3))].sort()).toEqual(
+    expect([...weightsOf('before'), Number(last).toFixed(3)].sort()).toEqual(
       ['4.250', ...weightsOf('after')].sort(),
     );
   }, 120_000);

@@ -5,32 +5,29 @@ import { toCells } from './cells.js';
 import { writeCsv } from './csv.js';
 import { filtersOf, type PackageQuery } from './filters.js';
 import { exportPackages, type ExportRow } from './list-queries.js';
-import { writeWorkbook } from './spreadsheet.js';
+import type { WorkbookWriter } from './spreadsheet.js';
 
-const KINDS = {
-  csv: { mediaType: 'text/csv', write: writeCsv },
-  xlsx: {
-    mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    write: writeWorkbook,
-  },
+const MEDIA_TYPES = {
+  csv: 'text/csv',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const;
 
-type MediaType = (typeof KINDS)[keyof typeof KINDS]['mediaType'];
+type MediaType = (typeof MEDIA_TYPES)[keyof typeof MEDIA_TYPES];
 
 /** The page that the filters select as a file, masked as the list is. At most 10,000 rows are in memory for it. */
 export async function exportPage(
   db: Db,
   caller: UserCaller,
   query: PackageQuery,
-  now: Date,
+  { now, writeWorkbook }: { now: Date; writeWorkbook: WorkbookWriter },
 ): Promise<FileReply<MediaType>> {
   const { page, limit, export_format: format } = query;
   const filters = filtersOf(query);
   const [rows] = await readInScope(db, caller, [exportPackages(db, caller, filters, { page, limit })]);
-  const { mediaType, write } = KINDS[format];
+  const write = format === 'csv' ? writeCsv : writeWorkbook;
   // as: the columns that the statement selects
   const content = await write(rows as ExportRow[], (row) => toCells(caller, row));
-  return { name: `packages-${stampOf(now)}.${format}`, mediaType, content };
+  return { name: `packages-${stampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
 }
 
 /** YYYYMMDD-HHMMSS in UTC. */

@@ -11,6 +11,7 @@ import {
   updatePackage,
   type PackageQuery,
 } from './packages.js';
+import { makeWorkbookWriter } from './spreadsheet.js';
 import { makeTurns } from './turns.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
@@ -21,6 +22,7 @@ const EXPORT_WAIT_MS = 15_000;
 
 export function packageHandlers({ db }: Deps) {
   const exports = makeTurns(EXPORTS_AT_ONCE, EXPORTS_WAITING, EXPORT_WAIT_MS);
+  const writeWorkbook = makeWorkbookWriter();
 
   return {
     async receivePackage({ body, caller, requestId }) {
@@ -47,7 +49,8 @@ export function packageHandlers({ db }: Deps) {
         };
       }
       if (body.export) {
-        const file = await exports.inTurn(() => exportPage(db, caller, body, new Date()));
+        const options = { now: new Date(), writeWorkbook };
+        const file = await exports.inTurn(() => exportPage(db, caller, body, options));
         return { statusCode: 200, file };
       }
       const found = await findPackages(db, caller, body);

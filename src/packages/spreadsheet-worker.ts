@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import type { AOA2SheetOpts } from 'xlsx';
 import type { Cell } from './cells.js';
 
@@ -12,15 +12,19 @@ const NOT_IN_XML = /[\ufffe\uffff]/g;
 // an underscore that would be read as the begin of such an escape is escaped itself
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
-// as: writeWorkbook sent it
-const lines = JSON.parse(workerData as string) as Cell[][];
-const cells = lines.map((line) => line.map(toWritable));
-// as: the library's types lack the option; a list a row instead of a key a cell
-const sheet = utils.aoa_to_sheet(cells, { dense: true } as AOA2SheetOpts);
-const book = { SheetNames: ['Packages'], Sheets: { Packages: sheet } };
-// as: what it answers for this type
-const bytes = write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }) as Buffer;
-parentPort?.postMessage(bytes);
+// as: spreadsheet.ts sent it
+parentPort?.on('message', (text: string) => {
+  const lines = JSON.parse(text) as Cell[][];
+  // as: the library's types lack the option; a list a row instead of a key a cell
+  const sheet = utils.aoa_to_sheet(
+    lines.map((line) => line.map(toWritable)),
+    { dense: true } as AOA2SheetOpts,
+  );
+  const book = { SheetNames: ['Packages'], Sheets: { Packages: sheet } };
+  parentPort?.postMessage(
+    write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }),
+  );
+});
 
 function toWritable(cell: Cell): Cell | null {
   if (typeof cell === 'number') return cell;

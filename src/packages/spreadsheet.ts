@@ -9,21 +9,62 @@ const WORKER = join(projectRoot, 'dist', 'src', 'packages', 'spreadsheet-worker.
 // 10,000 rows take 90 MB there; beyond this the worker ends, and not the service.
 const MAX_HEAP_MB = 256;
 
+/** To start one takes as long as half a workbook of 10,000 rows; to keep one takes its heap. */
+const IDLE_MS = 10_000;
+
+export type WorkbookWriter = <Row>(rows: Row[], toCells: (row: Row) => Cell[]) => Promise<Buffer>;
+
 /**
- * A workbook of one sheet, written in a thread of its own: the library takes a third of a second for 10,000 rows
- * and cannot be interrupted. The thread ends with the book, so that nothing of it stays in memory.
+ * Writes workbooks of one sheet, each in a thread of its own: the library takes a third of a second for 10,000 rows
+ * and cannot be interrupted. A thread that is done serves the next one for a while. How many there are at once is
+ * the caller's to bound.
  */
-export async function writeWorkbook<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<Buffer> {
-  const lines = [[...HEADINGS], ...rows.map(toCells)];
-  // as one text: copying it to the thread costs a tenth of copying 140,000 cells one by one
-  const worker = new Worker(WORKER, {
-    workerData: JSON.stringify(lines),
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-  });
-  const bytes = await new Promise<Uint8Array>((resolve, reject) => {
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`The spreadsheet worker ended with ${code}.`)));
-  });
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+export function makeWorkbookWriter(): WorkbookWriter {
+  const idle = new Map<Worker, NodeJS.Timeout>();
+
+  function take(): Worker {
+    const [found] = idle;
+    if (!found) return new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    const [worker, ending] = found;
+    clearTimeout(ending);
+    idle.delete(worker);
+    worker.ref();
+    return worker;
+  }
+
+  function keep(worker: Worker): void {
+    worker.unref();
+    const ending = setTimeout(() => {
+      idle.delete(worker);
+      void worker.terminate();
+    }, IDLE_MS);
+    idle.set(worker, ending.unref());
+  }
+
+  return async (rows, toCells) => {
+    const worker = take();
+    try {
+      // as one text: copying it to the thread costs a tenth of copying 140,000 cells one by one
+      const bytes = await ask(worker, JSON.stringify([[...HEADINGS], ...rows.map(toCells)]));
+      keep(worker);
+      return bytes;
+    } catch (error) {
+      void worker.terminate();
+      throw error;
+    }
+  };
+}
+
+async function ask(worker: Worker, lines: string): Promise<Buffer> {
+  try {
+    const bytes = await new Promise<Uint8Array>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`The spreadsheet worker ended with ${code}.`)));
+      worker.postMessage(lines);
+    });
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } finally {
+    worker.removeAllListeners();
+  }
 }
