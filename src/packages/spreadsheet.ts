@@ -24,12 +24,18 @@ export function makeWorkbookWriter(): WorkbookWriter {
 
   function take(): Worker {
     const [found] = idle;
-    if (!found) return new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    if (!found) return start();
     const [worker, ending] = found;
     clearTimeout(ending);
     idle.delete(worker);
     worker.ref();
     return worker;
+  }
+
+  function start(): Worker {
+    const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    // one that ends while nobody waits for it is not to be taken again
+    return worker.once('exit', () => idle.delete(worker));
   }
 
   function keep(worker: Worker): void {
@@ -55,16 +61,23 @@ export function makeWorkbookWriter(): WorkbookWriter {
   };
 }
 
-async function ask(worker: Worker, lines: string): Promise<Buffer> {
-  try {
-    const bytes = await new Promise<Uint8Array>((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', (code) => reject(new Error(`The spreadsheet worker ended with ${code}.`)));
-      worker.postMessage(lines);
-    });
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  } finally {
-    worker.removeAllListeners();
-  }
+function ask(worker: Worker, lines: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const onMessage = ({ buffer, byteOffset, byteLength }: Uint8Array) => {
+      leave();
+      resolve(Buffer.from(buffer, byteOffset, byteLength));
+    };
+    const onEnd = (reason: unknown) => {
+      leave();
+      reject(
+        reason instanceof Error ? reason : new Error(`The spreadsheet worker ended: ${String(reason)}.`),
+      );
+    };
+    // one by one: removeAllListeners would take Node's own along, and the worker would answer nobody
+    const leave = () => {
+      worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
+    };
+    worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
+    worker.postMessage(lines);
+  });
 }
