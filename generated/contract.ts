@@ -265,12 +265,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List packages
+         * List, export or dispatch packages
          * @description For staff, who see all packages, and for couriers, who see those of their own account. All filters are optional and
-         *     combine with AND; without a body you get the first 25 packages. It only reads, although it is a POST.
+         *     combine with AND; without a body you get the first 25 packages.
          *
          *     Where the customer of a package is unknown, a courier sees only the last four characters of its tracking number,
          *     and `trackingNumber` does not find it by the hidden part. A `courierID` outside a courier's own account is ignored.
+         *     Both hold for the list, the file and the dispatch alike.
          *
          *     ```php
          *     $filters = ['entryDateFloor' => '2026-11-01', 'limit' => 100];
@@ -280,8 +281,65 @@ export interface paths {
          *         // use $body['data']
          *     } while ($page < $body['meta']['total_pages']);
          *     ```
+         *
+         *     **Export.** With `export` true the answer is a file instead of JSON: the same page of the same filters, so set
+         *     `limit` (25 unless you say otherwise, at most 10,000) and turn the pages for more. `export_format` is `csv` or
+         *     `xlsx`. The columns are User Code, Package ID, Tracking Number, House Number, First Name, Last Name, Courier,
+         *     Courier Code, Carrier, Shipper, Weight, Status, Manifest Number, Entry Date Time; what is unknown is an empty cell.
+         *
+         *     - The CSV follows RFC 4180: commas, `"` doubled inside quotes, CRLF at the end of each line, a header line. It is
+         *       UTF-8 without a byte order mark, which `fgetcsv` would hand you as part of the first column's name. For people
+         *       who open the file in a spreadsheet program, ask for `xlsx`: in it every text stays text, a number of 22 digits too.
+         *     - A text that a spreadsheet program would run as a formula (it begins with `=`, `+`, `-`, `@` or one of their wide
+         *       forms, also after white space, or with a tab or a line break) has an apostrophe in front of it. Weight is a number.
+         *     - Many exports at once wait for each other, and are refused with 503 `overloaded` when the wait gets long.
+         *
+         *     ```php
+         *     $csv = $download('/api/RetrievePackages.php', ['export' => true, 'limit' => 10000, 'page' => 1]);
+         *     file_put_contents('packages.csv', $csv);
+         *     ```
+         *
+         *     **Dispatch.** With `action` `queue_dispatch` nothing is listed: packages are queued to be synchronised with their
+         *     courier's own system, which then happens by itself. They are those of `package_ids`, of which ids that you cannot
+         *     see are left out without a word; without `package_ids` they are all that the filters select, on all pages, and
+         *     `page` and `limit` do not matter. A package that is queued already is not queued twice: what is sent is its state at
+         *     the time of sending. A package of no known courier has no system to go to and is not queued. More than 100,000
+         *     packages at once are refused with 400; select fewer, for example by date. `export` cannot be combined with it.
          */
         post: operations["retrievePackages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/UpdatePackage.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change a package
+         * @description For staff, and for couriers on the packages of their own account. Send the package and the fields to change; what
+         *     you leave out stays as it is. An empty text clears `user_code`, `first_name`, `last_name`, `shipper`, `description`
+         *     and `package_type`; no other field can be cleared.
+         *
+         *     `fields_updated` counts the fields that really changed. When it is 0, nothing was written. After any change the
+         *     package is queued to be synchronised with its courier's own system, once, however often it is changed before it is
+         *     sent. A package may be changed whatever its status and whatever became of its manifest.
+         *
+         *     - A new `user_code` must be that of an active customer. It links the package to the customer, and does not change
+         *       the names on it: send these too if they shall.
+         *     - A new `tracking_number` takes the pre-alerts along: one that the old number had answered waits again (`pending`),
+         *       and one of the new number becomes `received`, or `flagged` where the owner is not the package's.
+         *     - A courier does not see the whole number of a package of no known customer, and cannot change it before it has
+         *       named the customer; the masked number, sent back as it was shown, changes nothing.
+         */
+        post: operations["updatePackage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -749,7 +807,7 @@ export interface components {
          *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
-         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code |
+         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it |
          *     | 413 | `body_too_large` |
          *     | 415 | `unsupported_media_type` |
          *     | 422 | `credentials_required` user name or password absent or blank |
@@ -1170,7 +1228,27 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
+            /**
+             * @description True for a file instead of JSON.
+             * @default false
+             */
+            export: boolean;
+            /**
+             * @description The kind of file that `export` answers with.
+             * @default csv
+             * @enum {string}
+             */
+            export_format: "csv" | "xlsx";
+            /**
+             * @description Left out, packages are listed or exported; with `queue_dispatch` they are queued for synchronisation.
+             * @enum {string}
+             */
+            action?: "queue_dispatch";
+            /** @description With `queue_dispatch`, these packages instead of those that the filters select. Otherwise it is ignored. */
+            package_ids?: string[];
         };
+        /** @description A header line, then one line a package. */
+        PackagesCsv: string;
         Package: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. A courier sees `*` for all but its last four characters while the customer is unknown. */
@@ -1210,6 +1288,57 @@ export interface components {
             limit: number;
             /** @description Pages that they fill. */
             total_pages: number;
+        };
+        /** @description A page of packages. */
+        PackageList: components["schemas"]["Success"] & {
+            /** @description The records of this page. */
+            data: components["schemas"]["Package"][];
+            meta: components["schemas"]["PackageListMeta"];
+        };
+        /** @description What a `queue_dispatch` did. */
+        PackageDispatch: components["schemas"]["Success"] & {
+            data: {
+                dispatch_id: components["schemas"]["Uuid"];
+                /** @description How many packages the ids or the filters selected, of those that you may see. */
+                total_selected: number;
+                /** @description How many of them were newly queued. The others were queued already, or have no courier. */
+                total_queued: number;
+            };
+        };
+        /** @description The package, and the fields to change. What you leave out stays as it is. */
+        PackageUpdate: {
+            /**
+             * Format: uuid
+             * @description The package.
+             */
+            package_id: string;
+            /** @description The user code of an active customer of the package's courier, whose package it becomes; an empty text makes the customer unknown. For a package of no courier, a user code that is one courier's alone also sets the courier. */
+            user_code?: string;
+            /** @description The first name on the package. A new `user_code` alone does not change it. Empty clears it. */
+            first_name?: string;
+            /** @description The last name on the package. A new `user_code` alone does not change it. Empty clears it. */
+            last_name?: string;
+            /** @description Sender. Empty clears it. */
+            shipper?: string;
+            /** @description Contents. Empty clears it. */
+            description?: string;
+            /** @description Kind of package, for example box, envelope or pallet. Empty clears it. */
+            package_type?: string;
+            /** @description The carrier's number. White space at either end is trimmed. No other package may have it. The pre-alerts of the old and of the new number follow. */
+            tracking_number?: string;
+            /** @description Weight in lb, at most 3 decimals. */
+            weight?: number;
+            /** @description Length in inches, at most 2 decimals. */
+            length?: number;
+            /** @description Width in inches, at most 2 decimals. */
+            width?: number;
+            /** @description Height in inches, at most 2 decimals. */
+            height?: number;
+        };
+        PackageUpdated: {
+            /** @description How many fields have changed; 0 where all were as you sent them. */
+            fields_updated: number;
+            package_id: components["schemas"]["Uuid"];
         };
         /** @description Air waybill number, as `123-12345675` or as eleven digits. It is stored as you send it; its leading three digits, where it has them, set the airline. */
         AwbNumber: string;
@@ -2116,6 +2245,11 @@ export interface components {
          * @example 30
          */
         RetryAfter: number;
+        /**
+         * @description Of a file only. The name to save it under, with the UTC time of the export.
+         * @example attachment; filename="packages-20261121-083000.csv"
+         */
+        ContentDisposition: string;
     };
     pathItems: never;
 }
@@ -3265,69 +3399,25 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One page of packages. */
+            /** @description One page of packages, the file, or how many packages the dispatch selected. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
-                     * @example {
-                     *       "status": "success",
-                     *       "message": "2 packages found.",
-                     *       "data": [
-                     *         {
-                     *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
-                     *           "tracking_number": "1Z999AA10123456784",
-                     *           "house_number": "7K3M9QW",
-                     *           "user_code": "IEX-1001",
-                     *           "first_name": "Marcia",
-                     *           "last_name": "Campbell",
-                     *           "weight": 4.25,
-                     *           "shipper": "Example Books",
-                     *           "description": "Three paperback books",
-                     *           "entry_date_time": "2026-11-21 08:30:00",
-                     *           "courier_name": "Island Express",
-                     *           "carrier_name": "UPS",
-                     *           "manifest_number": "MAN-20261121-K7Q2",
-                     *           "status": "received"
-                     *         },
-                     *         {
-                     *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02",
-                     *           "tracking_number": "9400111899223100001234",
-                     *           "house_number": "7K3M9R4",
-                     *           "user_code": null,
-                     *           "first_name": null,
-                     *           "last_name": null,
-                     *           "weight": 12.5,
-                     *           "shipper": null,
-                     *           "description": null,
-                     *           "entry_date_time": "2026-11-20 17:05:42",
-                     *           "courier_name": null,
-                     *           "carrier_name": null,
-                     *           "manifest_number": null,
-                     *           "status": "received"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "total_count": 2,
-                     *         "total_weight": 16.75,
-                     *         "page": 1,
-                     *         "limit": 25,
-                     *         "total_pages": 1
-                     *       },
-                     *       "timestamp": 1795249800
-                     *     }
+                     * @example User Code,Package ID,Tracking Number,House Number,First Name,Last Name,Courier,Courier Code,Carrier,Shipper,Weight,Status,Manifest Number,Entry Date Time
+                     *     IEX-1001,01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01,1Z999AA10123456784,7K3M9QW,Marcia,Campbell,Island Express,IEX,UPS,Example Books,4.25,received,MAN-20261121-K7Q2,2026-11-21 08:30:00
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description The records of this page. */
-                        data: components["schemas"]["Package"][];
-                        meta: components["schemas"]["PackageListMeta"];
-                    };
+                    "text/csv": components["schemas"]["PackagesCsv"];
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "application/json": components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
                 };
             };
-            /** @description The body is not JSON, or a field is not acceptable. */
+            /** @description The body is not JSON, a field is not acceptable, the action does not exist, or more than 100,000 packages are selected for a dispatch. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -3350,6 +3440,82 @@ export interface operations {
             };
             405: components["responses"]["PostOnly"];
             408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePackage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PackageUpdate"];
+            };
+        };
+        responses: {
+            /** @description Changed, or as it was already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["PackageUpdated"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `package_id` is missing, a field is not acceptable, or the user code is not that of an active customer (`unknown_user_code`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The package belongs to another courier (`record_forbidden`), the account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such package. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Another package has this tracking number. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

@@ -26,8 +26,10 @@ export type Handlers = {
   login: Handler<'login'>;
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
-  /** List packages */
+  /** List, export or dispatch packages */
   retrievePackages: Handler<'retrievePackages'>;
+  /** Change a package */
+  updatePackage: Handler<'updatePackage'>;
   /** Create a manifest */
   createManifest: Handler<'createManifest'>;
   /** Change a manifest */

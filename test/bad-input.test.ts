@@ -541,6 +541,12 @@ describe('mass assignment', () => {
       body: () => ({ tracking_number: freshNumber(), weight: 1, courier_id: DEMO.couriers.IEX }),
       rowOf: dataOf('package_id'),
     },
+    updatePackage: {
+      id: 'updatePackage',
+      table: 'packages',
+      body: async () => ({ package_id: await newPackage(), description: 'D' }),
+      rowOf: ofBody('package_id'),
+    },
     createManifest: {
       id: 'createManifest',
       table: 'manifests',

@@ -163,13 +163,14 @@ describe.each(LAYERS)('%s', (_name, options) => {
   test.each(READERS)('%s reads and searches everything, and finds only what it may', async (principal) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
-    const retrieve = (filters: Record<string, string>) =>
+    const retrieve = (filters: Record<string, string | boolean>) =>
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
     const bills = (query: Record<string, string>) =>
       service.call('loadCourierBills', { as: principal, query });
     const customers = (query: Record<string, string | number>) =>
       service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
     const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
+    replies.push(await retrieve({ export: true }));
     for (const page of [1, 2, 3, 4]) replies.push(await customers({ page }));
     for (const sort of ['user_code', 'last_name', 'branch', 'courier_name', 'created_at', 'updated_at'])
       replies.push(await customers({ sort_by: sort }), await customers({ sort_by: sort, sort_dir: 'DESC' }));

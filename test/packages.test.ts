@@ -4,7 +4,7 @@ import { demoId } from '../src/demo/ids.js';
 import { DEMO } from '../src/demo/seed.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
 import { maskTrackingNumber } from '../src/packages/masking.js';
-import { startService, type Reply, type Service } from './support/service.js';
+import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const ZONES = ['UTC', 'America/Jamaica', 'America/New_York', 'Pacific/Kiritimati', 'Asia/Kolkata'];
@@ -401,6 +401,79 @@ test('nobody without a token, nobody with a disabled account', async () => {
     code: 'token_missing',
   });
   expect((await list('disabled', {})).body).toMatchObject({ code: 'account_disabled' });
+});
+
+describe('the totals that are kept', () => {
+  // a row of each courier and of nobody, as counted and as kept
+  const COMPARED = `
+    select tenant_id, package_owner(courier_id) as courier_id, count(*)::int as n, sum(weight_lb) as w from packages group by 1, 2
+    except
+    select tenant_id, courier_id, sum(total)::int, sum(weight_lb) from package_tallies group by 1, 2`;
+  const expectKept = async () => {
+    const { rows } = await service.owner.query(COMPARED);
+    expect(rows).toEqual([]);
+    const { rows: more } = await service.owner.query(
+      `select (select sum(total) from package_tallies) = (select count(*) from packages) as agree`,
+    );
+    expect(more).toEqual([{ agree: true }]);
+  };
+
+  test('are those of the rows, after everything that has been loaded', expectKept);
+
+  test('lose nothing to 200 scans, updates and links at once', async () => {
+    const ids = await addPackages(
+      Array.from({ length: 50 }, (_, index) => ({ courier_id: index % 2 ? IEX : null, user_code: null })),
+    );
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        untilAdmitted(() => {
+          const package_id = ids[index % 50];
+          const link = index % 100 < 50 ? {} : { user_code: 'IEX-1001' };
+          return index % 2
+            ? service.call('receivePackage', {
+                as: 'warehouse',
+                body: { tracking_number: randomUUID(), weight: 1.001, courier_id: index % 3 ? IEX : HRB },
+              })
+            : service.call('updatePackage', {
+                as: 'admin',
+                body: { package_id, weight: 1 + index / 8, ...link },
+              });
+        }),
+      ),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 201]));
+    await expectKept();
+  }, 60_000);
+
+  test('follow what is deleted, moved between owners and weighed anew, in bulk', async () => {
+    const ids = await addPackages(Array.from({ length: 300 }, () => ({ courier_id: IEX, weight_lb: 2.5 })));
+    await expectKept();
+    const { owner } = service;
+    await owner.query('update packages set courier_id = $1, user_code = null where id = any($2)', [HRB, ids]);
+    await owner.query('update packages set courier_id = null where id = any($1)', [ids.slice(0, 50)]);
+    await owner.query('update packages set weight_lb = weight_lb * 2 where id = any($1)', [ids]);
+    await owner.query("update packages set shipper = 'Nobody', weight_lb = weight_lb where id = any($1)", [
+      ids,
+    ]);
+    await expectKept();
+    await owner.query('delete from packages where id = any($1)', [ids]);
+    await expectKept();
+  });
+
+  test('are what the list answers, as the counting of rows does', async () => {
+    // a filter that every package passes makes the list count
+    const passed = { entryDateFloor: '0001-01-01' };
+    for (const as of ['admin', 'iex', 'hrb', 'two/admin', 'two/two']) {
+      for (const filter of [{}, { courierID: IEX }, { courierID: HRB }, { courierID: TWO }]) {
+        const kept = (await list(as, filter)).body.meta;
+        expect([as, filter, kept]).toEqual([
+          as,
+          filter,
+          (await list(as, { ...filter, ...passed })).body.meta,
+        ]);
+      }
+    }
+  });
 });
 
 describe.each([

@@ -100,6 +100,17 @@ export type PrealertTally = Prisma.PrealertTallyModel
  */
 export type Package = Prisma.PackageModel
 /**
+ * Model PackageTally
+ * How many packages a courier has and what they weigh, kept by triggers as the pre-alerts' counters are; a
+ * package of no courier counts under the zero id.
+ */
+export type PackageTally = Prisma.PackageTallyModel
+/**
+ * Model PackageSync
+ * Where a package stands with its courier's own system; none while it was never to be synchronised.
+ */
+export type PackageSync = Prisma.PackageSyncModel
+/**
  * Model PackageEvent
  * Every change of a package's status, append-only.
  */

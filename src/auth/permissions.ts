@@ -17,6 +17,7 @@ const HOLDERS = {
   'customer:add': EDITORS,
   'customer:edit': EDITORS,
   'package:view': EVERYBODY,
+  'package:edit': EVERYBODY,
   'package:receive': STAFF,
   'manifest:create': STAFF,
   'manifest:edit': STAFF,

@@ -42,7 +42,7 @@ export function checkReplies(
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const isReference = request.url.startsWith('/docs');
     if (isReference) return payload;
-    const text = typeof payload === 'string' ? payload : '';
+    const text = Buffer.isBuffer(payload) ? payload.toString() : typeof payload === 'string' ? payload : '';
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;
     const header = (name: string) => reply.getHeader(name)?.toString();
@@ -91,11 +91,11 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
     judge(operationId, { status, header, headerNames, text }) {
       const declared = operations.get(operationId)?.responses[String(status)];
       if (!declared) return [`${operationId} does not declare ${status}`];
+      const mediaType = mediaTypeOf(header('content-type'));
       const faults = [
-        ...headerFaults(declared.headers ?? {}, header),
+        ...headerFaults(declared.headers ?? {}, header, mediaType),
         ...undeclaredHeaders(declared.headers ?? {}, headerNames),
       ];
-      const mediaType = mediaTypeOf(header('content-type'));
       if (!declared.content && !mediaType && text === '') return faults;
       const media = declared.content?.[mediaType];
       if (!media) return [...faults, `${operationId} ${status} does not declare ${mediaType || 'a body'}`];
@@ -112,10 +112,12 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
     return validate;
   }
 
-  function headerFaults(declared: Headers, header: Reply['header']): string[] {
+  /** An optional header belongs to the files among a status's answers: they must have it, its JSON need not. */
+  function headerFaults(declared: Headers, header: Reply['header'], mediaType: string): string[] {
+    const isFile = mediaType !== '' && !/[/+](json|yaml)$/.test(mediaType);
     return Object.entries(declared).flatMap(([name, { required, schema }]) => {
       const text = header(name);
-      if (text === undefined) return required ? [`the header ${name} is missing`] : [];
+      if (text === undefined) return required || isFile ? [`the header ${name} is missing`] : [];
       const value = schema?.['type'] === 'integer' ? Number(text) : text;
       return schema ? faultsOf(validatorOf(schema), value).map((fault) => `the header ${name} ${fault}`) : [];
     });

@@ -65,13 +65,15 @@ function toRouteHandler(id: string, handlers: Handlers) {
   };
 }
 
+/** The name is of our own making: plain ASCII without quotes. */
 function sendFile(
   reply: FastifyReply,
   { mediaType, content, name, headers = {} }: FileReply<string>,
 ): FastifyReply {
+  const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
   void reply.headers(headers);
   if (name) void reply.header('content-disposition', `attachment; filename="${name}"`);
-  return reply.type(mediaType).send(content);
+  return reply.type(mediaType + charset).send(content);
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

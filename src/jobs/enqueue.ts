@@ -3,7 +3,7 @@ import { newId } from '../ids.js';
 
 /** An effect outside the database. What each kind's payload holds is stated beside who enqueues it. */
 export type JobRequest = {
-  kind: 'package.created' | 'package.status_changed' | 'manifest.status_mail';
+  kind: 'package.created' | 'package.status_changed' | 'package.sync' | 'manifest.status_mail';
   /** Whose endpoint or mailbox it is for. */
   courierId: string;
   payload: Record<string, unknown>;

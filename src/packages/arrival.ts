@@ -3,6 +3,7 @@ import type { UserCaller } from '../auth/callers.js';
 import type { Db, Tx } from '../db/transaction.js';
 import { newId } from '../ids.js';
 import { enqueueStatement, type JobRequest } from '../jobs/enqueue.js';
+import { settledFact } from './announcements.js';
 import {
   insertReceivedEvent,
   settleAnnouncements,
@@ -41,14 +42,6 @@ const receivedFact = ({ id, ...columns }: NewPackage, { status, received_at }: R
   entity: 'package',
   entityId: id,
   after: { ...columns, status, received_at },
-});
-
-const settledFact = ({ id, status }: Announcement, became: 'received' | 'flagged'): AuditFact => ({
-  action: `prealert.${became}`,
-  entity: 'prealert',
-  entityId: id,
-  before: { status },
-  after: { status: became },
 });
 
 /**

@@ -1,9 +1,29 @@
+import { availableParallelism } from 'node:os';
 import type { Handlers } from '../../generated/handlers.js';
+import type { ReplyOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
-import { findPackages, receivePackage } from './packages.js';
+import { invalidField } from '../errors.js';
+import {
+  exportPage,
+  findPackages,
+  queueDispatch,
+  receivePackage,
+  updatePackage,
+  type PackageQuery,
+} from './packages.js';
+import { makeWorkbookWriter } from './spreadsheet.js';
+import { makeTurns } from './turns.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
+/** Exports that are made at once, one core left to everything else; each holds 10,000 rows and a thread's heap. */
+const EXPORTS_AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
+const EXPORTS_WAITING = 20;
+const EXPORT_WAIT_MS = 15_000;
+
 export function packageHandlers({ db }: Deps) {
+  const exports = makeTurns(EXPORTS_AT_ONCE, EXPORTS_WAITING, EXPORT_WAIT_MS);
+  const writeWorkbook = makeWorkbookWriter();
+
   return {
     async receivePackage({ body, caller, requestId }) {
       const receipt = await receivePackage(db, caller, requestId, body);
@@ -18,15 +38,45 @@ export function packageHandlers({ db }: Deps) {
       return { statusCode: 201, message: `Package received.${owner}`, data };
     },
 
-    async retrievePackages({ body, caller }) {
+    async retrievePackages({ body, caller, requestId }): Promise<ReplyOf<'retrievePackages'>> {
+      assertOneWish(body);
+      if (body.action) {
+        const { dispatchId, selected, queued } = await queueDispatch(db, caller, requestId, body);
+        return {
+          statusCode: 200,
+          message: `A live sync was triggered for ${nPackages(selected)}.`,
+          data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
+        };
+      }
+      if (body.export) {
+        const options = { now: new Date(), writeWorkbook };
+        const file = await exports.inTurn(() => exportPage(db, caller, body, options));
+        return { statusCode: 200, file };
+      }
       const found = await findPackages(db, caller, body);
-      const total = found.totals.total_count;
       return {
         statusCode: 200,
-        message: total === 1 ? '1 package found.' : `${total} packages found.`,
+        message: `${nPackages(found.totals.total_count)} found.`,
         data: found.rows.map((row) => viewPackage(caller, row)),
         meta: viewMeta(found),
       };
     },
-  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages'>;
+
+    async updatePackage({ body, caller, requestId }) {
+      const fields = await updatePackage(db, caller, requestId, body);
+      const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
+      return {
+        statusCode: 200,
+        message: fields === 0 ? 'No changes. The package is as you sent it.' : changed,
+        data: { fields_updated: fields, package_id: body.package_id.toLowerCase() },
+      };
+    },
+  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'updatePackage'>;
 }
+
+/** A file of what was queued would be neither the one nor the other. */
+function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
+  if (action && wantsFile) throw invalidField('export', `cannot be combined with ${action}`);
+}
+
+const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

@@ -3,9 +3,11 @@ import type { BodyOf } from '../contract/types.js';
 import { inScope, type Db, type Tx } from '../db/transaction.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
+import { findAnnouncements } from './announcements.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import * as queries from './intake-queries.js';
+import { toInches, toPounds } from './measures.js';
 import { findNamed, type Named } from './named.js';
 import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
 
@@ -60,10 +62,10 @@ async function findFirst(
 /** Weight and measures as exact decimals: the contract has seen to it that they have no more of them. */
 function readMeasures({ weight, length, width, height }: Intake) {
   return {
-    weight_lb: weight.toFixed(3),
-    length_in: length === undefined ? null : length.toFixed(2),
-    width_in: width === undefined ? null : width.toFixed(2),
-    height_in: height === undefined ? null : height.toFixed(2),
+    weight_lb: toPounds(weight),
+    length_in: length === undefined ? null : toInches(length),
+    width_in: width === undefined ? null : toInches(width),
+    height_in: height === undefined ? null : toInches(height),
   };
 }
 
@@ -82,25 +84,6 @@ const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) =>
   carrier_id: named.carrierId,
   warehouse_id: named.warehouseId,
 });
-
-async function findAnnouncements(db: Db, tx: Tx, caller: UserCaller, key: string): Promise<Announcement[]> {
-  const rows = await tx.query<queries.AnnouncementRow>(queries.lockAnnouncements(db, caller, key));
-  return rows.map((row) => ({
-    id: row.id,
-    courierId: row.courier_id,
-    userCode: row.user_code,
-    trackingNumber: row.tracking_number,
-    vendor: row.vendor,
-    description: row.description,
-    status: row.status,
-    customer: toCustomer(row),
-  }));
-}
-
-const toCustomer = ({ courier_id, user_code, first_name, last_name }: queries.AnnouncementRow) =>
-  first_name === null || last_name === null
-    ? null
-    : { courierId: courier_id, userCode: user_code, firstName: first_name, lastName: last_name };
 
 const MAX_HOUSE_NUMBERS = 20;
 

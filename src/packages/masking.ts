@@ -1,3 +1,4 @@
+import type { UserCaller } from '../auth/callers.js';
 import { raw, sql, type Sql } from '../db/transaction.js';
 
 const SHOWN_CHARACTERS = 4;
@@ -21,3 +22,9 @@ export function maskedTrackingNumber(alias: string): Sql {
     then repeat('*', length(${number}) - ${SHOWN_CHARACTERS}) || right(${number}, ${SHOWN_CHARACTERS})
     else repeat('*', length(${number})) end`;
 }
+/** A package's tracking number as the caller may see it. */
+export const shownTrackingNumber = (
+  { courierId }: UserCaller,
+  { tracking_number, user_code }: { tracking_number: string; user_code: string | null },
+): string =>
+  courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number;

@@ -1,22 +1,20 @@
 import type { UserCaller } from '../auth/callers.js';
-import type { BodyOf } from '../contract/types.js';
 import { readInScope, type Db } from '../db/transaction.js';
+import { filtersOf, type PackageQuery } from './filters.js';
 import { listPackages, totalPackages, type PackageRow, type TotalsRow } from './list-queries.js';
 
+export { queueDispatch } from './dispatch.js';
+export { exportPage } from './export.js';
+export type { PackageQuery } from './filters.js';
 export { receivePackage } from './intake.js';
+export { updatePackage } from './update.js';
 
 export type PackagePage = { rows: PackageRow[]; totals: TotalsRow; page: number; limit: number };
 
-const DEFAULT_LIMIT = 25;
-
 /** One page of what the filters select, and the totals of all pages. */
-export async function findPackages(
-  db: Db,
-  caller: UserCaller,
-  query: BodyOf<'retrievePackages'> | undefined,
-): Promise<PackagePage> {
-  // the contract's defaults apply to a body, and there need not be one
-  const { page = 1, limit = DEFAULT_LIMIT, ...filters } = query ?? {};
+export async function findPackages(db: Db, caller: UserCaller, query: PackageQuery): Promise<PackagePage> {
+  const { page, limit } = query;
+  const filters = filtersOf(query);
   const [rows, totals] = await readInScope(db, caller, [
     listPackages(db, caller, filters, { page, limit }),
     totalPackages(db, caller, filters),

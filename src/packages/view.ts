@@ -1,9 +1,10 @@
+import type { components } from '../../generated/contract.js';
 import type { UserCaller } from '../auth/callers.js';
-import type { DataOf, ReplyOf } from '../contract/types.js';
+import type { DataOf } from '../contract/types.js';
 import { formatDateTime } from '../time.js';
 import type { Receipt } from './intake.js';
 import type { PackageRow } from './list-queries.js';
-import { maskTrackingNumber } from './masking.js';
+import { shownTrackingNumber } from './masking.js';
 import type { PackagePage } from './packages.js';
 
 export function viewReceipt({ row, isDuplicate }: Receipt): DataOf<'receivePackage'> {
@@ -19,10 +20,10 @@ export function viewReceipt({ row, isDuplicate }: Receipt): DataOf<'receivePacka
   };
 }
 
-export function viewPackage(caller: UserCaller, row: PackageRow): DataOf<'retrievePackages'>[number] {
+export function viewPackage(caller: UserCaller, row: PackageRow): components['schemas']['Package'] {
   return {
     package_id: row.id,
-    tracking_number: viewTrackingNumber(caller, row),
+    tracking_number: shownTrackingNumber(caller, row),
     house_number: row.house_number,
     user_code: row.user_code,
     first_name: row.first_name,
@@ -38,10 +39,7 @@ export function viewPackage(caller: UserCaller, row: PackageRow): DataOf<'retrie
   };
 }
 
-const viewTrackingNumber = ({ courierId }: UserCaller, { tracking_number, user_code }: PackageRow) =>
-  courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number;
-
-export function viewMeta({ totals, page, limit }: PackagePage): ReplyOf<'retrievePackages'>['meta'] {
+export function viewMeta({ totals, page, limit }: PackagePage): components['schemas']['PackageListMeta'] {
   return {
     total_count: totals.total_count,
     total_weight: Number(totals.total_weight),

@@ -51,6 +51,22 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   'retrievePackages of a courier': ({ courierId }) => ({ body: { courierID: courierId, limit: 10_000 } }),
   'retrievePackages of a carrier': ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
+  'retrievePackages as a file': ({ courierId }) => ({
+    body: { export: true, courierID: courierId, limit: 10_000 },
+  }),
+  'queue_dispatch of packages': ({ packageId }) => ({
+    body: { action: 'queue_dispatch', package_ids: [packageId] },
+  }),
+  'queue_dispatch of a courier': ({ courierId }) => ({
+    body: { action: 'queue_dispatch', courierID: courierId },
+  }),
+  updatePackage: ({ packageId }) => ({ body: { package_id: packageId, package_type: freshNumber() } }),
+  'updatePackage to a number': async (target, _home, { owner }) => ({
+    body: { package_id: await newPackage(owner, target, null), tracking_number: freshNumber() },
+  }),
+  'updatePackage for a customer': async ({ userCode }, home, { owner }) => ({
+    body: { package_id: await newPackage(owner, home, null), user_code: userCode },
+  }),
   'createManifest at a warehouse': ({ warehouseId }) => ({ body: { warehouse_id: warehouseId } }),
   'create_manifest at a warehouse': ({ warehouseId }) => ({
     body: { action: 'create_manifest', warehouse_id: warehouseId },

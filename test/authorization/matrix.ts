@@ -98,7 +98,15 @@ export const MATRIX = {
   },
   retrievePackages: {
     'retrievePackages of a courier':     [ALL,                   ALL,                   ALL],
+    'retrievePackages as a file':        [ALL,                   ALL,                   ALL],
+    'queue_dispatch of packages':        [ALL,                   ALL,                   ALL],
+    'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL],
     'retrievePackages of a carrier':     [ALL,                   ALL,                   ALL],
+  },
+  updatePackage: {
+    'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
+    'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
+    'updatePackage for a customer':      ['200 400 400 400 400', '200 400 400 400 400', '200 400 400 400 400'],
   },
   createManifest: {
     'createManifest at a warehouse':     ['200 200 404 404 400', '200 200 404 404 400', S403],

@@ -187,7 +187,7 @@ function exchange(
         resolve({
           status: response.statusCode ?? 0,
           headers: received,
-          body: isJson ? JSON.parse(text) : { text },
+          body: isJson ? JSON.parse(text) : { text, bytes },
           bytes,
         });
       });

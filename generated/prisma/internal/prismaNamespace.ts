@@ -413,6 +413,8 @@ export const ModelName = {
   Prealert: 'Prealert',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
+  PackageTally: 'PackageTally',
+  PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
   Manifest: 'Manifest',
   RateTier: 'RateTier',
@@ -434,7 +436,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1622,6 +1624,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PackageTally: {
+      payload: Prisma.$PackageTallyPayload<ExtArgs>
+      fields: Prisma.PackageTallyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PackageTallyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PackageTallyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>
+        }
+        findFirst: {
+          args: Prisma.PackageTallyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PackageTallyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>
+        }
+        findMany: {
+          args: Prisma.PackageTallyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>[]
+        }
+        create: {
+          args: Prisma.PackageTallyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>
+        }
+        createMany: {
+          args: Prisma.PackageTallyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PackageTallyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>[]
+        }
+        delete: {
+          args: Prisma.PackageTallyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>
+        }
+        update: {
+          args: Prisma.PackageTallyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>
+        }
+        deleteMany: {
+          args: Prisma.PackageTallyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PackageTallyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PackageTallyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>[]
+        }
+        upsert: {
+          args: Prisma.PackageTallyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageTallyPayload>
+        }
+        aggregate: {
+          args: Prisma.PackageTallyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePackageTally>
+        }
+        groupBy: {
+          args: Prisma.PackageTallyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageTallyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PackageTallyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageTallyCountAggregateOutputType> | number
+        }
+      }
+    }
+    PackageSync: {
+      payload: Prisma.$PackageSyncPayload<ExtArgs>
+      fields: Prisma.PackageSyncFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PackageSyncFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PackageSyncFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>
+        }
+        findFirst: {
+          args: Prisma.PackageSyncFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PackageSyncFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>
+        }
+        findMany: {
+          args: Prisma.PackageSyncFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>[]
+        }
+        create: {
+          args: Prisma.PackageSyncCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>
+        }
+        createMany: {
+          args: Prisma.PackageSyncCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PackageSyncCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>[]
+        }
+        delete: {
+          args: Prisma.PackageSyncDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>
+        }
+        update: {
+          args: Prisma.PackageSyncUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>
+        }
+        deleteMany: {
+          args: Prisma.PackageSyncDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PackageSyncUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PackageSyncUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>[]
+        }
+        upsert: {
+          args: Prisma.PackageSyncUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageSyncPayload>
+        }
+        aggregate: {
+          args: Prisma.PackageSyncAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePackageSync>
+        }
+        groupBy: {
+          args: Prisma.PackageSyncGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageSyncGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PackageSyncCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageSyncCountAggregateOutputType> | number
+        }
+      }
+    }
     PackageEvent: {
       payload: Prisma.$PackageEventPayload<ExtArgs>
       fields: Prisma.PackageEventFieldRefs
@@ -2338,6 +2488,31 @@ export const PackageScalarFieldEnum = {
 export type PackageScalarFieldEnum = (typeof PackageScalarFieldEnum)[keyof typeof PackageScalarFieldEnum]
 
 
+export const PackageTallyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  slot: 'slot',
+  total: 'total',
+  weightLb: 'weightLb'
+} as const
+
+export type PackageTallyScalarFieldEnum = (typeof PackageTallyScalarFieldEnum)[keyof typeof PackageTallyScalarFieldEnum]
+
+
+export const PackageSyncScalarFieldEnum = {
+  tenantId: 'tenantId',
+  packageId: 'packageId',
+  courierId: 'courierId',
+  status: 'status',
+  jobId: 'jobId',
+  dispatchId: 'dispatchId',
+  requestedAt: 'requestedAt',
+  settledAt: 'settledAt'
+} as const
+
+export type PackageSyncScalarFieldEnum = (typeof PackageSyncScalarFieldEnum)[keyof typeof PackageSyncScalarFieldEnum]
+
+
 export const PackageEventScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2757,6 +2932,8 @@ export type GlobalOmitConfig = {
   prealert?: Prisma.PrealertOmit
   prealertTally?: Prisma.PrealertTallyOmit
   package?: Prisma.PackageOmit
+  packageTally?: Prisma.PackageTallyOmit
+  packageSync?: Prisma.PackageSyncOmit
   packageEvent?: Prisma.PackageEventOmit
   manifest?: Prisma.ManifestOmit
   rateTier?: Prisma.RateTierOmit

@@ -67,6 +67,8 @@ export const ModelName = {
   Prealert: 'Prealert',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
+  PackageTally: 'PackageTally',
+  PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
   Manifest: 'Manifest',
   RateTier: 'RateTier',
@@ -322,6 +324,31 @@ export const PackageScalarFieldEnum = {
 } as const
 
 export type PackageScalarFieldEnum = (typeof PackageScalarFieldEnum)[keyof typeof PackageScalarFieldEnum]
+
+
+export const PackageTallyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  slot: 'slot',
+  total: 'total',
+  weightLb: 'weightLb'
+} as const
+
+export type PackageTallyScalarFieldEnum = (typeof PackageTallyScalarFieldEnum)[keyof typeof PackageTallyScalarFieldEnum]
+
+
+export const PackageSyncScalarFieldEnum = {
+  tenantId: 'tenantId',
+  packageId: 'packageId',
+  courierId: 'courierId',
+  status: 'status',
+  jobId: 'jobId',
+  dispatchId: 'dispatchId',
+  requestedAt: 'requestedAt',
+  settledAt: 'settledAt'
+} as const
+
+export type PackageSyncScalarFieldEnum = (typeof PackageSyncScalarFieldEnum)[keyof typeof PackageSyncScalarFieldEnum]
 
 
 export const PackageEventScalarFieldEnum = {

@@ -377,6 +377,7 @@ export type PackageWhereInput = {
   warehouse?: Prisma.XOR<Prisma.WarehouseScalarRelationFilter, Prisma.WarehouseWhereInput>
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
+  sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
 }
 
 export type PackageOrderByWithRelationInput = {
@@ -408,6 +409,7 @@ export type PackageOrderByWithRelationInput = {
   warehouse?: Prisma.WarehouseOrderByWithRelationInput
   manifest?: Prisma.ManifestOrderByWithRelationInput
   events?: Prisma.PackageEventOrderByRelationAggregateInput
+  sync?: Prisma.PackageSyncOrderByWithRelationInput
 }
 
 export type PackageWhereUniqueInput = Prisma.AtLeast<{
@@ -445,6 +447,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   warehouse?: Prisma.XOR<Prisma.WarehouseScalarRelationFilter, Prisma.WarehouseWhereInput>
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
+  sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
 }, "tenantId_id" | "tenantId_houseNumber" | "tenantId_trackingKey">
 
 export type PackageOrderByWithAggregationInput = {
@@ -531,6 +534,7 @@ export type PackageCreateInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateInput = {
@@ -558,6 +562,7 @@ export type PackageUncheckedCreateInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUpdateInput = {
@@ -584,6 +589,7 @@ export type PackageUpdateInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateInput = {
@@ -611,6 +617,7 @@ export type PackageUncheckedUpdateInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateManyInput = {
@@ -942,6 +949,20 @@ export type NullableDecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
+export type PackageCreateNestedOneWithoutSyncInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutSyncInput, Prisma.PackageUncheckedCreateWithoutSyncInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutSyncInput
+  connect?: Prisma.PackageWhereUniqueInput
+}
+
+export type PackageUpdateOneRequiredWithoutSyncNestedInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutSyncInput, Prisma.PackageUncheckedCreateWithoutSyncInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutSyncInput
+  upsert?: Prisma.PackageUpsertWithoutSyncInput
+  connect?: Prisma.PackageWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutSyncInput, Prisma.PackageUpdateWithoutSyncInput>, Prisma.PackageUncheckedUpdateWithoutSyncInput>
+}
+
 export type PackageCreateNestedOneWithoutEventsInput = {
   create?: Prisma.XOR<Prisma.PackageCreateWithoutEventsInput, Prisma.PackageUncheckedCreateWithoutEventsInput>
   connectOrCreate?: Prisma.PackageCreateOrConnectWithoutEventsInput
@@ -1021,6 +1042,7 @@ export type PackageCreateWithoutCourierInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCourierInput = {
@@ -1046,6 +1068,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCourierInput = {
@@ -1126,6 +1149,7 @@ export type PackageCreateWithoutCarrierInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCarrierInput = {
@@ -1151,6 +1175,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCarrierInput = {
@@ -1202,6 +1227,7 @@ export type PackageCreateWithoutWarehouseInput = {
   carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutWarehouseInput = {
@@ -1227,6 +1253,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutWarehouseInput = {
@@ -1255,6 +1282,128 @@ export type PackageUpdateManyWithWhereWithoutWarehouseInput = {
   data: Prisma.XOR<Prisma.PackageUpdateManyMutationInput, Prisma.PackageUncheckedUpdateManyWithoutWarehouseInput>
 }
 
+export type PackageCreateWithoutSyncInput = {
+  id: string
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  prealertId?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
+  carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
+  warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
+  manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+}
+
+export type PackageUncheckedCreateWithoutSyncInput = {
+  tenantId: string
+  id: string
+  courierId?: string | null
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  carrierId?: string | null
+  warehouseId: string
+  manifestId?: string | null
+  prealertId?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+}
+
+export type PackageCreateOrConnectWithoutSyncInput = {
+  where: Prisma.PackageWhereUniqueInput
+  create: Prisma.XOR<Prisma.PackageCreateWithoutSyncInput, Prisma.PackageUncheckedCreateWithoutSyncInput>
+}
+
+export type PackageUpsertWithoutSyncInput = {
+  update: Prisma.XOR<Prisma.PackageUpdateWithoutSyncInput, Prisma.PackageUncheckedUpdateWithoutSyncInput>
+  create: Prisma.XOR<Prisma.PackageCreateWithoutSyncInput, Prisma.PackageUncheckedCreateWithoutSyncInput>
+  where?: Prisma.PackageWhereInput
+}
+
+export type PackageUpdateToOneWithWhereWithoutSyncInput = {
+  where?: Prisma.PackageWhereInput
+  data: Prisma.XOR<Prisma.PackageUpdateWithoutSyncInput, Prisma.PackageUncheckedUpdateWithoutSyncInput>
+}
+
+export type PackageUpdateWithoutSyncInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
+  carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
+  warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
+  manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+}
+
+export type PackageUncheckedUpdateWithoutSyncInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+}
+
 export type PackageCreateWithoutEventsInput = {
   id: string
   userCode?: string | null
@@ -1278,6 +1427,7 @@ export type PackageCreateWithoutEventsInput = {
   carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutEventsInput = {
@@ -1304,6 +1454,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   prealertId?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutEventsInput = {
@@ -1345,6 +1496,7 @@ export type PackageUpdateWithoutEventsInput = {
   carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutEventsInput = {
@@ -1371,6 +1523,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutManifestInput = {
@@ -1396,6 +1549,7 @@ export type PackageCreateWithoutManifestInput = {
   carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutManifestInput = {
@@ -1421,6 +1575,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutManifestInput = {
@@ -1496,6 +1651,7 @@ export type PackageUpdateWithoutCourierInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCourierInput = {
@@ -1521,6 +1677,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCourierInput = {
@@ -1594,6 +1751,7 @@ export type PackageUpdateWithoutCarrierInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCarrierInput = {
@@ -1619,6 +1777,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCarrierInput = {
@@ -1692,6 +1851,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutWarehouseInput = {
@@ -1717,6 +1877,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
@@ -1790,6 +1951,7 @@ export type PackageUpdateWithoutManifestInput = {
   carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutManifestInput = {
@@ -1815,6 +1977,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutManifestInput = {
@@ -1901,6 +2064,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   warehouse?: boolean | Prisma.WarehouseDefaultArgs<ExtArgs>
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
+  sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["package"]>
 
@@ -1997,6 +2161,7 @@ export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   warehouse?: boolean | Prisma.WarehouseDefaultArgs<ExtArgs>
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
+  sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PackageIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2020,6 +2185,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     warehouse: Prisma.$WarehousePayload<ExtArgs>
     manifest: Prisma.$ManifestPayload<ExtArgs> | null
     events: Prisma.$PackageEventPayload<ExtArgs>[]
+    sync: Prisma.$PackageSyncPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -2444,6 +2610,7 @@ export interface Prisma__PackageClient<T, Null = never, ExtArgs extends runtime.
   warehouse<T extends Prisma.WarehouseDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WarehouseDefaultArgs<ExtArgs>>): Prisma.Prisma__WarehouseClient<runtime.Types.Result.GetResult<Prisma.$WarehousePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   manifest<T extends Prisma.Package$manifestArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$manifestArgs<ExtArgs>>): Prisma.Prisma__ManifestClient<runtime.Types.Result.GetResult<Prisma.$ManifestPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   events<T extends Prisma.Package$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackageEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sync<T extends Prisma.Package$syncArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$syncArgs<ExtArgs>>): Prisma.Prisma__PackageSyncClient<runtime.Types.Result.GetResult<Prisma.$PackageSyncPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2975,6 +3142,25 @@ export type Package$eventsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.PackageEventScalarFieldEnum | Prisma.PackageEventScalarFieldEnum[]
+}
+
+/**
+ * Package.sync
+ */
+export type Package$syncArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PackageSync
+   */
+  select?: Prisma.PackageSyncSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PackageSync
+   */
+  omit?: Prisma.PackageSyncOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PackageSyncInclude<ExtArgs> | null
+  where?: Prisma.PackageSyncWhereInput
 }
 
 /**

@@ -1,0 +1,67 @@
+import type { UserCaller } from '../auth/callers.js';
+import { ownRows } from '../db/filters.js';
+import { join, raw, sql, type Db, type Sql } from '../db/transaction.js';
+
+/** What an update may change, as it is stored; numbers as decimal text. */
+export type Editable = {
+  courier_id: string | null;
+  user_code: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  tracking_number: string;
+  tracking_key: string;
+  weight_lb: string;
+  length_in: string | null;
+  width_in: string | null;
+  height_in: string | null;
+  package_type: string | null;
+  shipper: string | null;
+  description: string | null;
+  prealert_id: string | null;
+};
+
+const COLUMNS = sql`p.courier_id, p.user_code, p.first_name, p.last_name, p.tracking_number, p.tracking_key,
+  p.weight_lb::text, p.length_in::text, p.width_in::text, p.height_in::text, p.package_type, p.shipper,
+  p.description, p.prealert_id`;
+
+const TYPES: Partial<Record<keyof Editable, string>> = {
+  courier_id: 'uuid',
+  prealert_id: 'uuid',
+  weight_lb: 'numeric',
+  length_in: 'numeric',
+  width_in: 'numeric',
+  height_in: 'numeric',
+};
+
+/** The number that decides which parcel's lock an update takes; read before there is a lock. */
+export function findTrackingKey(db: Db, caller: UserCaller, id: string): Sql {
+  return sql`select p.tracking_key from packages p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
+}
+
+/** Reads and holds the package. Its key may still be referred to, which a queue_dispatch does. */
+export function lockPackage(db: Db, caller: UserCaller, id: string): Sql {
+  return sql`select ${COLUMNS} from packages p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid
+    for no key update`;
+}
+
+/** Whether a package that the caller cannot see is a courier's of the same tenant. */
+export function packageHasCourier(id: string): Sql {
+  return sql`select package_has_courier(${id}::uuid) as is_couriers`;
+}
+
+export function changePackage(db: Db, caller: UserCaller, id: string, changes: Partial<Editable>): Sql {
+  // raw: names that this file spells
+  const assignments = (Object.keys(changes) as (keyof Editable)[]).map(
+    (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
+  );
+  return sql`update packages p set ${join(assignments)}, updated_at = now()
+    where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
+}
+
+/** The pre-alerts that a package has answered and answers no more wait again. */
+export function reopenAnnouncements(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
+  return sql`update prealerts a set status = 'pending', updated_at = now()
+    where ${ownRows(db, caller, 'a')} and a.courier_id = ${courierId}::uuid and a.tracking_key = ${trackingKey}
+      and a.status = 'received'
+    returning a.id`;
+}
