@@ -4,7 +4,7 @@ import { readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } from './queries.js';
 
-export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow };
+export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow[] };
 
 /**
  * What a courier owes for the packages received in a period. Nothing is stored.
@@ -25,11 +25,11 @@ export async function previewInvoice(
   }
   const period = { courierId, startDate, endDate };
   const [parties, figures, billed] = await readInScope(db, caller, previewStatements(db, caller, period));
-  if (!parties?.[0] || !figures?.[0] || !billed?.[0]) throw new Fault('courier_not_found');
+  if (!parties?.[0] || !figures?.[0]) throw new Fault('courier_not_found');
   // as: the shapes that the statements select
   return {
     parties: parties[0] as PartiesRow,
     figures: figures[0] as FiguresRow,
-    billed: billed[0] as BilledRow,
+    billed: billed as BilledRow[],
   };
 }

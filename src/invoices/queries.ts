@@ -50,7 +50,7 @@ export type FiguresRow = {
   gaps: { aboveLb: string | null; belowLb: string | null; packages: number }[];
 };
 
-/** `packages` is the contract's list as JSON text. */
+/** `packages` is 1,000 elements of the contract's list as JSON text: one text of all would hold the event loop. */
 export type BilledRow = { packages: string };
 
 /**
@@ -109,18 +109,19 @@ export function listBilled(db: Db, caller: UserCaller, period: Period): Sql {
     caller.courierId === null
       ? sql`p.tracking_number`
       : sql`case when p.is_customer_known then p.tracking_number else ${maskedTrackingNumber('p')} end`;
-  // sorted while the rows are narrow, spelt after that
+  // numbered while the rows are narrow, spelt after that
   return sql`with ${bandsAndCuts(db, caller, period)},
     fee as (select array_agg(trim_scale(fee_usd)::text order by place) as texts from bands),
     billed as (
-      select p.id, p.tracking_number, p.user_code is not null as is_customer_known, p.weight_lb
-      from packages p where ${received(db, caller, period)}
-      order by p.received_at, p.id)
-    select '[' || coalesce(string_agg('{"package_id":"' || p.id || '","tracking_number":' || to_json(${number})::text
+      select p.id, p.tracking_number, p.user_code is not null as is_customer_known,
+        p.weight_lb, row_number() over (order by p.received_at, p.id) - 1 as n
+      from packages p where ${received(db, caller, period)})
+    select string_agg('{"package_id":"' || p.id || '","tracking_number":' || to_json(${number})::text
         || ',"weight":' || trim_scale(p.weight_lb)::text || ',"applied_fee":'
-        || case when p.band % 2 = 1 then (select texts from fee)[(p.band + 1) / 2] else '0' end || '}', ','), '')
-      || ']' as packages
-    from (select *, ${bandOf(sql`weight_lb`, sql`(select cuts from cut)`)} as band from billed offset 0) as p`;
+        || case when p.band % 2 = 1 then (select texts from fee)[(p.band + 1) / 2] else '0' end || '}',
+        ',' order by p.n) as packages
+    from (select *, ${bandOf(sql`weight_lb`, sql`(select cuts from cut)`)} as band from billed offset 0) as p
+    group by p.n / 1000 order by p.n / 1000`;
 }
 
 const bandsAndCuts = (db: Db, caller: UserCaller, { courierId }: Period): Sql =>

@@ -18,7 +18,7 @@ export function viewPreview({ parties, figures, billed }: Preview): InvoicePrevi
       subtotal: Number(subtotal),
     })),
     // as: listBilled spells the contract's list
-    packages: jsonText(billed.packages) as InvoicePreview['packages'],
+    packages: jsonText(`[${billed.map(({ packages }) => packages).join(',')}]`) as InvoicePreview['packages'],
     warnings: figures.gaps.map(wordGap),
   };
 }
