@@ -43,15 +43,16 @@ export function removeCustomer(db: Db, caller: UserCaller, id: string): Sql {
 }
 
 export function oneCustomer(db: Db, caller: UserCaller, id: string): Sql {
-  const selection = sql`select * from customers cu where ${ownRows(db, caller, 'cu')} and cu.id = ${id}::uuid`;
-  return withCourierName(selection, empty);
+  const key = sql`select cu.tenant_id, cu.id from customers cu where ${ownRows(db, caller, 'cu')} and cu.id = ${id}::uuid`;
+  return withCourierName(key, empty);
 }
 
-/** The courier's name is joined to the selection alone, not to all that it was cut from. */
-export function withCourierName(selection: Sql, order: Sql): Sql {
+/** The rows that the keys name, and no others, with their courier's name. */
+export function withCourierName(keys: Sql, order: Sql): Sql {
   return sql`select cu.id, cu.courier_id, c.name as courier_name, cu.user_code, cu.first_name, cu.last_name, cu.branch,
       cu.is_active, cu.created_at, cu.updated_at
-    from (${selection}) cu
+    from (${keys}) page
+    join customers cu on cu.tenant_id = page.tenant_id and cu.id = page.id
     join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id
     ${order}`;
 }

@@ -1,17 +1,10 @@
--- The customer list: an index for every order, for staff and for a courier; counters for its total; a search.
+-- The customer list: an index for every order, counters for its total and its branches, a search.
 
 -- Orders ---------------------------------------------------------------------------------------------
--- Names that are equal are told apart by the other name, then by the id. Those of branch serve the filter as
--- well: within one branch they are in the list's default order. A courier's own order by user_code is the
--- unique index.
+-- Within one courier; all couriers' customers are merged from these (decision 0008). Names that are equal are told
+-- apart by the other name, then by the id. The branch's serves the filter as well: within one branch it is in the
+-- list's default order. The order by user_code is the unique index.
 
-create index customers_tenant_id_user_code_id_idx on customers (tenant_id, user_code, id);
-create index customers_tenant_id_first_name_last_name_id_idx on customers (tenant_id, first_name, last_name, id);
-create index customers_tenant_id_last_name_first_name_id_idx on customers (tenant_id, last_name, first_name, id);
-create index customers_tenant_id_branch_first_name_last_name_id_idx
-  on customers (tenant_id, branch, first_name, last_name, id);
-create index customers_tenant_id_created_at_id_idx on customers (tenant_id, created_at, id);
-create index customers_tenant_id_updated_at_id_idx on customers (tenant_id, updated_at, id);
 create index customers_tenant_id_courier_id_first_name_last_name_id_idx
   on customers (tenant_id, courier_id, first_name, last_name, id);
 create index customers_tenant_id_courier_id_last_name_first_name_id_idx
