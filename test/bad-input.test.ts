@@ -320,7 +320,9 @@ describe('forms', () => {
         }
         if (!shape.schema.required?.includes(field)) continue;
         const lacking = await sendForm(shape, { [field]: undefined });
-        expect([name, field, lacking.status, names(lacking, field)]).toEqual([name, field, 400, true]);
+        // a form of one field is empty without it
+        const isNamed = names(lacking, field) || lacking.body['code'] === 'body_required';
+        expect([name, field, lacking.status, isNamed]).toEqual([name, field, 400, true]);
       }
       expect(await fingerprint(service.owner)).toEqual(before);
     }
@@ -359,6 +361,8 @@ describe('names that JavaScript gives a meaning to', () => {
   test.each(operationIds)('%s: in a query they are ignored or refused', async (id) => {
     for (const name of [...NAMES, '__proto__[polluted]', 'constructor[prototype][polluted]']) {
       const call = { ...callerOf(id), ...addressOf(id) };
+      // what is deleted would be missed by the tests below
+      if (operationOf(id).method === 'DELETE') call.query = { id: randomUUID() };
       const reply = await service.call(id, { ...call, query: { ...call.query, [name]: '1' } });
       const plain = await service.call(id, call);
       expect([name, [plain.status, 400]]).toEqual([name, expect.arrayContaining([reply.status])]);
@@ -385,11 +389,17 @@ describe('names that JavaScript gives a meaning to', () => {
   );
 
   test('in a form they are fields like any other', async () => {
-    for (const { id, mediaType, example } of formShapes()) {
-      const fields = Object.fromEntries(NAMES.slice(1).map((name) => [name, '{"polluted":1}']));
-      const call = formCall(mediaType, { ...example, ...fields, ['__proto__']: '{"polluted":1}' });
-      const reply = await service.call(id, { ...callerOf(id), ...addressOf(id), ...call });
-      expect([id, mediaType, reply.status < 500]).toEqual([id, mediaType, true]);
+    // one of its own, because forms replace keys
+    const own = await startService();
+    try {
+      for (const { id, mediaType, example } of formShapes()) {
+        const fields = Object.fromEntries(NAMES.slice(1).map((name) => [name, '{"polluted":1}']));
+        const call = formCall(mediaType, { ...example, ...fields, ['__proto__']: '{"polluted":1}' });
+        const reply = await own.call(id, { ...callerOf(id), ...addressOf(id), ...call });
+        expect([id, mediaType, reply.status < 500]).toEqual([id, mediaType, true]);
+      }
+    } finally {
+      await own.stop();
     }
   });
 });

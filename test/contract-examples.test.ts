@@ -72,6 +72,16 @@ describe('a request that is copied out of the reference works on the demo data',
     await service.stop();
   });
 
+  // before the bodies, which change what is there
+  test('each query', async () => {
+    // those that need a body were sent with it
+    for (const id of operationIds.filter((each) => !operationOf(each).bodyRequired)) {
+      if (!describeOperation(id).parameters) continue;
+      const reply = await service.call(id, { ...documentedCaller(id, ''), ...addressOf(id) });
+      expect([id, reply.status, reply.body['errors']]).toEqual([id, 200, undefined]);
+    }
+  });
+
   test.each(requests)('$id, $name', async ({ id, name, mediaType, schema, value }) => {
     const reply = await service.call(id, {
       ...documentedCaller(id, name),
@@ -85,15 +95,6 @@ describe('a request that is copied out of the reference works on the demo data',
       reply.body['message'],
       true,
     ]);
-  });
-
-  test('and so does each query', async () => {
-    // those that need a body were sent with it
-    for (const id of operationIds.filter((each) => !operationOf(each).bodyRequired)) {
-      if (!describeOperation(id).parameters) continue;
-      const reply = await service.call(id, { ...documentedCaller(id, ''), ...addressOf(id) });
-      expect([id, reply.status, reply.body['errors']]).toEqual([id, 200, undefined]);
-    }
   });
 });
 

@@ -57,7 +57,7 @@ export function takeFields(body: SentFields): SentFields {
 export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
   const errors = NAMES.flatMap((name): FieldError[] => {
     const fault = faultOf(name, sent[name] ?? '', rules);
-    return fault ? [{ field: name, code: 'format', message: `${name} ${fault}.` }] : [];
+    return fault ? [{ field: name, code: 'unusable', message: `${name} ${fault}.` }] : [];
   });
   if (errors.length === 0) return;
   throw new Fault('validation_failed', errors.map(({ message }) => message).join(' '), { errors });

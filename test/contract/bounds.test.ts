@@ -111,18 +111,30 @@ const isFree = ({ pattern, format, enum: values }: Schema) =>
 // as: JSON Schema's patterns are texts
 const patternOf = (schema: Schema) => (schema['pattern'] ?? '.*') as string;
 
+/** A text of that length that the pattern allows, or the longest that a sample can be stretched to. */
 function textOf(length: number, schema: Schema): string {
   if (isFree(schema)) return 'x'.repeat(length);
   const pattern = new RegExp(patternOf(schema), 'u');
-  const fitting = ['1', 'x', 'A', 'a'].map((unit) => unit.repeat(length)).find((text) => pattern.test(text));
-  return fitting ?? patternText(schema);
+  const missing = (sample: string) => Math.max(0, length - sample.length);
+  const stretched = ['', ...samplesOf(schema)].flatMap((sample) =>
+    Array.from({ length: sample.length + 1 }, (_, at) =>
+      ['1', 'x', 'A', 'a'].map(
+        (unit) => sample.slice(0, at) + unit.repeat(missing(sample)) + sample.slice(at),
+      ),
+    ).flat(),
+  );
+  return stretched.find((text) => text.length === length && pattern.test(text)) ?? patternText(schema);
 }
 
-function patternText(schema: Schema): string {
+const patternText = (schema: Schema): string => samplesOf(schema)[0] ?? '';
+
+/** Texts that the pattern and the lengths allow. */
+function samplesOf(schema: Schema): string[] {
   const texts = fc.stringMatching(new RegExp(patternOf(schema)));
   const { minLength = 0, maxLength = 100 } = schema as { minLength?: number; maxLength?: number };
-  const isFitting = (text: string) => text.length >= minLength && text.length <= maxLength;
-  return fc.sample(texts, { seed: 1, numRuns: 100 }).find(isFitting) ?? '';
+  const isFitting = (text: string) =>
+    text.length >= minLength && text.length <= maxLength && text.trim() !== '';
+  return fc.sample(texts, { seed: 1, numRuns: 100 }).filter(isFitting).slice(0, 20);
 }
 
 function listOf(length: number, schema: Schema): unknown[] {

@@ -70,6 +70,10 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: date, keeps: (record) => String(record['start_date']) <= date };
   },
 
+  'retrievePackages export': { isNoFilter: 'asks for a file' },
+  'retrievePackages export_format': { isNoFilter: 'says which file' },
+  'retrievePackages action': { isNoFilter: 'asks for something to be done' },
+  'retrievePackages package_ids': { isNoFilter: 'names what queue_dispatch is for' },
   'retrievePackages trackingNumber': (all) =>
     contains(middle(all, 'tracking_number').slice(2, 6), 'tracking_number'),
   'retrievePackages houseNumber': (all) => equals('house_number', middle(all, 'house_number')),
