@@ -293,7 +293,7 @@ describe('what cannot be stored is refused by name', () => {
   test.each(Object.keys(WHOLE))('%s takes no control characters: mail has headers too', async (field) => {
     for (const text of ['a\r\nBcc: x@y.example', 'a\nb', 'a\u0000b', 'a\u0085b', 'a\u2028b', '\n']) {
       const reply = await updateIex({ [field]: text });
-      expect([text, reply.status, fieldsOf(reply)]).toEqual([text, 400, [field]]);
+      expect([text, reply.status, [...new Set(fieldsOf(reply))]]).toEqual([text, 400, [field]]);
     }
   });
 
@@ -357,11 +357,11 @@ describe('what cannot be stored is refused by name', () => {
     const before = await fingerprint(service.owner);
     const reply = await updateIex({
       email: 'x',
-      house_color: 'red',
+      company_name: 'two\nlines',
       api_token: 'a b',
       address2: 'would change',
     });
-    expect(fieldsOf(reply).sort()).toEqual(['api_token', 'email', 'house_color']);
+    expect(fieldsOf(reply).sort()).toEqual(['api_token', 'company_name', 'email']);
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 

@@ -82,7 +82,7 @@ const plain = ({ status, body }: Reply) => ({ status, reply: withoutAccidents(JS
 /** Ids, times and random numbers are never the same twice. */
 const withoutAccidents = (text: string) =>
   text
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{22}/g, '<id>')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/g, '<id>')
     .replace(/\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(\+\d\d:\d\d)?/g, '<time>')
     .replace(/"timestamp":\d+/g, '"timestamp":0')
     .replace(/MAN-\d{8}-\w{4}/g, '<manifest>')
