@@ -20,6 +20,8 @@ export type Handlers = {
   receivePackage: Handler<'receivePackage'>;
   /** List packages */
   retrievePackages: Handler<'retrievePackages'>;
+  /** Create and update customers from a CSV file */
+  uploadCustomers: Handler<'uploadCustomers'>;
   /** Create a manifest */
   createManifest: Handler<'createManifest'>;
   /** Change a manifest */

@@ -138,6 +138,17 @@ const CASES: Record<string, Case> = {
     expected: staff(ALL, ALL),
     call: ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
   },
+  'uploadCustomers for a courier': {
+    operation: 'uploadCustomers',
+    expected: { managers: '200 200 404 404', warehouse: NONE, couriers: ALL },
+    call: ({ courierId }) => uploadOf(freshNumber(), courierId),
+  },
+  'uploadCustomers with the code of a customer': {
+    operation: 'uploadCustomers',
+    // one's own customer is changed, and one of that code is made where it was another's
+    expected: { managers: ALL, warehouse: NONE, couriers: ALL },
+    call: ({ userCode }, { courierId }) => uploadOf(userCode, courierId),
+  },
   'createManifest at a warehouse': {
     operation: 'createManifest',
     expected: staff('200 200 404 404', NONE),
@@ -214,6 +225,11 @@ const CASES: Record<string, Case> = {
 
 function announce({ userCode }: Belongings): Call {
   return { body: { UserCode: userCode, TrackingNumber: freshNumber() } };
+}
+
+function uploadOf(userCode: string, courierId: string): Call {
+  const file = `user_code,first_name,last_name\n${userCode},Uploaded,Customer\n`;
+  return { form: { file: { file }, target_courier_id: courierId } };
 }
 
 type Owner = Service['owner'];
@@ -443,6 +459,28 @@ describe.each(LAYERS)('%s', (_name, options) => {
       expect(ids.sort()).toEqual(rows.map(({ id }) => id).sort());
     }
   });
+
+  test('an upload writes customers of the courier that it is for, and of no other', async () => {
+    const uploaders = { admin: 'IEX', iex: 'IEX', hrb: 'HRB', 'two/admin': 'TWO', 'two/two': 'TWO' } as const;
+    for (const [principal, own] of Object.entries(uploaders)) {
+      const before = await customersOfOthers(couriers[own].courierId);
+      const codes = Object.values(couriers).map(({ userCode }) => userCode);
+      const file = ['h', ...codes.map((code) => `${code},By ${principal},Upload,Here`)].join('\n');
+      // a courier names its sibling, and is not heard
+      const target = principal === 'iex' ? couriers.HRB.courierId : couriers[own].courierId;
+      const form = { file: { file }, target_courier_id: target };
+      const reply = await service.call('uploadCustomers', { as: principal, form });
+      expect([principal, reply.status]).toEqual([principal, 200]);
+      expect(await customersOfOthers(couriers[own].courierId)).toEqual(before);
+    }
+  });
+
+  async function customersOfOthers(courierId: string): Promise<unknown[]> {
+    const { rows } = await service.owner.query('select * from customers where courier_id <> $1 order by id', [
+      courierId,
+    ]);
+    return rows;
+  }
 
   test('a user of another tenant does not exist here', async () => {
     const tries = [

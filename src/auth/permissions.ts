@@ -6,11 +6,13 @@ export type Permission = NonNullable<(typeof operations)[OperationId]['permissio
 const STAFF: readonly Role[] = ['admin', 'manager', 'warehouse'];
 const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
 const BILLING: readonly Role[] = ['admin', 'manager', 'courier'];
+const CLIENTELE: readonly Role[] = ['admin', 'manager', 'courier'];
 
 // A courier holds its permissions for its own account only; which rows that is, scope decides.
 const HOLDERS = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
+  'customer:add': CLIENTELE,
   'package:view': EVERYBODY,
   'package:receive': STAFF,
   'manifest:create': STAFF,

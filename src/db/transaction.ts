@@ -25,29 +25,37 @@ export type Tx = {
 };
 
 const MAX_ATTEMPTS = 3;
+const TIMEOUT_MS = 15_000;
 const inTransaction = new AsyncLocalStorage<true>();
 
 /**
  * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
  * ending it. `work` must have no effect outside the transaction.
  *
+ * @param timeoutMs when it is given up; longer than other requests' only for work that is large by its nature
  * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
 export async function inScope<Result>(
   db: Db,
   caller: Caller,
   work: (tx: Tx) => Promise<Result>,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(db, caller, work);
+      return await runOnce(db, caller, work, timeoutMs);
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
     }
   }
 }
 
-async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+async function runOnce<Result>(
+  db: Db,
+  caller: Caller,
+  work: (tx: Tx) => Promise<Result>,
+  timeoutMs: number,
+): Promise<Result> {
   refuseNesting();
   return inTransaction.run(true, () =>
     db.prisma.$transaction(
@@ -59,9 +67,12 @@ async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise
           execute: (statement) => models.$executeRaw(statement),
         };
         admit(caller, await tx.query<Admission>(enter(caller)));
+        // the connection's own limit on a statement is that of ordinary requests
+        if (timeoutMs > TIMEOUT_MS)
+          await tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
         return work(tx);
       },
-      { maxWait: 2_000, timeout: 15_000 },
+      { maxWait: 2_000, timeout: timeoutMs },
     ),
   );
 }

@@ -9,6 +9,7 @@ import type { Db } from '../../src/db/transaction.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { projectRoot } from '../../src/root.js';
 import { demoDatabase, freshDatabase } from './database.js';
+import { toMultipart, toUrlEncoded, type FormFields } from './forms.js';
 
 export type Reply = {
   status: number;
@@ -24,8 +25,12 @@ export type Call = {
   token?: string;
   key?: string;
   query?: Record<string, string | number | boolean | string[]>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string or a Buffer is sent as it is. */
   body?: unknown;
+  /** Sent as multipart/form-data instead. */
+  form?: FormFields;
+  /** Sent as application/x-www-form-urlencoded instead. */
+  fields?: Record<string, string>;
   headers?: Record<string, string>;
   host?: string;
 };
@@ -146,13 +151,21 @@ async function send(
   const token = call.token ?? (call.as ? await service.tokenOf(call.as) : undefined);
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (call.key) headers['x-api-key'] = call.key;
-  const hasBody = call.body !== undefined;
-  if (hasBody) headers['content-type'] = 'application/json';
+  const entity = toEntity(call);
+  if (entity) headers['content-type'] = entity.type;
   Object.assign(headers, call.headers);
-  return exchange(agent, target, method, headers, hasBody ? toText(call.body) : undefined);
+  return exchange(agent, target, method, headers, entity?.body);
 }
 
-const toText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
+type Entity = { type: string; body: string | Buffer };
+
+function toEntity({ body, form, fields }: Call): Entity | undefined {
+  if (form) return toMultipart(form);
+  if (fields) return toUrlEncoded(fields);
+  if (body === undefined) return undefined;
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+  return { type: 'application/json', body: isRaw ? body : JSON.stringify(body) };
+}
 
 // node:http and not fetch: fetch refuses to send a Host of our choosing.
 function exchange(
@@ -160,7 +173,7 @@ function exchange(
   url: URL,
   method: string,
   headers: Record<string, string>,
-  body?: string,
+  body?: string | Buffer,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const sized =
