@@ -4,6 +4,7 @@ import type { Media } from '../src/contract/bundle.js';
 import type { OperationId } from '../src/contract/types.js';
 import { DEMO } from '../src/demo/seed.js';
 import { bundle, describeOperation, operationIds, operationOf } from './support/contract.js';
+import { toForm } from './support/forms.js';
 import { startService, type Call, type Service } from './support/service.js';
 
 const { judge } = makeReplyJudge(bundle);
@@ -25,9 +26,19 @@ const OTHERWISE: Record<string, number> = {
   'manageManifest delete_manifest': 400,
 };
 
+const MEDIA = {
+  'application/json': (_id: OperationId, value: unknown): Call => ({ body: value }),
+  // as: an example of a form is an object
+  'multipart/form-data': (id: OperationId, value: unknown): Call => ({
+    form: toForm(value as Record<string, unknown>, operationOf(id).fileFields),
+  }),
+};
+
 const requests = operationIds.flatMap((id) =>
-  Object.entries(describeOperation(id).requestBody?.content['application/json']?.examples ?? {}).map(
-    ([name, { value }]) => ({ id, name, value }),
+  Object.entries(MEDIA).flatMap(([mediaType, toCall]) =>
+    Object.entries(describeOperation(id).requestBody?.content[mediaType]?.examples ?? {}).map(
+      ([name, { value }]) => ({ id, name, call: toCall(id, value) }),
+    ),
   ),
 );
 
@@ -51,8 +62,8 @@ describe('a request that is copied out of the reference works on the demo data',
     await service.stop();
   });
 
-  test.each(requests)('$id, $name', async ({ id, name, value }) => {
-    const reply = await service.call(id, { ...documentedCaller(id, name), body: value });
+  test.each(requests)('$id, $name', async ({ id, name, call }) => {
+    const reply = await service.call(id, { ...documentedCaller(id, name), ...call });
     expect(operationOf(id).statuses).toContain(reply.status);
     const otherwise = OTHERWISE[`${id} ${name}`];
     const isAsSaid = otherwise === undefined ? reply.status < 300 : reply.status === otherwise;

@@ -20,6 +20,15 @@ export const toParts = (form: FormFields): Part[] =>
         },
   );
 
+/** A form from values as JSON has them; the fields named hold files. */
+export const toForm = (fields: Record<string, unknown>, fileFields: readonly string[]): FormFields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return [name, fileFields.includes(name) ? { file: text } : text];
+    }),
+  );
+
 /** By hand, so that broken ones can be made too. */
 export function assemble(parts: Part[]): Buffer {
   const pieces = parts.flatMap(({ headers, content }) => [
