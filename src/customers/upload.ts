@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf, DataOf } from '../contract/types.js';
-import { inScope, type Db, type Tx } from '../db/transaction.js';
+import { inLargeScope, type Db, type PlainTx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { makeTurns, type Turns } from '../turns.js';
 import {
@@ -60,7 +60,7 @@ function courierOf(caller: UserCaller, target = ''): string {
   return target.toLowerCase();
 }
 
-const PACK_ROWS = 5_000;
+const PACK_ROWS = 2_000;
 
 /** In parts, because the event loop waits while one is made. */
 async function pack(customers: SentCustomer[]): Promise<string> {
@@ -74,43 +74,33 @@ async function pack(customers: SentCustomer[]): Promise<string> {
 
 function apply(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
   const { db, caller, requestId } = context;
-  return inScope(
-    db,
-    caller,
-    async (tx) => {
-      await tx.query(lockUploads(caller.tenantId, courierId));
-      await assertCourier(tx, context, courierId);
-      const sum = { created: 0, updated: 0, missed: 0 };
-      do {
-        // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
-        const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, packed));
-        if (!applied) throw new Error('The upload was not counted.');
-        sum.created += applied.created;
-        sum.updated += applied.updated;
-        sum.missed = applied.missed;
-      } while (sum.missed > 0);
-      return sum;
-    },
-    TIMEOUT_MS,
-  );
+  return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
+    await tx.query(lockUploads(caller.tenantId, courierId));
+    await assertCourier(tx, context, courierId);
+    const sum = { created: 0, updated: 0, missed: 0 };
+    do {
+      // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
+      const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, packed));
+      if (!applied) throw new Error('The upload was not counted.');
+      sum.created += applied.created;
+      sum.updated += applied.updated;
+      sum.missed = applied.missed;
+    } while (sum.missed > 0);
+    return sum;
+  });
 }
 
 function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
   const { db, caller } = context;
-  return inScope(
-    db,
-    caller,
-    async (tx) => {
-      await assertCourier(tx, context, courierId);
-      const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
-      if (!compared) throw new Error('The upload was not counted.');
-      return compared;
-    },
-    TIMEOUT_MS,
-  );
+  return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
+    await assertCourier(tx, context, courierId);
+    const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
+    if (!compared) throw new Error('The upload was not counted.');
+    return compared;
+  });
 }
 
-async function assertCourier(tx: Tx, { db, caller }: UploadContext, courierId: string): Promise<void> {
+async function assertCourier(tx: PlainTx, { db, caller }: UploadContext, courierId: string): Promise<void> {
   const found = await tx.query(courierExists(db, caller, courierId));
   if (found.length === 0) throw new Fault('courier_not_found');
 }

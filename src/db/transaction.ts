@@ -25,37 +25,33 @@ export type Tx = {
 };
 
 const MAX_ATTEMPTS = 3;
-const TIMEOUT_MS = 15_000;
 const inTransaction = new AsyncLocalStorage<true>();
 
 /**
  * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
  * ending it. `work` must have no effect outside the transaction.
  *
- * @param timeoutMs when it is given up; longer than other requests' only for work that is large by its nature
  * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
 export async function inScope<Result>(
   db: Db,
   caller: Caller,
   work: (tx: Tx) => Promise<Result>,
-  timeoutMs = TIMEOUT_MS,
 ): Promise<Result> {
+  return untilUnbroken(() => runOnce(db, caller, work));
+}
+
+async function untilUnbroken<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(db, caller, work, timeoutMs);
+      return await run();
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
     }
   }
 }
 
-async function runOnce<Result>(
-  db: Db,
-  caller: Caller,
-  work: (tx: Tx) => Promise<Result>,
-  timeoutMs: number,
-): Promise<Result> {
+async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   refuseNesting();
   return inTransaction.run(true, () =>
     db.prisma.$transaction(
@@ -67,15 +63,61 @@ async function runOnce<Result>(
           execute: (statement) => models.$executeRaw(statement),
         };
         admit(caller, await tx.query<Admission>(enter(caller)));
-        // the connection's own limit on a statement is that of ordinary requests
-        if (timeoutMs > TIMEOUT_MS)
-          await tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
         return work(tx);
       },
-      { maxWait: 2_000, timeout: timeoutMs },
+      { maxWait: 2_000, timeout: 15_000 },
     ),
   );
 }
+
+/** A transaction without Prisma's models. */
+export type PlainTx = Omit<Tx, 'models'>;
+
+/**
+ * As inScope, on a connection alone, for work that is large by its nature: Prisma hands a parameter over as JSON,
+ * and 8 MB of it stopped the event loop for 60 ms.
+ *
+ * @param timeoutMs when a statement is given up, instead of at the pool's own limit
+ */
+export async function inLargeScope<Result>(
+  db: Db,
+  caller: Caller,
+  timeoutMs: number,
+  work: (tx: PlainTx) => Promise<Result>,
+): Promise<Result> {
+  refuseNesting();
+  return untilUnbroken(async () => {
+    const client = await db.pool.connect();
+    try {
+      await client.query('begin');
+      const result = await inTransaction.run(true, async () => {
+        const tx = toPlainTx(client, caller);
+        admit(caller, await tx.query<Admission>(enter(caller)));
+        await tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+        return work(tx);
+      });
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      // a connection that cannot roll back is not fit for the next request
+      client.release(
+        await client.query('rollback').then(
+          () => false,
+          () => true,
+        ),
+      );
+      throw error;
+    }
+  });
+}
+
+const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
+  caller,
+  // as: the columns that the statement selects, which its caller names
+  query: async <Row>(statement: Sql) => (await client.query(toQuery(statement))).rows as Row[],
+  execute: async (statement) => (await client.query(toQuery(statement))).rowCount ?? 0,
+});
 
 /**
  * Reads in one flush, all statements seeing the database as it was at one moment.
