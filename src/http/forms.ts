@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -87,6 +86,8 @@ export async function readForm(
 
 function assertField(form: Form, part: MultipartFile | MultipartValue, fileFields: readonly string[]): void {
   const { type, fieldname } = part;
+  // a form's parts have names (RFC 7578, 4.2); the parser's types do not know of those without
+  if (typeof fieldname !== 'string') throw new Fault('malformed_form');
   if (fieldname in form) throw invalidField(fieldname, 'must be sent once', 'repeated');
   if (type === 'field' && fileFields.includes(fieldname))
     throw invalidField(fieldname, 'must be a file', 'type');
@@ -144,13 +145,15 @@ async function discard({ paths }: Uploads): Promise<void> {
 }
 
 async function spool(uploads: Uploads, { file, filename }: MultipartFile): Promise<UploadedFile> {
-  const path = join(tmpdir(), `crossdock-${newId()}`);
+  const path = join(tmpdir(), `crossdock-${process.pid}-${newId()}`);
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
   try {
     await pipeline(file, target);
   } finally {
-    // not before it is closed: it might be opened after it was deleted
-    if (!target.closed) await once(target, 'close');
+    // not before it is closed, it might be opened after it was deleted; a pipeline from a stream that has broken
+    // already leaves its target open
+    target.destroy();
+    if (!target.closed) await new Promise<void>((resolve) => target.once('close', () => resolve()));
     uploads.paths.push(path);
     if (uploads.isAbandoned) await discard(uploads);
   }
