@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,12 +140,24 @@ export async function withUploads<Result>(
   }
 }
 
+/** Every file that is on disk now, so that a process which is told to end leaves none. */
+const onDisk = new Set<string>();
+process.once('exit', () => {
+  for (const path of onDisk) rmSync(path, { force: true });
+});
+
 async function discard({ paths }: Uploads): Promise<void> {
-  await Promise.all(paths.splice(0).map((path) => rm(path, { force: true })));
+  await Promise.all(
+    paths.splice(0).map(async (path) => {
+      await rm(path, { force: true });
+      onDisk.delete(path);
+    }),
+  );
 }
 
 async function spool(uploads: Uploads, { file, filename }: MultipartFile): Promise<UploadedFile> {
   const path = join(tmpdir(), `crossdock-${process.pid}-${newId()}`);
+  onDisk.add(path);
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
   try {
     await pipeline(file, target);
