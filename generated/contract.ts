@@ -346,6 +346,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/UploadCustomers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create and update customers from a CSV file
+         * @description For `admin`, `manager` and couriers. It takes a whole list of customers of one courier: a customer whose user code
+         *     exists gets the names and the branch of its row, every other row creates an active customer. Nobody is deleted or
+         *     deactivated, and an existing customer keeps its e-mail address and whether it is active. Sending the same file
+         *     again changes nothing.
+         *
+         *     **The file.** CSV in UTF-8, with or without a byte order mark; in Excel, save as *CSV UTF-8 (Comma delimited)*.
+         *     Columns in this order: `user_code`, `first_name`, `last_name`, `branch`. The first row is a header and is skipped,
+         *     whatever it says. The separator is the comma, or the semicolon where the header has semicolons and no comma. Lines
+         *     end in LF, CR LF or CR. A cell with a separator or a quote in it is put in double quotes, and a quote inside is
+         *     doubled.
+         *
+         *     - White space at either end of a cell is trimmed. User codes are then compared exactly, upper and lower case differ.
+         *     - A blank `branch` clears the stored one. A row without a fourth column leaves it. Further columns are ignored.
+         *     - Of two rows with the same user code the last one counts.
+         *     - Rows with fewer than three columns are skipped, and counted in `skipped`.
+         *     - Text that begins with `=` or `+` is text like any other.
+         *
+         *     **All or nothing.** If a row has three columns or more, and its user code or a name is blank, a cell is longer than
+         *     100 characters or holds a control character such as a line break, or its quotes do not match, then nothing at all is
+         *     stored. The answer is 400, and `errors` names each of these cells: `row` counts as a spreadsheet does, the header
+         *     being row 1, and `field` is the column. At most 1,000 are listed; `message` tells how many there are. With `dry_run`
+         *     you can check a file before you send it in earnest.
+         *
+         *     A courier's uploads run one after another, so 503 `overloaded` may come when several are sent at once: wait as
+         *     `Retry-After` says, and send it again.
+         *
+         *     ```php
+         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
+         *     curl_setopt($curl, CURLOPT_POSTFIELDS, [
+         *         'file' => new CURLFile('customers.csv', 'text/csv', 'customers.csv'),
+         *         'target_courier_id' => $courierId,
+         *     ]);
+         *     $result = json_decode(curl_exec($curl), true, 512, JSON_THROW_ON_ERROR);
+         *     ```
+         */
+        post: operations["uploadCustomers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/CreateManifest.php": {
         parameters: {
             query?: never;
@@ -819,8 +872,10 @@ export interface components {
          */
         FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
-            /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. */
+            /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
+            /** @description The row of an uploaded file, as a spreadsheet counts: the header is row 1. Absent where the file as a whole, or no file, is at fault. */
+            row?: number;
             /** @description Short machine-readable reason: for a value that breaks the schema, the schema keyword that it broke (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
             code: string;
             /** @description Text for a person. */
@@ -1339,6 +1394,37 @@ export interface components {
             /** @description How many fields have changed; 0 where all were as you sent them. */
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
+        };
+        CustomerUpload: {
+            /**
+             * Format: binary
+             * @description The CSV file, at most 10 MiB and 100,000 rows under the header.
+             */
+            file: string;
+            /** @description UUID of the courier whose customers these are. Required of `admin` and `manager`. Ignored from a courier, whatever it holds; its customers are always its own. */
+            target_courier_id?: string;
+            /**
+             * @description `true` checks and counts in the same way and stores nothing.
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /** @description What became of the rows below the header. `processed` is the sum of `created`, `updated`, `unchanged` and `repeated`. */
+        CustomerUploadResult: {
+            /** @description Rows with three columns or more. All of them were taken. */
+            processed: number;
+            /** @description Customers that did not exist. */
+            created: number;
+            /** @description Customers of whom a name or the branch changed. */
+            updated: number;
+            /** @description Customers who are like that already. They were not written, so their `updated_at` stays. */
+            unchanged: number;
+            /** @description Rows whose user code comes again further down. The last one counts. */
+            repeated: number;
+            /** @description Rows with fewer than three columns. Empty lines are no rows. */
+            skipped: number;
+            /** @description Whether this was a dry run, which stores nothing. */
+            dry_run: boolean;
         };
         /** @description Air waybill number, as `123-12345675` or as eleven digits. It is stored as you send it; its leading three digits, where it has them, set the airline. */
         AwbNumber: string;
@@ -3518,6 +3604,108 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadCustomers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["CustomerUpload"];
+            };
+        };
+        responses: {
+            /** @description The whole file was taken; in a dry run, it would have been. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CustomerUploadResult"];
+                    };
+                };
+            };
+            /** @description The form is broken or incomplete, the file is no CSV file in UTF-8, or a row of it cannot be stored. Nothing was stored. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Staff named a courier that does not exist (`courier_not_found`). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The file is larger than 10 MiB. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "fail",
+                     *       "message": "Send a smaller body.",
+                     *       "code": "body_too_large",
+                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is not declared as `multipart/form-data`. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "fail",
+                     *       "message": "Send Content-Type: multipart/form-data, uncompressed and in UTF-8.",
+                     *       "code": "unsupported_media_type",
+                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

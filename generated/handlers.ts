@@ -30,6 +30,8 @@ export type Handlers = {
   retrievePackages: Handler<'retrievePackages'>;
   /** Change a package */
   updatePackage: Handler<'updatePackage'>;
+  /** Create and update customers from a CSV file */
+  uploadCustomers: Handler<'uploadCustomers'>;
   /** Create a manifest */
   createManifest: Handler<'createManifest'>;
   /** Change a manifest */

@@ -25,12 +25,25 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
     after: after ?? null,
     remarks: remarks ?? null,
   }));
+  return appendFacts(
+    caller,
+    requestId,
+    sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as fact
+      (id uuid, action text, entity text, entity_id uuid, before jsonb, after jsonb, remarks text)`,
+  );
+}
+
+/**
+ * The same for facts that a query finds: for changes of many rows in one statement.
+ *
+ * @param facts selects id, action, entity, entity_id, before, after, remarks
+ */
+export function appendFacts(caller: Caller, requestId: string, facts: Sql): Sql {
   return sql`insert into audit_entries
       (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks, request_id)
     select ${caller.tenantId}::uuid, id, ${actorKind(caller)}, ${actorId(caller)}, action, entity, entity_id,
       before, after, remarks, ${requestId}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as fact
-      (id uuid, action text, entity text, entity_id uuid, before jsonb, after jsonb, remarks text)`;
+    from (${facts}) as facts`;
 }
 
 const actorKind = (caller: Caller) => ({ user: 'user', key: 'api_key', system: 'system' })[caller.kind];

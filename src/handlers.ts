@@ -2,6 +2,7 @@ import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
+import { customerUploadHandlers } from './customers/upload-handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
@@ -17,6 +18,7 @@ export function makeHandlers(deps: Deps) {
     ...loginHandlers(deps),
     ...prealertHandlers(deps),
     ...customerHandlers(deps),
+    ...customerUploadHandlers(deps),
     ...packageHandlers(deps),
     ...manifestHandlers(deps),
     ...rateHandlers(deps),

@@ -256,6 +256,28 @@ describe.each(LAYERS)('%s', (_name, options) => {
     }
   });
 
+  test('an upload writes customers of the courier that it is for, and of no other', async () => {
+    const uploaders = { admin: 'IEX', iex: 'IEX', hrb: 'HRB', 'two/admin': 'TWO', 'two/two': 'TWO' } as const;
+    for (const [principal, own] of Object.entries(uploaders)) {
+      const before = await customersOfOthers(couriers[own].courierId);
+      const codes = Object.values(couriers).map(({ userCode }) => userCode);
+      const file = ['h', ...codes.map((code) => `${code},By ${principal},Upload,Here`)].join('\n');
+      // a courier names its sibling, and is not heard
+      const target = principal === 'iex' ? couriers.HRB.courierId : couriers[own].courierId;
+      const form = { file: { file }, target_courier_id: target };
+      const reply = await service.call('uploadCustomers', { as: principal, form });
+      expect([principal, reply.status]).toEqual([principal, 200]);
+      expect(await customersOfOthers(couriers[own].courierId)).toEqual(before);
+    }
+  });
+
+  async function customersOfOthers(courierId: string): Promise<unknown[]> {
+    const { rows } = await service.owner.query('select * from customers where courier_id <> $1 order by id', [
+      courierId,
+    ]);
+    return rows;
+  }
+
   test('a user of another tenant does not exist here', async () => {
     const tries = [
       { host: 'localhost', username: 'two' },

@@ -12,6 +12,7 @@ import {
   operationOf,
   filledPath,
 } from './support/contract.js';
+import { BOUNDARY, MULTIPART_TYPE } from './support/forms.js';
 import { observe } from './support/observations.js';
 import { startService, type Call, type Service } from './support/service.js';
 import { sendRaw, talk, type RawReply } from './support/wire.js';
@@ -47,9 +48,16 @@ function admitted(id: OperationId): Call {
 function refusedForContent(id: OperationId): Call {
   const { method } = operationOf(id);
   // NUL is text that no operation stores or looks for
-  const content = method === 'GET' ? { query: { page: '0', id: 'none', '\0': '' } } : { body: '{' };
+  const content = method === 'GET' ? { query: { page: '0', id: 'none', '\0': '' } } : brokenBody(id);
   return { ...admitted(id), ...content };
 }
+
+const takesJson = (id: OperationId) =>
+  (operationOf(id).mediaTypes as readonly string[]).includes('application/json');
+
+/** A body of a kind that the operation takes, cut off. */
+const brokenBody = (id: OperationId): Call =>
+  takesJson(id) ? { body: '{' } : { body: `--${BOUNDARY}\r\n`, headers: { 'content-type': MULTIPART_TYPE } };
 
 const hasBody = (id: OperationId) => operationOf(id).mediaTypes.length > 0;
 
@@ -75,7 +83,8 @@ describe('every operation declares and gives', () => {
     const ids = declaring(408);
     const late = await Promise.all(
       ids.map((id) => {
-        const head = `${firstLine(id)}Content-Type: application/json\r\n`;
+        const type = takesJson(id) ? 'application/json' : MULTIPART_TYPE;
+        const head = `${firstLine(id)}Content-Type: ${type}\r\n`;
         return talk(service.url, hasBody(id) ? `${head}Content-Length: 9\r\n\r\n{` : head);
       }),
     );
@@ -85,12 +94,15 @@ describe('every operation declares and gives', () => {
     }
   });
 
-  test.each(declaring(413))('413 %s, for a body beyond 1 MiB', async (id) => {
-    const reply = await service.call(id, { ...admitted(id), body: `"${'x'.repeat(1024 * 1024)}"` });
+  test.each(declaring(413))('413 %s, for a body beyond 1 MiB, or a file beyond 10', async (id) => {
+    const large: Call = takesJson(id)
+      ? { body: `"${'x'.repeat(1024 * 1024)}"` }
+      : { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
+    const reply = await service.call(id, { ...admitted(id), ...large });
     expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
 
-  test.each(declaring(415))('415 %s, for a body that is not JSON', async (id) => {
+  test.each(declaring(415))('415 %s, for a body of a type that it does not take', async (id) => {
     const headers = { 'content-type': 'text/plain' };
     const reply = await service.call(id, { ...admitted(id), headers, body: '{}' });
     expect(reply).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
@@ -289,6 +301,6 @@ test('both paths of the public submission write one register: a number announced
 
 test('every JSON body of the contract has an example', () => {
   expect(new Set(bodyShapes().map(({ id }) => id))).toEqual(
-    new Set(operationIds.filter((id) => hasBody(id))),
+    new Set(operationIds.filter((id) => hasBody(id) && takesJson(id))),
   );
 });

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Fault } from '../errors.js';
+import { makeTurns } from '../turns.js';
 
 export type LoginGate = {
   /** @throws Fault too_many_attempts when too many sign-ins from the address have failed */
@@ -20,8 +21,7 @@ const FAILURE_WINDOW_S = 15 * 60;
 
 /** One core is left to everything else: a hash takes one whole for a fifth of a second. */
 const DEFAULT_PLACES = Math.max(1, availableParallelism() - 1);
-const MAX_WAITING = 16;
-const MAX_WAIT_MS = 3_000;
+const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
 
 /**
  * What sign-in shares within a process; what all replicas must agree on is in throttle.ts.
@@ -30,7 +30,7 @@ const MAX_WAIT_MS = 3_000;
  */
 export function makeLoginGate(places = DEFAULT_PLACES): LoginGate {
   const failures = new RateLimiterMemory({ points: FAILURES_PER_ADDRESS, duration: FAILURE_WINDOW_S });
-  const turns = makeTurns(places);
+  const turns = makeTurns({ places, ...QUEUE });
 
   return {
     async assertMayTry(tenantId, address) {
@@ -45,15 +45,7 @@ export function makeLoginGate(places = DEFAULT_PLACES): LoginGate {
       await failures.penalty(subjectOf(tenantId, address));
     },
 
-    async inTurn(tenantId, username, attempt) {
-      const lane = `${tenantId} ${username.toLowerCase()}`;
-      await turns.take(lane);
-      try {
-        return await attempt();
-      } finally {
-        turns.giveBack(lane);
-      }
-    },
+    inTurn: (tenantId, username, attempt) => turns.run(`${tenantId} ${username.toLowerCase()}`, attempt),
   };
 }
 
@@ -69,75 +61,3 @@ export function networkOf(address: string): string {
   const groups = [...start, ...zeros, ...end].slice(0, 4);
   return groups.map((group) => parseInt(group || '0', 16).toString(16)).join(':');
 }
-
-type Waiter = { start(): void; refuse(): void };
-
-/**
- * `places` attempts at once and a short queue before them. Names take turns, and a full queue gives up the newest
- * of the name that waits most often, so that a flood on one name crowds out itself alone.
- */
-function makeTurns(places: number) {
-  let taken = 0;
-  const busy = new Set<string>();
-  // in the order of their turns
-  const lanes = new Map<string, Waiter[]>();
-
-  function admitNext(): void {
-    if (taken === places) return;
-    for (const [lane, waiters] of lanes) {
-      const [next, ...rest] = waiters;
-      if (!next || busy.has(lane)) continue;
-      lanes.delete(lane);
-      if (rest.length > 0) lanes.set(lane, rest);
-      taken += 1;
-      busy.add(lane);
-      next.start();
-      return;
-    }
-  }
-
-  function makeRoomFor(lane: string): boolean {
-    const all = [...lanes.values()];
-    if (all.reduce((sum, waiters) => sum + waiters.length, 0) < MAX_WAITING) return true;
-    const longest = all.reduce((most, waiters) => (waiters.length > most.length ? waiters : most));
-    if (longest.length <= (lanes.get(lane)?.length ?? 0) + 1) return false;
-    longest.at(-1)?.refuse();
-    return true;
-  }
-
-  function leave(lane: string, waiter: Waiter): void {
-    const rest = lanes.get(lane)?.filter((other) => other !== waiter) ?? [];
-    if (rest.length > 0) lanes.set(lane, rest);
-    else lanes.delete(lane);
-  }
-
-  return {
-    take(lane: string): Promise<void> {
-      if (!makeRoomFor(lane)) return Promise.reject(overloaded());
-      return new Promise((resolve, reject) => {
-        const waiter: Waiter = {
-          start() {
-            clearTimeout(timer);
-            resolve();
-          },
-          refuse() {
-            clearTimeout(timer);
-            leave(lane, waiter);
-            reject(overloaded());
-          },
-        };
-        const timer = setTimeout(waiter.refuse, MAX_WAIT_MS);
-        lanes.set(lane, [...(lanes.get(lane) ?? []), waiter]);
-        admitNext();
-      });
-    },
-
-    giveBack(lane: string): void {
-      taken -= 1;
-      busy.delete(lane);
-      admitNext();
-    },
-  };
-}
-
-const overloaded = () => new Fault('overloaded', undefined, { retryAfterSeconds: 2 });

@@ -38,9 +38,13 @@ export async function inScope<Result>(
   caller: Caller,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
+  return untilUnbroken(() => runOnce(db, caller, work));
+}
+
+async function untilUnbroken<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(db, caller, work);
+      return await run();
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
     }
@@ -65,6 +69,55 @@ async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise
     ),
   );
 }
+
+/** A transaction without Prisma's models. */
+export type PlainTx = Omit<Tx, 'models'>;
+
+/**
+ * As inScope, on a connection alone, for work that is large by its nature: Prisma hands a parameter over as JSON,
+ * and 8 MB of it stopped the event loop for 60 ms.
+ *
+ * @param timeoutMs when a statement is given up, instead of at the pool's own limit
+ */
+export async function inLargeScope<Result>(
+  db: Db,
+  caller: Caller,
+  timeoutMs: number,
+  work: (tx: PlainTx) => Promise<Result>,
+): Promise<Result> {
+  refuseNesting();
+  return untilUnbroken(async () => {
+    const client = await db.pool.connect();
+    try {
+      await client.query('begin');
+      const result = await inTransaction.run(true, async () => {
+        const tx = toPlainTx(client, caller);
+        admit(caller, await tx.query<Admission>(enter(caller)));
+        await tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+        return work(tx);
+      });
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (error) {
+      // a connection that cannot roll back is not fit for the next request
+      client.release(
+        await client.query('rollback').then(
+          () => false,
+          () => true,
+        ),
+      );
+      throw error;
+    }
+  });
+}
+
+const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
+  caller,
+  // as: the columns that the statement selects, which its caller names
+  query: async <Row>(statement: Sql) => (await client.query(toQuery(statement))).rows as Row[],
+  execute: async (statement) => (await client.query(toQuery(statement))).rowCount ?? 0,
+});
 
 /**
  * Reads in one flush, all statements seeing the database as it was at one moment.

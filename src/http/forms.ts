@@ -1,13 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../contract/types.js';
 import { Fault, invalidField } from '../errors.js';
-import { newId } from '../ids.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
+import { keepUploads, spool } from './uploads.js';
 
 export const MULTIPART = 'multipart/form-data';
 
@@ -20,6 +16,7 @@ export const formBytesOf = ({ maxFileBytes }: Operation): number =>
   (maxFileBytes ?? FILE_BYTES) + AROUND_BYTES;
 
 const LIMITS = {
+  fileSize: FILE_BYTES,
   files: 4,
   fields: 20,
   fieldSize: 16 * 1024,
@@ -44,7 +41,10 @@ function readUrlEncoded(bytes: Buffer): Form {
   if (/[^\x20-\x7e]/.test(text)) throw new Fault('invalid_encoding', 'Percent-encode the form as UTF-8.');
   assertDecodableQuery(`?${text}`);
   const form = emptyForm();
-  for (const [name, value] of new URLSearchParams(text)) put(form, name, value);
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in form) throw invalidField(name, 'must be sent once', 'repeated');
+    form[name] = value;
+  }
   assertStorableText({ ...form });
   return form;
 }
@@ -55,53 +55,58 @@ type Form = Record<string, string | UploadedFile>;
 const emptyForm = (): Form => Object.create(null) as Form;
 
 /**
- * Reads a multipart body: text fields, and files spooled to disk, which the plugin deletes with the request.
+ * Reads a multipart body: text fields, and files spooled to disk, which are gone when the request has been answered.
  * Files that the contract does not name are read past.
  *
  * @throws Fault malformed_form, body_too_large, validation_failed, invalid_encoding
  */
-export async function readForm(request: FastifyRequest, operation: Operation): Promise<Form> {
+export async function readForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: Operation,
+): Promise<Form> {
   const fileFields: readonly string[] = operation.fileFields;
   const limits = { fileSize: operation.maxFileBytes ?? FILE_BYTES };
   const form = emptyForm();
-  request.tmpUploads = [];
+  const uploads = keepUploads(request, reply);
   try {
     for await (const part of request.parts({ limits })) {
-      if (part.type === 'field') put(form, part.fieldname, textOf(part));
-      else if (fileFields.includes(part.fieldname)) put(form, part.fieldname, await spool(request, part));
+      assertField(form, part, fileFields);
+      if (part.type === 'field') form[part.fieldname] = textOf(part);
+      else if (fileFields.includes(part.fieldname)) form[part.fieldname] = await spool(uploads, part);
       else part.file.resume();
     }
   } catch (error) {
+    // what is left of the body is read past: otherwise the connection would never come to its next request
+    request.raw.unpipe().resume();
     throw toFault(error);
   }
-  for (const [name, value] of Object.entries(form)) {
-    if (typeof value === 'string' && fileFields.includes(name))
-      throw invalidField(name, 'must be a file', 'type');
-  }
-  assertStorableText(
-    Object.fromEntries(Object.entries(form).filter(([, value]) => typeof value === 'string')),
-  );
+  if (uploads.isAbandoned) throw new Fault('malformed_form');
   return form;
 }
 
-function put(form: Form, name: string, value: string | UploadedFile): void {
-  if (name in form) throw invalidField(name, 'must be sent once', 'repeated');
-  form[name] = value;
+function assertField(form: Form, part: MultipartFile | MultipartValue, fileFields: readonly string[]): void {
+  const { type, fieldname } = part;
+  // a form's parts have names (RFC 7578, 4.2); the parser's types do not know of those without
+  if (typeof fieldname !== 'string') throw new Fault('malformed_form');
+  if (fieldname in form) throw invalidField(fieldname, 'must be sent once', 'repeated');
+  if (type === 'field' && fileFields.includes(fieldname))
+    throw invalidField(fieldname, 'must be a file', 'type');
 }
 
 function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
   if (valueTruncated) throw invalidField(fieldname, 'is too long', 'maxLength');
   // a part that calls itself JSON comes parsed
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  assertStorableText({ [fieldname]: text });
+  // the parser puts it where bytes were not UTF-8
+  if (/\ufffd/.test(fieldname + text)) throw badEncoding(fieldname);
+  return text;
 }
 
-async function spool(request: FastifyRequest, { file, filename }: MultipartFile): Promise<UploadedFile> {
-  const path = join(tmpdir(), `crossdock-${newId()}`);
-  request.tmpUploads?.push(path);
-  const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-  await pipeline(file, target);
-  if (file.truncated) throw new Fault('body_too_large');
-  return { path, name: filename, sizeBytes: target.bytesWritten };
+function badEncoding(field: string): Fault {
+  const message = `${field} must be well-formed UTF-8.`;
+  return new Fault('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
 }
 
 const TOO_MUCH = new Set([

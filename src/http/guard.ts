@@ -50,17 +50,22 @@ export function guardBeforeBody(operation: Operation, parts: GuardParts) {
 
 /** Refuses what the router would hand over unchecked: a missing body, broken escapes, unstorable text. */
 export function guardBeforeValidation(operation: Operation) {
-  return async (request: FastifyRequest): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
     if (operation.mediaTypes.length === 0) return;
-    if (request.isMultipart()) request.body = await readForm(request, operation);
+    if (request.isMultipart()) request.body = await readForm(request, reply, operation);
     if (request.body !== undefined) return;
-    if (operation.bodyRequired) throw new Fault('body_required');
+    if (operation.bodyRequired) throw new Fault('body_required', bodyWanted(operation));
     // an absent optional body is an empty one, so that its defaults are filled in
     request.body = {};
   };
 }
+
+const bodyWanted = ({ mediaTypes }: Operation) =>
+  (mediaTypes as readonly string[]).includes('application/json')
+    ? undefined
+    : 'Send a form as the request body.';
 
 /** 413 and 415 from the headers alone; a body of undeclared length is measured while it is read. */
 function checkBodyKind(request: FastifyRequest, operation: Operation): void {
@@ -79,11 +84,10 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   if (length > (mediaType === MULTIPART ? formBytesOf(operation) : JSON_BODY_BYTES))
     throw new Fault('body_too_large');
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  if (!mediaType || !accepted.includes(mediaType) || !isPlain)
-    throw new Fault(
-      'unsupported_media_type',
-      `Send Content-Type: ${accepted.join(' or ')}, uncompressed and in UTF-8.`,
-    );
+  if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
+    const types = accepted.join(' or ');
+    throw new Fault('unsupported_media_type', `Send Content-Type: ${types}, uncompressed and in UTF-8.`);
+  }
   // the router picks the schema by this header; only its canonical spelling is sure to find one
   if (mediaType !== MULTIPART) headers['content-type'] = mediaType;
 }

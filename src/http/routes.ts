@@ -8,6 +8,7 @@ import type { FileReply } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { wrapSuccess } from './envelope.js';
 import { sendFault } from './failures.js';
+import { withUploads } from './uploads.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
 import { mediaTypeOf } from './text.js';
 
@@ -46,16 +47,10 @@ function toRouteHandler(id: string, handlers: Handlers) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, query, params: path, caller, tenantId, ip: address } = request;
     const mediaType = mediaTypeOf(request.headers['content-type'] ?? '');
-    const bare = await handle({
-      body,
-      mediaType,
-      query,
-      path,
-      caller,
-      tenantId,
-      requestId: request.id,
-      address,
-    });
+    const { id: requestId } = request;
+    const bare = await withUploads(request, () =>
+      handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),
+    );
     void reply.code(bare.statusCode);
     if (bare.file) return sendFile(reply, bare.file);
     // without it a string would be sent as text/plain

@@ -36,6 +36,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'deleteCustomer by the body': async (target, _home, { owner }) => ({
     body: { courier_customer_id: await newCustomer(owner, target) },
   }),
+  'uploadCustomers for a courier': ({ courierId }) => uploadOf(freshNumber(), courierId),
+  'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
+    uploadOf(userCode, courierId),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
@@ -153,6 +156,11 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
 
 function announce({ userCode }: Belongings): Call {
   return { body: { UserCode: userCode, TrackingNumber: freshNumber() } };
+}
+
+function uploadOf(userCode: string, courierId: string): Call {
+  const file = `user_code,first_name,last_name\n${userCode},Uploaded,Customer\n`;
+  return { form: { file: { file }, target_courier_id: courierId } };
 }
 
 type Owner = Service['owner'];

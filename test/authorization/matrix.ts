@@ -87,6 +87,11 @@ export const MATRIX = {
     'deleteCustomer by the query':       ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
     'deleteCustomer by the body':        ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
   },
+  uploadCustomers: {
+    'uploadCustomers for a courier':     ['200 200 404 404 400', S403,                  ALL],
+    // one's own customer is changed, and one of that code is made where it was another's
+    'uploadCustomers with the code of a customer': [ALL,         S403,                  ALL],
+  },
   login: {
     'login':                             everybody(S422),
   },

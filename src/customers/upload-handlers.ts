@@ -1,0 +1,19 @@
+import type { Handlers } from '../../generated/handlers.js';
+import type { DataOf } from '../contract/types.js';
+import type { Deps } from '../deps.js';
+import { makeUploadTurns, uploadCustomers } from './upload.js';
+
+export function customerUploadHandlers({ db }: Deps) {
+  const turns = makeUploadTurns();
+  return {
+    async uploadCustomers({ body, caller, requestId }) {
+      const data = await uploadCustomers({ db, turns, caller, requestId }, body);
+      return { statusCode: 200, message: describe(data), data };
+    },
+  } satisfies Pick<Handlers, 'uploadCustomers'>;
+}
+
+function describe({ processed, created, updated, unchanged, dry_run }: DataOf<'uploadCustomers'>): string {
+  const counts = `${created} customers created, ${updated} updated, ${unchanged} unchanged`;
+  return `${dry_run ? 'Nothing was stored. ' : ''}${processed} rows processed: ${counts}.`;
+}

@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { UserCaller } from '../auth/callers.js';
+import type { BodyOf, DataOf } from '../contract/types.js';
+import { inLargeScope, type Db, type PlainTx } from '../db/transaction.js';
+import { Fault, invalidField } from '../errors.js';
+import { makeTurns, type Turns } from '../turns.js';
+import {
+  applyUpload,
+  compareUpload,
+  courierExists,
+  joinPacks,
+  lockUploads,
+  packRows,
+  type Applied,
+} from './upload-queries.js';
+import { readUpload, type SentCustomer } from './upload-rows.js';
+
+/**
+ * What uploads share within a process. An upload holds a connection for seconds and a file's rows in memory; one more
+ * for a courier that has one running would only hold a connection to wait.
+ */
+export const makeUploadTurns = (): Turns =>
+  makeTurns({ places: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
+
+/** 100,000 rows take seconds, on a busy server more than an ordinary request's limit. */
+const TIMEOUT_MS = 60_000;
+
+export type UploadContext = { db: Db; turns: Turns; caller: UserCaller; requestId: string };
+
+/**
+ * Creates and updates a courier's customers from a CSV file, all or none.
+ *
+ * @throws Fault validation_failed, invalid_encoding, courier_not_found, overloaded
+ */
+export async function uploadCustomers(
+  context: UploadContext,
+  form: BodyOf<'uploadCustomers'>,
+): Promise<DataOf<'uploadCustomers'>> {
+  const courierId = courierOf(context.caller, form.target_courier_id);
+  return context.turns.run(`${context.caller.tenantId} ${courierId}`, async () => {
+    const { customers, processed, skipped } = await readUpload(form.file.path);
+    const total = customers.size;
+    // before the transaction, which holds locks
+    const packed = await pack([...customers.values()]);
+    const { created, updated } = form.dry_run
+      ? await compare(context, courierId, packed)
+      : await apply(context, courierId, packed);
+    const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
+    return { processed, ...counts, skipped, dry_run: form.dry_run };
+  });
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** A courier's own account, whatever it sends; the one that staff name. */
+function courierOf(caller: UserCaller, target = ''): string {
+  if (caller.courierId) return caller.courierId;
+  if (target === '') throw invalidField('target_courier_id', 'is required for staff', 'required');
+  if (!UUID.test(target)) throw invalidField('target_courier_id', 'must be a UUID', 'format');
+  return target.toLowerCase();
+}
+
+const PACK_ROWS = 2_000;
+
+/** In parts, because the event loop waits while one is made. */
+async function pack(customers: SentCustomer[]): Promise<string> {
+  const packs: string[] = [];
+  for (let from = 0; from < customers.length; from += PACK_ROWS) {
+    packs.push(packRows(customers.slice(from, from + PACK_ROWS)));
+    await nextTurn();
+  }
+  return joinPacks(packs);
+}
+
+function apply(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
+  const { db, caller, requestId } = context;
+  return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
+    await tx.query(lockUploads(caller.tenantId, courierId));
+    await assertCourier(tx, context, courierId);
+    const sum = { created: 0, updated: 0, missed: 0 };
+    do {
+      // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
+      const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, packed));
+      if (!applied) throw new Error('The upload was not counted.');
+      sum.created += applied.created;
+      sum.updated += applied.updated;
+      sum.missed = applied.missed;
+    } while (sum.missed > 0);
+    return sum;
+  });
+}
+
+function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
+  const { db, caller } = context;
+  return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
+    await assertCourier(tx, context, courierId);
+    const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
+    if (!compared) throw new Error('The upload was not counted.');
+    return compared;
+  });
+}
+
+async function assertCourier(tx: PlainTx, { db, caller }: UploadContext, courierId: string): Promise<void> {
+  const found = await tx.query(courierExists(db, caller, courierId));
+  if (found.length === 0) throw new Fault('courier_not_found');
+}
