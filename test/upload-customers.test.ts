@@ -423,7 +423,7 @@ describe('for whom', () => {
     const file = lines('WHO-1,Ann,Lee');
     await expectRefused(file, ['target_courier_id required'], { as: 'admin' });
     await expectRefused(file, ['target_courier_id required'], { as: 'manager', courier: '' });
-    await expectRefused(file, ['target_courier_id format'], { as: 'manager', courier: 'IEX' });
+    await expectRefused(file, ['target_courier_id invalid'], { as: 'manager', courier: 'IEX' });
     for (const courier of [DEMO.couriers.TWO, '01930a3e-7c1d-7e11-9c5a-00000000ffff']) {
       for (const dryRun of ['false', 'true'])
         expect(await upload(file, { as: 'admin', courier, dryRun })).toMatchObject({

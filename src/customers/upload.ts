@@ -56,7 +56,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 function courierOf(caller: UserCaller, target = ''): string {
   if (caller.courierId) return caller.courierId;
   if (target === '') throw invalidField('target_courier_id', 'is required for staff', 'required');
-  if (!UUID.test(target)) throw invalidField('target_courier_id', 'must be a UUID', 'format');
+  if (!UUID.test(target)) throw invalidField('target_courier_id', 'must be a UUID', 'invalid');
   return target.toLowerCase();
 }
 

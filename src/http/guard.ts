@@ -77,7 +77,8 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   const hasBody = length > 0 || headers['transfer-encoding'] !== undefined;
   const contentType = headers['content-type'];
   if (contentType === undefined && !hasBody) {
-    headers['content-type'] = accepted[0];
+    // a form without its boundary would be a malformed one; without a type it is told as missing
+    if (accepted[0] !== MULTIPART) headers['content-type'] = accepted[0];
     return;
   }
   const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);

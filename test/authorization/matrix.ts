@@ -87,11 +87,6 @@ export const MATRIX = {
     'deleteCustomer by the query':       ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
     'deleteCustomer by the body':        ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
   },
-  uploadCustomers: {
-    'uploadCustomers for a courier':     ['200 200 404 404 400', S403,                  ALL],
-    // one's own customer is changed, and one of that code is made where it was another's
-    'uploadCustomers with the code of a customer': [ALL,         S403,                  ALL],
-  },
   login: {
     'login':                             everybody(S422),
   },
@@ -155,6 +150,12 @@ export const MATRIX = {
   },
   getCourierLogo: {
     'getCourierLogo':                    everybody('200 200 404 404 400'),
+  },
+  // after those that name a customer by its code: it makes customers with codes of others
+  uploadCustomers: {
+    // a courier's is not read
+    'uploadCustomers for a courier':     ['200 200 404 404 400', S403,                  '200 200 200 200 200'],
+    'uploadCustomers with the code of a customer': [ALL,         S403,                  ALL],
   },
   getHealth: {
     'getHealth':                         everybody('200'),
