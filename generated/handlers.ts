@@ -14,6 +14,8 @@ export type Handlers = {
   createPrealert: Handler<'createPrealert'>;
   /** Delete a pre-alert */
   deletePrealert: Handler<'deletePrealert'>;
+  /** Search customers */
+  searchCustomers: Handler<'searchCustomers'>;
   /** Log in */
   login: Handler<'login'>;
   /** Receive a package */

@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { customerSearchHandlers } from './customers/search-handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
@@ -13,6 +14,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...prealertHandlers(deps),
+    ...customerSearchHandlers(deps),
     ...packageHandlers(deps),
     ...manifestHandlers(deps),
     ...invoiceHandlers(deps),

@@ -82,6 +82,11 @@ export type Courier = Prisma.CourierModel
  */
 export type Customer = Prisma.CustomerModel
 /**
+ * Model CustomerTerm
+ * The words of customers' names, by which misspelt ones are found. Kept by triggers on customers.
+ */
+export type CustomerTerm = Prisma.CustomerTermModel
+/**
  * Model Carrier
  * Who brought the parcel in.
  */

@@ -11,6 +11,7 @@ const BILLING: readonly Role[] = ['admin', 'manager', 'courier'];
 const HOLDERS = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
+  'customer:view': EVERYBODY,
   'package:view': EVERYBODY,
   'package:receive': STAFF,
   'manifest:create': STAFF,

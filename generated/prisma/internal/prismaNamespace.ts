@@ -405,6 +405,7 @@ export const ModelName = {
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   Customer: 'Customer',
+  CustomerTerm: 'CustomerTerm',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -432,7 +433,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "customer" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "customer" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1025,6 +1026,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CustomerCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CustomerCountAggregateOutputType> | number
+        }
+      }
+    }
+    CustomerTerm: {
+      payload: Prisma.$CustomerTermPayload<ExtArgs>
+      fields: Prisma.CustomerTermFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CustomerTermFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CustomerTermFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        findFirst: {
+          args: Prisma.CustomerTermFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CustomerTermFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        findMany: {
+          args: Prisma.CustomerTermFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>[]
+        }
+        create: {
+          args: Prisma.CustomerTermCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        createMany: {
+          args: Prisma.CustomerTermCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CustomerTermCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>[]
+        }
+        delete: {
+          args: Prisma.CustomerTermDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        update: {
+          args: Prisma.CustomerTermUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        deleteMany: {
+          args: Prisma.CustomerTermDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CustomerTermUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CustomerTermUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>[]
+        }
+        upsert: {
+          args: Prisma.CustomerTermUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        aggregate: {
+          args: Prisma.CustomerTermAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCustomerTerm>
+        }
+        groupBy: {
+          args: Prisma.CustomerTermGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CustomerTermGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CustomerTermCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CustomerTermCountAggregateOutputType> | number
         }
       }
     }
@@ -2073,6 +2148,17 @@ export const CustomerScalarFieldEnum = {
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
 
 
+export const CustomerTermScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  scopeId: 'scopeId',
+  term: 'term',
+  keys: 'keys'
+} as const
+
+export type CustomerTermScalarFieldEnum = (typeof CustomerTermScalarFieldEnum)[keyof typeof CustomerTermScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2377,6 +2463,20 @@ export type ListDecimalFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMo
 
 
 /**
+ * Reference to a field of type 'BigInt[]'
+ */
+export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt'
+ */
+export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
+    
+
+
+/**
  * Reference to a field of type 'Json'
  */
 export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
@@ -2562,6 +2662,7 @@ export type GlobalOmitConfig = {
   loginThrottle?: Prisma.LoginThrottleOmit
   courier?: Prisma.CourierOmit
   customer?: Prisma.CustomerOmit
+  customerTerm?: Prisma.CustomerTermOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit

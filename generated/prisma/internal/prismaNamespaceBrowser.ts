@@ -59,6 +59,7 @@ export const ModelName = {
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   Customer: 'Customer',
+  CustomerTerm: 'CustomerTerm',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -205,6 +206,17 @@ export const CustomerScalarFieldEnum = {
 } as const
 
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
+
+
+export const CustomerTermScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  scopeId: 'scopeId',
+  term: 'term',
+  keys: 'keys'
+} as const
+
+export type CustomerTermScalarFieldEnum = (typeof CustomerTermScalarFieldEnum)[keyof typeof CustomerTermScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {
