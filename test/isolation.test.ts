@@ -101,6 +101,18 @@ const CASES: Record<string, Case> = {
       return { body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, number) } };
     },
   },
+  'searchCustomers of a courier': {
+    operation: 'searchCustomers',
+    expected: staff(ALL, ALL),
+    call: ({ courierId, userCode }) => ({ query: { q: userCode, courier_id: courierId, limit: 50 } }),
+  },
+  'searchCustomers of a courier, advanced': {
+    operation: 'searchCustomers',
+    expected: staff(ALL, ALL),
+    call: ({ courierId, code }) => ({
+      query: { q: `canary ${code}`, courier_id: courierId, advanced: true, limit: 50 },
+    }),
+  },
   login: {
     operation: 'login',
     expected: everybody('422 422 422 422'),
@@ -372,7 +384,19 @@ describe.each(LAYERS)('%s', (_name, options) => {
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string>) =>
       service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
+    const search = (q: string, advanced: boolean) =>
+      service.call('searchCustomers', { as: principal, query: { q, advanced, limit: 50 } });
     const replies = [await list({}), await retrieve({})];
+    for (const text of [
+      'canary:',
+      'canary:IEX',
+      'canary:HRB',
+      'canary:TW',
+      'mail.example',
+      '-OWN',
+      'Marcia Campbel',
+    ])
+      replies.push(await search(text, false), await search(text, true));
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));

@@ -136,14 +136,15 @@ create policy lookup_reads on customer_terms for select to crossdock_lookup usin
 grant select, insert on customer_terms to crossdock_app;
 grant select on customer_terms to crossdock_lookup;
 
--- Which of these terms the scopes lack. A courier's change must not read the tenant's terms, only miss them.
+-- Which of these terms the scopes lack. A courier's change must not read the tenant's terms, only miss them. Who
+-- writes outside a scope, as a superuser may, misses them all and stores some twice.
 create function missing_customer_terms(p_tenant uuid, p_scopes uuid[], p_terms text[])
 returns table (scope_id uuid, term text)
 language sql stable security definer set search_path = public, pg_temp as $$
   select wanted.scope_id, wanted.term from unnest(p_scopes, p_terms) as wanted (scope_id, term)
-  where p_tenant = app_tenant() and not exists (
+  where not exists (
     select from customer_terms known
-    where known.tenant_id = p_tenant and known.scope_id = wanted.scope_id and known.term = wanted.term)
+    where p_tenant = app_tenant() and known.tenant_id = p_tenant and known.scope_id = wanted.scope_id and known.term = wanted.term)
 $$;
 
 -- Nobody waits here for another's transaction: two who add one term at once both add it.
@@ -350,7 +351,7 @@ begin
           <= case when first_word = last_word then least(4, greatest(length(word), length(term)) / 2) else 1 end
         or first_word = last_word and (length(word) >= 3 and starts_with(term, word)
           or abs(length(word) - length(term)) <= 2 and (soundex(word) = soundex(term) or dmetaphone(word) = dmetaphone(term)))
-      order by likeness desc, term limit 40
+      order by likeness desc, length(term), term limit 40
     ) near
     where near.likeness >= 0.4
   )
