@@ -333,9 +333,11 @@ begin
     union all
     -- O Garro for O'Garro
     select n, n + 1, left(words[n] || words[n + 1], 40) from generate_series(1, cardinality(words) - 1) n
+  ), spoken as materialized (
+    select *, soundex(word) as sound, dmetaphone(word) as phone from units
   ), likely as (
     select first_word, last_word, near.term, near.likeness
-    from units cross join lateral (
+    from spoken cross join lateral (
       select term, term_likeness(word, term, swapped) as likeness
       from (
         select array_agg(overlay(word placing reverse(substr(word, n, 2)) from n for 2)) as swapped
@@ -350,7 +352,7 @@ begin
       where levenshtein_less_equal(word, term, 4)
           <= case when first_word = last_word then least(4, greatest(length(word), length(term)) / 2) else 1 end
         or first_word = last_word and (length(word) >= 3 and starts_with(term, word)
-          or abs(length(word) - length(term)) <= 2 and (soundex(word) = soundex(term) or dmetaphone(word) = dmetaphone(term)))
+          or abs(length(word) - length(term)) <= 2 and (sound = soundex(term) or phone = dmetaphone(term)))
       order by likeness desc, length(term), term limit 40
     ) near
     where near.likeness >= 0.4
@@ -394,36 +396,34 @@ begin
   end if;
 
   return query
-  with people as (
-    select c.id, c.first_name, c.last_name from customers c where c.tenant_id = tenant and c.id = any (ids)
-  ), names as (
-    select first_name, last_name, customer_name_terms(first_name, last_name) as had,
+  with names as (
+    -- repeats beyond what is asked for are not needed; with their ids at hand no name is joined to its people again
+    select row_number() over () as n, first_name, last_name, (array_agg(c.id order by c.id))[1:p_limit] as owners,
+      customer_name_terms(first_name, last_name) as had,
       cardinality(name_words(first_name)) + cardinality(name_words(last_name)) as word_count
-    from people group by first_name, last_name
+    from customers c where c.tenant_id = tenant and c.id = any (ids) group by first_name, last_name
   ), met as (
     -- the best that each word of the text finds in each name, and where in the name it is
-    select distinct on (names.first_name, names.last_name, word) names.first_name, names.last_name, word, place, likeness
+    select distinct on (n, word) n, word, place, likeness, first_name, last_name, owners, word_count
     from names, unnest(had) with ordinality own (term, place)
       join unnest(froms, tos, terms, likes) as likely (first_word, last_word, term, likeness) using (term),
       generate_series(first_word, last_word) word
-    order by names.first_name, names.last_name, word, likeness desc, place
+    order by n, word, likeness desc, place
   ), scored as (
-    select first_name, last_name,
+    select first_name, last_name, owners,
       sum(likeness * length(words[word])) / (select sum(length(w)) from unnest(words) w)
         -- swapped names are a little less likely than the same in order, and so is a name with more to it
         - case when (array_agg(place order by word))[1] > (array_agg(place order by word desc))[1] then 0.02 else 0 end
         - 0.02 * greatest(0, least(word_count, 5) - count(distinct place)) as likeness
-    from met join names using (first_name, last_name)
-    group by first_name, last_name, word_count
+    from met group by n, first_name, last_name, owners, word_count
   ), ranked as (
-    select people.id, first_name, last_name,
+    select owner, first_name, last_name,
       -- of guesses, another name comes before the same name again; whoever typed a name exactly wants all who have it
-      likeness - case when likeness > 0.99 then 0
-        else 0.01 * least(20, row_number() over (partition by first_name, last_name order by people.id) - 1) end as likeness
-    from people join scored using (first_name, last_name)
+      likeness - case when likeness > 0.99 then 0 else 0.01 * least(20, repeat - 1) end as likeness
+    from scored, unnest(owners) with ordinality own (owner, repeat)
   )
-  select ranked.id, round((100 * likeness)::numeric, 2)::double precision from ranked
-  order by 2 desc, last_name, first_name, ranked.id limit p_limit;
+  select owner, round((100 * likeness)::numeric, 2)::double precision from ranked
+  order by 2 desc, last_name, first_name, owner limit p_limit;
 end $$;
 
 -- Ids of the customers that have the likeliest of these keys, which come with the likeliest first: a few keys at a
@@ -434,11 +434,11 @@ declare
   ids uuid[] := '{}';
   names integer := 0;
   taken integer := 0;
-  step integer := 12;
+  step integer := 6;
   more record;
 begin
   while taken < coalesce(cardinality(p_keys), 0) and names < p_names loop
-    select coalesce(array_agg(c.id), '{}') as ids, count(distinct (c.first_name, c.last_name)) as names into more
+    select coalesce(array_agg(c.id), '{}') as ids, count(distinct hashtextextended(c.first_name || chr(31) || c.last_name, 0)) as names into more
     from customers c
     where c.tenant_id = p_tenant and (p_courier is null or c.courier_id = p_courier)
       and customer_name_keys(c.tenant_id, c.courier_id, c.first_name, c.last_name) && p_keys[taken + 1:taken + step];
