@@ -231,7 +231,7 @@ create index customers_text_trgm on customers
 -- answers what many customers hold; what few hold is left to the trigrams. Both answer the same.
 create function search_customers(p_pattern text, p_courier uuid, p_limit integer) returns setof uuid
 language plpgsql stable security definer rows 50 set search_path = public, pg_temp
-set plan_cache_mode = force_custom_plan set jit = off set max_parallel_workers_per_gather = 0 as $$
+set plan_cache_mode = force_custom_plan set jit = off as $$
 declare
   tenant constant uuid := app_tenant();
   courier constant uuid := case when app_sees_all_couriers() then p_courier else app_courier() end;
@@ -439,9 +439,12 @@ declare
 begin
   while taken < coalesce(cardinality(p_keys), 0) and names < p_names loop
     select coalesce(array_agg(c.id), '{}') as ids, count(distinct hashtextextended(c.first_name || chr(31) || c.last_name, 0)) as names into more
-    from customers c
-    where c.tenant_id = p_tenant and (p_courier is null or c.courier_id = p_courier)
-      and customer_name_keys(c.tenant_id, c.courier_id, c.first_name, c.last_name) && p_keys[taken + 1:taken + step];
+    from (
+      -- offset 0, as above: no other index is to be read beside that of the keys
+      select * from customers where customer_name_keys(tenant_id, courier_id, first_name, last_name)
+        && p_keys[taken + 1:taken + step] offset 0
+    ) c
+    where c.tenant_id = p_tenant and (p_courier is null or c.courier_id = p_courier);
     ids := ids || more.ids;
     names := names + more.names;
     taken := taken + step;
