@@ -198,27 +198,42 @@ create trigger terms_added after insert on customers
 create trigger terms_renamed after update on customers
   referencing old table as removed new table as added for each statement execute function customers_renamed_in_terms();
 
--- For the schema's owner: drops terms that nobody has any more and those held twice. Writers of customers wait.
+-- For the schema's owner: drops terms that nobody has any more and those held twice, tenant by tenant, each in its
+-- scope, because FORCE binds the owner too. Writers of customers wait until the transaction ends.
+do $$
+begin
+  execute format('create policy owner_prunes on customer_terms for delete to %I using (tenant_id = app_tenant())', current_user);
+end $$;
+
 create function prune_customer_terms() returns bigint
 language plpgsql volatile set search_path = public, pg_temp as $$
 declare
+  tenant uuid;
   pruned bigint;
+  total bigint := 0;
 begin
   lock table customers in share row exclusive mode;
-  with living as (
-    select distinct tenant_id, courier_id, term from customers, unnest(customer_name_terms(first_name, last_name)) term
-  ), wanted as (
-    select tenant_id, courier_id as scope_id, term from living
-    union
-    select tenant_id, tenant_id, term from living
-  ), kept as (
-    select distinct on (t.tenant_id, t.scope_id, t.term) t.id
-    from customer_terms t join wanted using (tenant_id, scope_id, term)
-    order by t.tenant_id, t.scope_id, t.term, t.id
-  )
-  delete from customer_terms t where not exists (select from kept where kept.id = t.id);
-  get diagnostics pruned = row_count;
-  return pruned;
+  for tenant in select id from tenants order by id loop
+    perform set_config('app.tenant_id', tenant::text, true), set_config('app.courier_id', 'all', true);
+    with living as (
+      select distinct courier_id, term from customers, unnest(customer_name_terms(first_name, last_name)) term
+      where tenant_id = tenant
+    ), wanted as (
+      select courier_id as scope_id, term from living
+      union
+      select tenant, term from living
+    ), kept as (
+      select distinct on (t.scope_id, t.term) t.id
+      from customer_terms t join wanted using (scope_id, term)
+      where t.tenant_id = tenant
+      order by t.scope_id, t.term, t.id
+    )
+    delete from customer_terms t where t.tenant_id = tenant and not exists (select from kept where kept.id = t.id);
+    get diagnostics pruned = row_count;
+    total := total + pruned;
+  end loop;
+  perform set_config('app.tenant_id', '', true), set_config('app.courier_id', '', true);
+  return total;
 end $$;
 
 -- The searches -----------------------------------------------------------------------------------------
