@@ -187,6 +187,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/SearchCustomers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search customers
+         * @description For staff, who search all customers of the instance or those of one courier, and for couriers, who search their own.
+         *     Inactive customers are found as well. The best matches come in one answer, at most `limit` of them; there are no
+         *     further pages, so narrow `q` down if the one you want is missing.
+         *
+         *     **Basic mode** finds customers whose first name, last name, full name, e-mail address or user code contains `q`,
+         *     whatever the case. `%` and `_` stand for themselves. The order is by last name, then first name.
+         *
+         *     **Advanced mode** (`advanced=true`) is for names that were misheard or mistyped. It looks at the names only, and
+         *     combines edit distance, phonetic matching (Soundex) and a score for each word. Wrong, missing, doubled or swapped letters, names
+         *     that sound the same (*Jon Smyth* for *John Smith*), first and last name swapped, accents left out and the beginning of a name
+         *     are all found. The order is by `match_score`, best first. Where nobody has exactly the name, different
+         *     names come before the same name again, so customers with equal names may differ in score.
+         *
+         *     `courier_id` is a UUID string, like every identifier here; older descriptions that call it an integer are wrong.
+         *
+         *     ```php
+         *     $query = http_build_query(['q' => 'Jon Smyth', 'advanced' => 'true', 'limit' => 5]);
+         *     $curl = curl_init('https://demo.crossdock.example/api/SearchCustomers.php?' . $query);
+         *     curl_setopt_array($curl, [
+         *         CURLOPT_RETURNTRANSFER => true,
+         *         CURLOPT_HTTPHEADER => ['Authorization: Bearer ' . $token],
+         *     ]);
+         *     foreach (json_decode(curl_exec($curl), true)['data'] as $customer) {
+         *         echo $customer['user_code'], ' ', $customer['first_name'], ' ', $customer['last_name'], "\n";
+         *     }
+         *     ```
+         */
+        get: operations["searchCustomers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/login.php": {
         parameters: {
             query?: never;
@@ -1092,6 +1137,30 @@ export interface components {
         };
         CustomerKey: {
             courier_customer_id: components["schemas"]["Uuid"];
+        };
+        CustomerMatch: {
+            /**
+             * Format: uuid
+             * @description The customer's identifier.
+             */
+            courier_customer_id: string;
+            /** @description The customer's user code. */
+            user_code: string;
+            /** @description The customer's first name. */
+            first_name: string;
+            /** @description The customer's last name. */
+            last_name: string;
+            /** @description The customer's e-mail address; null where none is known. */
+            email: string | null;
+            /**
+             * Format: uuid
+             * @description The courier that the customer belongs to.
+             */
+            courier_id: string;
+            /** @description Its display name. */
+            courier_name: string;
+            /** @description How near the name is to `q`, in advanced mode. Compare it only with the other scores of the same answer. Null in basic mode. */
+            match_score: number | null;
         };
         /** @description First step. `username` and `password` must both be there and not be blank; otherwise the answer is 422 `credentials_required`. */
         LoginRequest: {
@@ -3272,6 +3341,79 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchCustomers: {
+        parameters: {
+            query: {
+                /**
+                 * @description What to look for, at least two characters.
+                 * @example Campbell
+                 */
+                q: string;
+                /**
+                 * @description How many customers at most.
+                 * @example 15
+                 */
+                limit?: number;
+                /**
+                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Whether to find names that are only similar. `true`, `false`, `1` or `0`.
+                 * @example false
+                 */
+                advanced?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The customers found, none being an empty list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description How many customers this answer has. */
+                        count: number;
+                        data: components["schemas"]["CustomerMatch"][];
+                    };
+                };
+            };
+            /** @description `q` is missing or too short, or another parameter is not acceptable. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

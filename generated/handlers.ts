@@ -22,6 +22,8 @@ export type Handlers = {
   createCustomer: Handler<'createCustomer'>;
   /** Delete a customer */
   deleteCustomer: Handler<'deleteCustomer'>;
+  /** Search customers */
+  searchCustomers: Handler<'searchCustomers'>;
   /** Log in */
   login: Handler<'login'>;
   /** Receive a package */

@@ -176,6 +176,18 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await customers({ sort_by: sort }), await customers({ sort_by: sort, sort_dir: 'DESC' }));
     for (const code of ['IEX', 'HRB', 'TWO'])
       replies.push(await customers({ branch: `Kingston canary:${code}` }));
+    const search = (q: string, advanced: boolean) =>
+      service.call('searchCustomers', { as: principal, query: { q, advanced, limit: 50 } });
+    for (const text of [
+      'canary:',
+      'canary:IEX',
+      'canary:HRB',
+      'canary:TW',
+      'mail.example',
+      '-OWN',
+      'Marcia Campbel',
+    ])
+      replies.push(await search(text, false), await search(text, true));
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));

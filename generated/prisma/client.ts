@@ -93,6 +93,11 @@ export type Customer = Prisma.CustomerModel
  */
 export type CustomerTally = Prisma.CustomerTallyModel
 /**
+ * Model CustomerTerm
+ * The words of customers' names, by which misspelt ones are found. Kept by triggers on customers.
+ */
+export type CustomerTerm = Prisma.CustomerTermModel
+/**
  * Model Carrier
  * Who brought the parcel in.
  */

@@ -45,7 +45,7 @@ function wordsFor(keyword: string, params: Params): string {
     exclusiveMinimum: `must be more than ${limit}`,
     exclusiveMaximum: `must be less than ${limit}`,
     multipleOf: `must be a multiple of ${String(params['multipleOf'])}`,
-    minLength: 'must not be empty',
+    minLength: limit === '1' ? 'must not be empty' : `must have at least ${limit} characters`,
     maxLength: `must have at most ${limit} characters`,
     minItems: `must have at least ${limit} item`,
     maxItems: `must have at most ${limit} items`,

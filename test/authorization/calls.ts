@@ -26,6 +26,12 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listCustomers, the branches of a courier': ({ courierId }) => ({
     query: { action: 'branches', courier_id: courierId },
   }),
+  'searchCustomers of a courier': ({ courierId, userCode }) => ({
+    query: { q: userCode, courier_id: courierId, limit: 50 },
+  }),
+  'searchCustomers of a courier, advanced': ({ courierId, code }) => ({
+    query: { q: `canary ${code}`, courier_id: courierId, advanced: true, limit: 50 },
+  }),
   createCustomer: ({ courierId }) => ({
     body: { courier_id: courierId, user_code: freshNumber(), first_name: 'F', last_name: 'L' },
   }),

@@ -76,6 +76,10 @@ export const MATRIX = {
     'listCustomers of a courier':        [ALL,                   ALL,                   ALL],
     'listCustomers, the branches of a courier': [ALL,            ALL,                   ALL],
   },
+  searchCustomers: {
+    'searchCustomers of a courier':      [ALL,                   ALL,                   ALL],
+    'searchCustomers of a courier, advanced': [ALL,              ALL,                   ALL],
+  },
   createCustomer: {
     // a courier's own account is set, whatever it names
     'createCustomer':                    ['200 200 404 404 400', S403,                  ALL],

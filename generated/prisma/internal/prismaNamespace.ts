@@ -407,6 +407,7 @@ export const ModelName = {
   CourierLogo: 'CourierLogo',
   Customer: 'Customer',
   CustomerTally: 'CustomerTally',
+  CustomerTerm: 'CustomerTerm',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -436,7 +437,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "job"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1177,6 +1178,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CustomerTallyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CustomerTallyCountAggregateOutputType> | number
+        }
+      }
+    }
+    CustomerTerm: {
+      payload: Prisma.$CustomerTermPayload<ExtArgs>
+      fields: Prisma.CustomerTermFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CustomerTermFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CustomerTermFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        findFirst: {
+          args: Prisma.CustomerTermFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CustomerTermFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        findMany: {
+          args: Prisma.CustomerTermFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>[]
+        }
+        create: {
+          args: Prisma.CustomerTermCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        createMany: {
+          args: Prisma.CustomerTermCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CustomerTermCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>[]
+        }
+        delete: {
+          args: Prisma.CustomerTermDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        update: {
+          args: Prisma.CustomerTermUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        deleteMany: {
+          args: Prisma.CustomerTermDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CustomerTermUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CustomerTermUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>[]
+        }
+        upsert: {
+          args: Prisma.CustomerTermUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CustomerTermPayload>
+        }
+        aggregate: {
+          args: Prisma.CustomerTermAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCustomerTerm>
+        }
+        groupBy: {
+          args: Prisma.CustomerTermGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CustomerTermGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CustomerTermCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CustomerTermCountAggregateOutputType> | number
         }
       }
     }
@@ -2396,6 +2471,17 @@ export const CustomerTallyScalarFieldEnum = {
 export type CustomerTallyScalarFieldEnum = (typeof CustomerTallyScalarFieldEnum)[keyof typeof CustomerTallyScalarFieldEnum]
 
 
+export const CustomerTermScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  scopeId: 'scopeId',
+  term: 'term',
+  keys: 'keys'
+} as const
+
+export type CustomerTermScalarFieldEnum = (typeof CustomerTermScalarFieldEnum)[keyof typeof CustomerTermScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -2739,6 +2825,20 @@ export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMode
 
 
 /**
+ * Reference to a field of type 'BigInt[]'
+ */
+export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt'
+ */
+export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
+    
+
+
+/**
  * Reference to a field of type 'Json'
  */
 export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
@@ -2926,6 +3026,7 @@ export type GlobalOmitConfig = {
   courierLogo?: Prisma.CourierLogoOmit
   customer?: Prisma.CustomerOmit
   customerTally?: Prisma.CustomerTallyOmit
+  customerTerm?: Prisma.CustomerTermOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit

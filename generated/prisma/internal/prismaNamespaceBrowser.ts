@@ -61,6 +61,7 @@ export const ModelName = {
   CourierLogo: 'CourierLogo',
   Customer: 'Customer',
   CustomerTally: 'CustomerTally',
+  CustomerTerm: 'CustomerTerm',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -232,6 +233,17 @@ export const CustomerTallyScalarFieldEnum = {
 } as const
 
 export type CustomerTallyScalarFieldEnum = (typeof CustomerTallyScalarFieldEnum)[keyof typeof CustomerTallyScalarFieldEnum]
+
+
+export const CustomerTermScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  scopeId: 'scopeId',
+  term: 'term',
+  keys: 'keys'
+} as const
+
+export type CustomerTermScalarFieldEnum = (typeof CustomerTermScalarFieldEnum)[keyof typeof CustomerTermScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {

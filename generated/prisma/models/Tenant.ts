@@ -179,6 +179,7 @@ export type TenantWhereInput = {
   warehouses?: Prisma.WarehouseListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   airlines?: Prisma.AirlineListRelationFilter
+  terms?: Prisma.CustomerTermListRelationFilter
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -191,6 +192,7 @@ export type TenantOrderByWithRelationInput = {
   warehouses?: Prisma.WarehouseOrderByRelationAggregateInput
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
   airlines?: Prisma.AirlineOrderByRelationAggregateInput
+  terms?: Prisma.CustomerTermOrderByRelationAggregateInput
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -206,6 +208,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   warehouses?: Prisma.WarehouseListRelationFilter
   carriers?: Prisma.CarrierListRelationFilter
   airlines?: Prisma.AirlineListRelationFilter
+  terms?: Prisma.CustomerTermListRelationFilter
 }, "id" | "slug">
 
 export type TenantOrderByWithAggregationInput = {
@@ -238,6 +241,7 @@ export type TenantCreateInput = {
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateInput = {
@@ -250,6 +254,7 @@ export type TenantUncheckedCreateInput = {
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUpdateInput = {
@@ -262,6 +267,7 @@ export type TenantUpdateInput = {
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -274,6 +280,7 @@ export type TenantUncheckedUpdateInput = {
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateManyInput = {
@@ -359,6 +366,20 @@ export type TenantUpdateOneRequiredWithoutCouriersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutCouriersInput, Prisma.TenantUpdateWithoutCouriersInput>, Prisma.TenantUncheckedUpdateWithoutCouriersInput>
 }
 
+export type TenantCreateNestedOneWithoutTermsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutTermsInput, Prisma.TenantUncheckedCreateWithoutTermsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutTermsInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutTermsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutTermsInput, Prisma.TenantUncheckedCreateWithoutTermsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutTermsInput
+  upsert?: Prisma.TenantUpsertWithoutTermsInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutTermsInput, Prisma.TenantUpdateWithoutTermsInput>, Prisma.TenantUncheckedUpdateWithoutTermsInput>
+}
+
 export type TenantCreateNestedOneWithoutCarriersInput = {
   create?: Prisma.XOR<Prisma.TenantCreateWithoutCarriersInput, Prisma.TenantUncheckedCreateWithoutCarriersInput>
   connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCarriersInput
@@ -410,6 +431,7 @@ export type TenantCreateWithoutHostsInput = {
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutHostsInput = {
@@ -421,6 +443,7 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutHostsInput = {
@@ -448,6 +471,7 @@ export type TenantUpdateWithoutHostsInput = {
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutHostsInput = {
@@ -459,6 +483,7 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutCouriersInput = {
@@ -470,6 +495,7 @@ export type TenantCreateWithoutCouriersInput = {
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCouriersInput = {
@@ -481,6 +507,7 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCouriersInput = {
@@ -508,6 +535,7 @@ export type TenantUpdateWithoutCouriersInput = {
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCouriersInput = {
@@ -516,6 +544,71 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutTermsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutTermsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutTermsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutTermsInput, Prisma.TenantUncheckedCreateWithoutTermsInput>
+}
+
+export type TenantUpsertWithoutTermsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutTermsInput, Prisma.TenantUncheckedUpdateWithoutTermsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutTermsInput, Prisma.TenantUncheckedCreateWithoutTermsInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutTermsInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutTermsInput, Prisma.TenantUncheckedUpdateWithoutTermsInput>
+}
+
+export type TenantUpdateWithoutTermsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutTermsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
@@ -530,6 +623,7 @@ export type TenantCreateWithoutCarriersInput = {
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCarriersInput = {
@@ -541,6 +635,7 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCarriersInput = {
@@ -568,6 +663,7 @@ export type TenantUpdateWithoutCarriersInput = {
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCarriersInput = {
@@ -579,6 +675,7 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutAirlinesInput = {
@@ -590,6 +687,7 @@ export type TenantCreateWithoutAirlinesInput = {
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutAirlinesInput = {
@@ -601,6 +699,7 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutAirlinesInput = {
@@ -628,6 +727,7 @@ export type TenantUpdateWithoutAirlinesInput = {
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutAirlinesInput = {
@@ -639,6 +739,7 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutWarehousesInput = {
@@ -650,6 +751,7 @@ export type TenantCreateWithoutWarehousesInput = {
   couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutWarehousesInput = {
@@ -661,6 +763,7 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutWarehousesInput = {
@@ -688,6 +791,7 @@ export type TenantUpdateWithoutWarehousesInput = {
   couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutWarehousesInput = {
@@ -699,6 +803,7 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 
@@ -712,6 +817,7 @@ export type TenantCountOutputType = {
   warehouses: number
   carriers: number
   airlines: number
+  terms: number
 }
 
 export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -720,6 +826,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   warehouses?: boolean | TenantCountOutputTypeCountWarehousesArgs
   carriers?: boolean | TenantCountOutputTypeCountCarriersArgs
   airlines?: boolean | TenantCountOutputTypeCountAirlinesArgs
+  terms?: boolean | TenantCountOutputTypeCountTermsArgs
 }
 
 /**
@@ -767,6 +874,13 @@ export type TenantCountOutputTypeCountAirlinesArgs<ExtArgs extends runtime.Types
   where?: Prisma.AirlineWhereInput
 }
 
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CustomerTermWhereInput
+}
+
 
 export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -778,6 +892,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   warehouses?: boolean | Prisma.Tenant$warehousesArgs<ExtArgs>
   carriers?: boolean | Prisma.Tenant$carriersArgs<ExtArgs>
   airlines?: boolean | Prisma.Tenant$airlinesArgs<ExtArgs>
+  terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenant"]>
 
@@ -809,6 +924,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   warehouses?: boolean | Prisma.Tenant$warehousesArgs<ExtArgs>
   carriers?: boolean | Prisma.Tenant$carriersArgs<ExtArgs>
   airlines?: boolean | Prisma.Tenant$airlinesArgs<ExtArgs>
+  terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -822,6 +938,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     warehouses: Prisma.$WarehousePayload<ExtArgs>[]
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
     airlines: Prisma.$AirlinePayload<ExtArgs>[]
+    terms: Prisma.$CustomerTermPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1227,6 +1344,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   warehouses<T extends Prisma.Tenant$warehousesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$warehousesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WarehousePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriers<T extends Prisma.Tenant$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   airlines<T extends Prisma.Tenant$airlinesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$airlinesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AirlinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  terms<T extends Prisma.Tenant$termsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$termsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1770,6 +1888,30 @@ export type Tenant$airlinesArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.AirlineScalarFieldEnum | Prisma.AirlineScalarFieldEnum[]
+}
+
+/**
+ * Tenant.terms
+ */
+export type Tenant$termsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CustomerTerm
+   */
+  select?: Prisma.CustomerTermSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CustomerTerm
+   */
+  omit?: Prisma.CustomerTermOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CustomerTermInclude<ExtArgs> | null
+  where?: Prisma.CustomerTermWhereInput
+  orderBy?: Prisma.CustomerTermOrderByWithRelationInput | Prisma.CustomerTermOrderByWithRelationInput[]
+  cursor?: Prisma.CustomerTermWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CustomerTermScalarFieldEnum | Prisma.CustomerTermScalarFieldEnum[]
 }
 
 /**
