@@ -77,9 +77,11 @@ export async function readForm(
       else part.file.resume();
     }
   } catch (error) {
-    // what is left of the body is read past: otherwise the connection would never come to its next request
-    request.raw.unpipe().resume();
     throw toFault(error);
+  } finally {
+    // what is left, after a fault or behind the last boundary, is read past: otherwise the connection would never
+    // come to its next request
+    request.raw.unpipe().resume();
   }
   if (uploads.isAbandoned) throw new Fault('malformed_form');
   return form;

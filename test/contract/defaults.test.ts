@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import type { Schema } from '../../src/contract/bundle.js';
+import { operationOf } from '../support/contract.js';
 import { fingerprint } from '../support/fingerprint.js';
 import { inputs, type Input } from '../support/inputs.js';
 import { startService, type Call, type Reply, type Service } from '../support/service.js';
@@ -46,15 +47,20 @@ type Effect = { status: number; reply: string; rows: unknown };
 const writes = new Set<Input>();
 
 /** What a default is for, where it means nothing alone. */
-const BESIDE: Record<string, Record<string, unknown>> = {
+const BESIDE: Record<string, Record<string, string | boolean>> = {
   'retrievePackages export_format': { export: true },
+  // enough hits for the limit to show, and a misspelt name
+  'searchCustomers limit': { q: 'an' },
+  'searchCustomers advanced': { q: 'Marsia Cambel' },
 };
 
 function callOf(input: Input, value: unknown): Call {
   const call = input.callWith(value);
   const beside = BESIDE[`${input.owner} ${input.field}`];
+  if (!beside) return call;
+  if (operationOf(input.id).method === 'GET') return { ...call, query: { ...call.query, ...beside } };
   // as: bodies that stand in the table are objects
-  return beside ? { ...call, body: { ...(call.body as object), ...beside } } : call;
+  return { ...call, body: { ...(call.body as object), ...beside } };
 }
 
 /** What a call answers and what it leaves in the database, without what differs each time. */

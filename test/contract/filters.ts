@@ -52,6 +52,10 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listCustomers branch': () => equals('branch', 'Montego Bay'),
   'listCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
 
+  'searchCustomers q': { isNoFilter: 'what is looked for: search-customers.test.ts has an oracle for it' },
+  'searchCustomers advanced': { isNoFilter: 'how it is looked for' },
+  'searchCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+
   'loadCourierBills courier_id': async (_all, owner) => {
     await clone(owner, 'bills', DEMO.bills.draft, {
       courier_id: DEMO.couriers.HRB,

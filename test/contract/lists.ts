@@ -39,9 +39,13 @@ export function listOf(id: OperationId): List {
   return list;
 }
 
+/** What a list cannot be asked without. */
+const ALWAYS: Partial<Record<OperationId, Values>> = { searchCustomers: { q: 'smith' } };
+
 export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
   const { method } = operationOf(id);
-  const call: Call = method === 'GET' ? { query: values } : { body: values };
+  const all = { ...ALWAYS[id], ...values };
+  const call: Call = method === 'GET' ? { query: all } : { body: all };
   return service.call(id, { ...ablest(id), ...call });
 }
 

@@ -12,8 +12,13 @@ export function encodeBody(mediaType: string, value: unknown): Encoded {
   return { contentType: mediaType, bytes: Buffer.from(JSON.stringify(value)) };
 }
 
-export const isFilePart = (value: unknown): value is FilePart =>
-  typeof value === 'object' && value !== null && 'base64' in value;
+/** Whole: a mutation may have taken a file's name, and then it is a text like any other. */
+export const isFilePart = (value: unknown): value is FilePart => {
+  if (typeof value !== 'object' || value === null) return false;
+  // as: any object may have the keys; what they hold is looked at
+  const { fileName, contentType, base64 } = value as Partial<FilePart>;
+  return [fileName, contentType, base64].every((each) => typeof each === 'string');
+};
 
 const fieldsOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
