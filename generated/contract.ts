@@ -3085,7 +3085,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -3402,7 +3402,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -3712,7 +3712,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The package belongs to another courier (`record_forbidden`), the account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The package belongs to another courier (`record_forbidden`), the account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../contract/types.js';
 import { Fault, invalidField } from '../errors.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
-import { keepUploads, spool } from './uploads.js';
+import { keepUploads, spool, type Uploads } from './uploads.js';
 
 export const MULTIPART = 'multipart/form-data';
 
@@ -65,26 +65,50 @@ export async function readForm(
   reply: FastifyReply,
   operation: Operation,
 ): Promise<Form> {
-  const fileFields: readonly string[] = operation.fileFields;
-  const limits = { fileSize: operation.maxFileBytes ?? FILE_BYTES };
-  const form = emptyForm();
   const uploads = keepUploads(request, reply);
+  const stalled = startDeadline();
   try {
-    for await (const part of request.parts({ limits })) {
-      assertField(form, part, fileFields);
-      if (part.type === 'field') form[part.fieldname] = textOf(part);
-      else if (fileFields.includes(part.fieldname)) form[part.fieldname] = await spool(uploads, part);
-      else part.file.resume();
-    }
+    const form = await Promise.race([readParts(request, operation, uploads), stalled.promise]);
+    if (uploads.isAbandoned) throw new Fault('malformed_form');
+    return form;
   } catch (error) {
+    uploads.current?.destroy();
     throw toFault(error);
   } finally {
+    stalled.stop();
     // what is left, after a fault or behind the last boundary, is read past: otherwise the connection would never
     // come to its next request
     request.raw.unpipe().resume();
   }
-  if (uploads.isAbandoned) throw new Fault('malformed_form');
+}
+
+async function readParts(request: FastifyRequest, operation: Operation, uploads: Uploads): Promise<Form> {
+  const fileFields: readonly string[] = operation.fileFields;
+  const limits = { fileSize: operation.maxFileBytes ?? FILE_BYTES };
+  const form = emptyForm();
+  for await (const part of request.parts({ limits })) {
+    assertField(form, part, fileFields);
+    if (part.type === 'field') form[part.fieldname] = textOf(part);
+    else if (fileFields.includes(part.fieldname)) form[part.fieldname] = await spool(uploads, part);
+    else part.file.resume();
+  }
   return form;
+}
+
+/** More than a request may take to arrive. */
+const DEADLINE_MS = 15_000;
+
+/**
+ * The parser (@fastify/busboy 3.2) never comes to the end of some forms whose nameless first part holds more than a
+ * stream's buffer; the whole body has arrived, so that no other timeout would ever end the wait.
+ */
+function startDeadline(): { promise: Promise<never>; stop(): void } {
+  let stop = () => {};
+  const promise = new Promise<never>((_resolve, reject) => {
+    const timer = setTimeout(() => reject(new Fault('malformed_form')), DEADLINE_MS);
+    stop = () => clearTimeout(timer);
+  });
+  return { promise, stop: () => stop() };
 }
 
 function assertField(form: Form, part: MultipartFile | MultipartValue, fileFields: readonly string[]): void {

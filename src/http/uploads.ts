@@ -2,6 +2,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +11,13 @@ import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 
 /** The files of a request. They are ours and not the plugin's, which deletes them while a handler still reads them. */
-type Uploads = { paths: string[]; isInUse: boolean; isAbandoned: boolean };
+export type Uploads = {
+  paths: string[];
+  /** The file that is being written. */
+  current?: Readable | undefined;
+  isInUse: boolean;
+  isAbandoned: boolean;
+};
 
 const uploadsOf = new WeakMap<FastifyRequest, Uploads>();
 
@@ -61,6 +68,7 @@ export async function spool(uploads: Uploads, { file, filename }: MultipartFile)
   const path = join(tmpdir(), `crossdock-${process.pid}-${newId()}`);
   onDisk.add(path);
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  uploads.current = file;
   try {
     await pipeline(file, target);
   } finally {
@@ -68,6 +76,7 @@ export async function spool(uploads: Uploads, { file, filename }: MultipartFile)
     // already leaves its target open
     target.destroy();
     if (!target.closed) await new Promise<void>((resolve) => target.once('close', () => resolve()));
+    uploads.current = undefined;
     uploads.paths.push(path);
     if (uploads.isAbandoned) await discard(uploads);
   }

@@ -46,5 +46,7 @@ test.each(filters)('$name: keeps what it selects, and leaves out all else', asyn
   expect(kept.length).toBeLessThan(all.length);
   const found = await readAll(service, id, { ...beside, [field]: value });
   expect(textsOf(found)).toEqual(textsOf(kept));
-  expect(totalIn((await ask(service, id, { ...beside, [field]: value, limit: 1 })).body)).toBe(kept.length);
+  // a list without pages counts what it answers
+  const limit = lists.find((list) => list.id === id)?.hasPages ? 1 : kept.length;
+  expect(totalIn((await ask(service, id, { ...beside, [field]: value, limit })).body)).toBe(kept.length);
 });

@@ -231,7 +231,8 @@ function mutateValue({ body }: Plan, { how, at, value }: Mutation & { of: 'value
   if (!place) return;
   const { parent, key } = place;
   if (how === 'remove') delete parent[key];
-  else parent[key] = how === 'wrap' ? [parent[key]] : value;
+  // a copy: the same value put in twice would come to hold itself
+  else parent[key] = how === 'wrap' ? [parent[key]] : structuredClone(value);
 }
 
 function mutateQuery({ query }: Plan, { how, at, value }: Mutation & { of: 'query' }): void {

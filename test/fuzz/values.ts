@@ -72,8 +72,9 @@ function validText(schema: Schema, { field, operationId, pools }: Place): fc.Arb
     return fc.constantFrom('https://example.com/hooks/crossdock', 'https://partner.example.org/api?x=1');
   if (format === 'email') return fc.constantFrom('desk@example.com', 'ops+1@partner.example.org');
   const pattern = schema['pattern'] as string | undefined;
-  if (pattern && pattern !== '\\S') return fc.stringMatching(new RegExp(pattern));
   const { minLength = 0, maxLength = 300 } = schema as { minLength?: number; maxLength?: number };
+  if (pattern && pattern !== '\\S')
+    return fc.stringMatching(new RegExp(pattern)).filter((text) => [...text].length <= maxLength);
   const isFitting = (text: string) =>
     [...text].length >= minLength && [...text].length <= maxLength && (!pattern || /\S/.test(text));
   const stored = textsFor(pools, field).filter(isFitting);
