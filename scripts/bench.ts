@@ -5,9 +5,11 @@ import { readConfig, type Config } from '../src/config.js';
 import { makeServiceLogin } from '../src/db/roles.js';
 import { projectRoot } from '../src/root.js';
 import { openBenchDatabase } from './bench/database.js';
+import { advancedSearchRow, listCustomersRow, searchCustomersRow, uploadRow } from './bench/customer-rows.js';
 import { floodRow } from './bench/flood-rows.js';
 import { getManifestRow } from './bench/manifest-rows.js';
 import type { Bench, Row } from './bench/measure.js';
+import { addPackagesRow, exportRow, listPackagesRow, previewRow } from './bench/package-rows.js';
 import { listPrealertsRow, submitRow } from './bench/prealert-rows.js';
 import { startBenchService } from './bench/service.js';
 import { runScript } from './script.js';
@@ -41,6 +43,17 @@ async function measure(config: Config, bench: Bench, print: (line: string) => vo
     ['list pre-alerts 10k', () => listPrealertsRow(bench, small, '10 k rows')],
     ['list pre-alerts 1M', () => listPrealertsRow(bench, large, '1 M rows')],
     ['GetManifest', () => getManifestRow(bench, small)],
+    ['list customers 10k', () => listCustomersRow(bench, small, '10 k rows')],
+    ['list customers 1M', () => listCustomersRow(bench, large, '1 M rows')],
+    ['search customers', () => searchCustomersRow(bench, large)],
+    ['advanced search', () => advancedSearchRow(bench, large)],
+    ['list packages 10k', () => listPackagesRow(bench, small, '10 k rows')],
+    ['list packages 1M', () => listPackagesRow(bench, large, '1 M rows')],
+    ['export csv', () => exportRow(bench, large, 'csv')],
+    ['export xlsx', () => exportRow(bench, large, 'xlsx')],
+    ['invoice preview', () => previewRow(bench, large)],
+    ['add packages', () => addPackagesRow(bench, large)],
+    ['upload customers', () => uploadRow(bench, small)],
     ['login flood', () => floodRow(bench, print)],
   ];
   const words = process.argv.slice(2);

@@ -8,7 +8,8 @@ import { MIGRATIONS } from '../../src/db/prepare.js';
 import { withClient } from '../../src/db/roles.js';
 import { seedDemo } from '../../src/demo/seed.js';
 import { projectRoot } from '../../src/root.js';
-import { loadTenant } from './load.js';
+import { makeNames } from '../search-quality/names.js';
+import { loadCustomers, loadTenant } from './load.js';
 
 export type BenchTenant = {
   id: string;
@@ -65,6 +66,7 @@ async function ensureTenant(
   print(`Loading ${SIZES[slug]} pre-alerts, customers and packages ...`);
   await client.query('begin');
   for (const statement of loadTenant(slug, SIZES[slug])) await client.query(statement);
+  await client.query(loadCustomers(slug, makeNames(SIZES[slug])));
   await client.query('commit');
   await client.query('vacuum analyze');
   return ensureTenant(client, slug, print);

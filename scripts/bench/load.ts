@@ -1,3 +1,5 @@
+import type pg from 'pg';
+
 export const MANIFEST_PACKAGES = 2_000;
 
 /**
@@ -22,9 +24,6 @@ export function loadTenant(slug: string, size: number): string[] {
      select ${tenant}, gen_random_uuid(), 'C' || n, 'Courier ' || n, '#336699' from generate_series(0, 9) n`,
     `insert into rate_tiers (tenant_id, start_weight_lb, end_weight_lb, fee_usd)
      select ${tenant}, start, stop, fee from (values (0, 5, 8.00), (5, 15, 15.00), (15, 50, 40.00)) as t (start, stop, fee)`,
-    `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch)
-     select c.tenant_id, gen_random_uuid(), c.id, ${userCode}, 'First' || n % 1000, 'Last' || n, 'Branch ' || n % 7
-     from generate_series(1, ${size}) n join ${courier}`,
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, status, created_at)
      select c.tenant_id, gen_random_uuid(), c.id, ${userCode}, 'TRK' || n, 'TRK' || n, 'Vendor ' || n % 500,
        (array['pending', 'received', 'received', 'flagged'])[1 + n % 4], ${age}
@@ -40,4 +39,15 @@ export function loadTenant(slug: string, size: number): string[] {
      from generate_series(1, ${size}) n join ${courier}
      join manifests m on m.tenant_id = c.tenant_id and m.manifest_number = 'MAN-20260101-0001'`,
   ];
+}
+
+/** Names for the customers of a tenant that is being loaded, in the order of their numbers. */
+export function loadCustomers(slug: string, names: { first: string; last: string }[]): pg.QueryConfig {
+  return {
+    text: `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch)
+      select c.tenant_id, gen_random_uuid(), c.id, c.code || '-' || n, first, last, 'Branch ' || n % 7
+      from unnest($1::text[], $2::text[]) with ordinality names (first, last, n)
+      join couriers c on c.code = 'C' || n % 10 and c.tenant_id = (select id from tenants where slug = '${slug}')`,
+    values: [names.map(({ first }) => first), names.map(({ last }) => last)],
+  };
 }

@@ -55,6 +55,18 @@ function timeWithPsql(psql: string, url: string, statements: string[], times: nu
   return (run(times) - run(1)) / (times - 1);
 }
 
+/** Milliseconds that psql's COPY takes to put a CSV file into a table; rolled back. @throws without psql */
+export function timeCopyFrom(url: string, file: string, table: string): number {
+  const psql = findProgram('psql');
+  if (!psql) throw new Error('This row needs psql.');
+  const started = performance.now();
+  execFileSync(psql, ['-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', url], {
+    input: `begin;\n\\copy ${table} from '${file}' (format csv)\nrollback;\n`,
+  });
+  rmSync(file);
+  return performance.now() - started;
+}
+
 async function timeWithDriver(url: string, statements: string[], times: number): Promise<number> {
   return withClient(url, async (client) => {
     const started = performance.now();
