@@ -100,7 +100,7 @@ describe('what is stored', () => {
       'IEX-9999,Not,A Customer\nIEX-1001,New,Name,Elsewhere\nNEW-1,Ann,Lee,Kingston\n',
     );
     expect(reply).toMatchObject(counts({ processed: 2, created: 1, updated: 1 }));
-    expect(reply.body['message']).toBe('2 rows processed: 1 customers created, 1 updated, 0 unchanged.');
+    expect(reply.body['message']).toBe('Rows processed: 2. Customers created: 1, updated: 1, unchanged: 0.');
     const [changed, created] = await customersOf('IEX-1001', 'NEW-1');
     expect(changed).toEqual({
       ...before,

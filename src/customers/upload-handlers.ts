@@ -14,6 +14,6 @@ export function customerUploadHandlers({ db }: Deps) {
 }
 
 function describe({ processed, created, updated, unchanged, dry_run }: DataOf<'uploadCustomers'>): string {
-  const counts = `${created} customers created, ${updated} updated, ${unchanged} unchanged`;
-  return `${dry_run ? 'Nothing was stored. ' : ''}${processed} rows processed: ${counts}.`;
+  const counts = `Customers created: ${created}, updated: ${updated}, unchanged: ${unchanged}.`;
+  return `${dry_run ? 'Nothing was stored. ' : ''}Rows processed: ${processed}. ${counts}`;
 }
