@@ -38,12 +38,18 @@ export async function releasePackages(
 }
 
 /** What a change of status needs to know of a package aboard. */
-export type AboardRow = { id: string; status: string; courier_id: string | null; tracking_number: string };
+export type AboardRow = {
+  id: string;
+  status: string;
+  courier_id: string | null;
+  user_code: string | null;
+  tracking_number: string;
+};
 
 /** Reads and holds every package aboard. */
 export async function lockAboard({ db, tx, caller }: Ctx, manifestId: string): Promise<AboardRow[]> {
   return tx.query<AboardRow>(sql`
-    select p.id, p.status, p.courier_id, p.tracking_number from packages p
+    select p.id, p.status, p.courier_id, p.user_code, p.tracking_number from packages p
     where ${tenantRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
     order by p.id
     for update`);

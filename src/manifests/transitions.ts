@@ -2,6 +2,7 @@ import type { components } from '../../generated/contract.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 import { enqueueStatement, type JobRequest } from '../jobs/enqueue.js';
+import { maskTrackingNumber } from '../packages/masking.js';
 import { formatDateTime } from '../time.js';
 import { appendStatusEvents, lockAboard, setPackageStatus, type AboardRow } from './cargo-queries.js';
 import type { Ctx } from './context.js';
@@ -59,12 +60,15 @@ function statusMails({ id, manifest_number, status }: ManifestRow, aboard: Aboar
   return [...couriers].map((courierId) => ({ kind: 'manifest.status_mail', courierId, payload }));
 }
 
-/** `package.status_changed`, for the endpoint of the package's courier; nobody is told of a package of no courier. */
+/**
+ * `package.status_changed`, for the endpoint of the package's courier, to whom the number of a parcel whose customer is
+ * unknown is masked here as everywhere else; nobody is told of a package of no courier.
+ */
 function packageNotice(manifest: ManifestRow, row: AboardRow, status: string): JobRequest[] {
   if (row.courier_id === null) return [];
   const payload = {
     package_id: row.id,
-    tracking_number: row.tracking_number,
+    tracking_number: row.user_code === null ? maskTrackingNumber(row.tracking_number) : row.tracking_number,
     previous_status: row.status,
     status,
     manifest_number: manifest.manifest_number,
