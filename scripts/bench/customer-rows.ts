@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pageOfCustomers, totalOfCustomers } from '../../src/customers/list-queries.js';
 import { literalMatches } from '../../src/customers/search-queries.js';
 import { withClient } from '../../src/db/roles.js';
+import { newId } from '../../src/ids.js';
 import { makeLabelled } from '../search-quality/labelled.js';
 import { makeNames } from '../search-quality/names.js';
 import type { BenchTenant } from './database.js';
@@ -101,7 +102,7 @@ export async function uploadRow({ ownerUrl }: Bench, tenant: BenchTenant): Promi
     const file = join(tmpdir(), `crossdock-bench-${randomUUID()}.csv`);
     const rows = names.map(
       ({ first, last }, n) =>
-        `${tenant.id},${randomUUID()},${tenant.courierId},COPY-${n},${first},${last},Kingston`,
+        `${tenant.id},${newId()},${tenant.courierId},COPY-${n},${first},${last},Kingston`,
     );
     writeFileSync(file, rows.join('\n'));
     const table = 'customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch)';
