@@ -2,14 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { openSecrets } from '../../src/auth/secrets.js';
 import type { Config } from '../../src/config.js';
 import { DEMO } from '../../src/demo/seed.js';
+import { lockParcel } from '../../src/db/locks.js';
 import { enter } from '../../src/db/transaction.js';
 import { newId } from '../../src/ids.js';
-import {
-  announceWithKey,
-  lockParcel,
-  pageOfPrealerts,
-  statsOfPrealerts,
-} from '../../src/prealerts/queries.js';
+import { announceWithKey, pageOfPrealerts, statsOfPrealerts } from '../../src/prealerts/queries.js';
 import type { BenchTenant } from './database.js';
 import { compare, filters, readRow, type Bench, type Row } from './measure.js';
 import { findProgram, inline, rateDriver, ratePgbench } from './postgres.js';
@@ -53,7 +49,7 @@ function submitStatements(config: Config): (n: string) => string[] {
     const expressions = {
       [id]: 'gen_random_uuid()',
       '@number': number,
-      [`${caller.tenantId} @number`]: number,
+      [`parcel ${caller.tenantId} @number`]: number,
     };
     const insert = announceWithKey(filters, caller, 'bench', parcel);
     // the audit entry's id is made inside the builder: the one value left that looks like an id

@@ -6,26 +6,25 @@ export type Permission = NonNullable<(typeof operations)[OperationId]['permissio
 const STAFF: readonly Role[] = ['admin', 'manager', 'warehouse'];
 const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
 const MANAGERS: readonly Role[] = ['admin', 'manager'];
-const EDITORS: readonly Role[] = [...MANAGERS, 'courier'];
-const BILLING: readonly Role[] = [...MANAGERS, 'courier'];
+const MANAGERS_AND_COURIERS: readonly Role[] = [...MANAGERS, 'courier'];
 
 // A courier holds its permissions for its own account only; which rows that is, scope decides.
 const HOLDERS = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
   'customer:view': EVERYBODY,
-  'customer:add': EDITORS,
-  'customer:edit': EDITORS,
+  'customer:add': MANAGERS_AND_COURIERS,
+  'customer:edit': MANAGERS_AND_COURIERS,
   'package:view': EVERYBODY,
   'package:edit': EVERYBODY,
   'package:receive': STAFF,
   'manifest:create': STAFF,
   'manifest:edit': STAFF,
   'manifest:view': EVERYBODY,
-  'billing:view': BILLING,
+  'billing:view': MANAGERS_AND_COURIERS,
   'billing:manage': MANAGERS,
   // staff: what courier:manage stands for; a courier: its own settings
-  'courier:settings': BILLING,
+  'courier:settings': MANAGERS_AND_COURIERS,
 } satisfies Record<Permission, readonly Role[]>;
 
 export function holds(role: Role, permission: Permission): boolean {

@@ -39,7 +39,7 @@ export function makeAjv(): Ajv2020 {
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultipleOf });
   addFormats.default(ajv, ['uri', 'email']);
   ajv.addFormat('date', isCalendarDate);
-  ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
+  ajv.addFormat('uuid', UUID);
   for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary'])
     ajv.addFormat(format, true);
   return ajv;
@@ -58,6 +58,9 @@ const isMultipleOf: SchemaValidateFunction = (step: number, value: number) => {
   isMultipleOf.errors = [{ keyword: 'multipleOf', params: { multipleOf: step } }];
   return false;
 };
+
+/** A UUID of any version, in either case. */
+export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** YYYY-MM-DD, a day that exists, in a year that PostgreSQL has (it has no year 0). */
 export function isCalendarDate(text: string): boolean {

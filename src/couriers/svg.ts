@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Fault } from '../errors.js';
 import { projectRoot } from '../root.js';
+import { makeTurns } from '../turns.js';
 import { PictureFault } from './picture-fault.js';
 
 /**
@@ -16,22 +16,16 @@ const WORKER_FILE = join(projectRoot, 'dist', 'src', 'couriers', 'svg-worker.js'
 // 5,000 elements took it 1.5 s on a machine with three times as much to do as it had cores
 const CLEANING_MS = 10_000;
 const IDLE_MS = 30_000;
-const MAX_WAITING = 8;
+/** One is cleaned and seven wait, in one line. */
+const QUEUE = { places: 1, maxWaiting: 7, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 /** Cleans one SVG at a time in a thread of its own, which is started when needed and ended when idle. */
 export function makeSvgCleaner(): SvgCleaner {
   let worker: Promise<Worker> | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
   let idle: NodeJS.Timeout | undefined;
+  const turns = makeTurns(QUEUE);
 
-  return async (svg) => {
-    if (waiting === MAX_WAITING) throw new Fault('overloaded', undefined, { retryAfterSeconds: 1 });
-    waiting += 1;
-    const mine = turn.then(() => clean(svg));
-    turn = mine.catch(() => {});
-    return mine.finally(() => (waiting -= 1));
-  };
+  return (svg) => turns.run('svg', () => clean(svg));
 
   async function clean(svg: string): Promise<string | undefined> {
     clearTimeout(idle);

@@ -32,11 +32,6 @@ function sentRows(packed: string): Sql {
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 
-/** Another upload for the courier waits until this one has ended: together they would do everything twice. */
-export function lockUploads(tenantId: string, courierId: string): Sql {
-  return sql`select pg_advisory_xact_lock(hashtextextended(${`upload ${tenantId} ${courierId}`}, 0))::text`;
-}
-
 export function courierExists(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }

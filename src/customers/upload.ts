@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf, DataOf } from '../contract/types.js';
+import { UUID } from '../contract/validator.js';
+import { lockUploads } from '../db/locks.js';
 import { inLargeScope, type Db, type PlainTx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { makeTurns, type Turns } from '../turns.js';
@@ -9,7 +11,6 @@ import {
   compareUpload,
   courierExists,
   joinPacks,
-  lockUploads,
   packRows,
   type Applied,
 } from './upload-queries.js';
@@ -49,8 +50,6 @@ export async function uploadCustomers(
     return { processed, ...counts, skipped, dry_run: form.dry_run };
   });
 }
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** A courier's own account, whatever it sends; the one that staff name. */
 function courierOf(caller: UserCaller, target = ''): string {

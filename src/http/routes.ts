@@ -8,9 +8,9 @@ import type { FileReply } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { wrapSuccess } from './envelope.js';
 import { sendFault } from './failures.js';
-import { withUploads } from './uploads.js';
+import { MULTIPART } from './forms.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
-import { mediaTypeOf } from './text.js';
+import { withUploads } from './uploads.js';
 
 /** Makes a route of every operation of the contract. @throws when an operation has no handler */
 export async function registerRoutes(
@@ -46,7 +46,8 @@ function toRouteHandler(id: string, handlers: Handlers) {
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, query, params: path, caller, tenantId, ip: address } = request;
-    const mediaType = mediaTypeOf(request.headers['content-type'] ?? '');
+    // the guard has left any other type in its canonical spelling
+    const mediaType = request.isMultipart() ? MULTIPART : request.headers['content-type'];
     const { id: requestId } = request;
     const bare = await withUploads(request, () =>
       handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),

@@ -3,6 +3,7 @@ import type { Handlers } from '../../generated/handlers.js';
 import type { ReplyOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
 import { invalidField } from '../errors.js';
+import { makeTurns } from '../turns.js';
 import {
   exportPage,
   findPackages,
@@ -12,16 +13,14 @@ import {
   type PackageQuery,
 } from './packages.js';
 import { makeWorkbookWriter } from './spreadsheet.js';
-import { makeTurns } from './turns.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
 /** Exports that are made at once, one core left to everything else; each holds 10,000 rows and a thread's heap. */
 const EXPORTS_AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
-const EXPORTS_WAITING = 20;
-const EXPORT_WAIT_MS = 15_000;
+const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function packageHandlers({ db }: Deps) {
-  const exports = makeTurns(EXPORTS_AT_ONCE, EXPORTS_WAITING, EXPORT_WAIT_MS);
+  const exports = makeTurns({ places: EXPORTS_AT_ONCE, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
 
   return {
@@ -50,7 +49,7 @@ export function packageHandlers({ db }: Deps) {
       }
       if (body.export) {
         const options = { now: new Date(), writeWorkbook };
-        const file = await exports.inTurn(() => exportPage(db, caller, body, options));
+        const file = await exports.run(caller.userId, () => exportPage(db, caller, body, options));
         return { statusCode: 200, file };
       }
       const found = await findPackages(db, caller, body);

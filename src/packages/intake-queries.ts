@@ -2,14 +2,6 @@ import type { UserCaller } from '../auth/callers.js';
 import { ownRows, tenantRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
 
-/**
- * Makes intake and pre-alerts of one parcel take turns until the transaction ends, so that neither misses what
- * the other is about to store. Whoever writes either takes it first, in these words.
- */
-export function lockParcel(tenantId: string, trackingKey: string): Sql {
-  return sql`select pg_advisory_xact_lock(hashtextextended(${`${tenantId} ${trackingKey}`}, 0))`;
-}
-
 export type ReceiptRow = {
   id: string;
   house_number: string;

@@ -1,5 +1,6 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
+import { lockParcel } from '../db/locks.js';
 import { inScope, type Db, type Tx } from '../db/transaction.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
@@ -54,7 +55,7 @@ async function findFirst(
 ): Promise<queries.ReceiptRow | undefined> {
   const [early] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
   if (early) return early;
-  await tx.execute(queries.lockParcel(caller.tenantId, key));
+  await tx.execute(lockParcel(caller.tenantId, key));
   const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
   return first;
 }

@@ -1,6 +1,7 @@
 import { auditStatement } from '../audit.js';
 import type { KeyCaller, UserCaller } from '../auth/callers.js';
 import type { BodyOf, QueryOf } from '../contract/types.js';
+import { lockParcel } from '../db/locks.js';
 import { flushPrepared, inScope, readInScope, type Db, type Tx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
@@ -29,7 +30,7 @@ export async function submitPrealert(
     reference: body.Reference ?? null,
   };
   const [, created] = await flushPrepared(db, caller, [
-    queries.lockParcel(caller.tenantId, announcement.trackingKey),
+    lockParcel(caller.tenantId, announcement.trackingKey),
     queries.announceWithKey(db, caller, requestId, announcement),
   ]);
   // a sibling's code and an unknown one are the same: neither is a customer of this courier
@@ -69,7 +70,7 @@ export async function createPrealert(
     reference: null,
   };
   return inScope(db, caller, async (tx) => {
-    await tx.execute(queries.lockParcel(caller.tenantId, announcement.trackingKey));
+    await tx.execute(lockParcel(caller.tenantId, announcement.trackingKey));
     const [courier] = await tx.query<{ has_customer: boolean }>(
       queries.courierWithCustomer(db, caller, courierId, body.user_code),
     );
@@ -93,7 +94,7 @@ export async function replacePrealert(
   const tracking = readTracking(body.tracking_number, 'tracking_number');
   return inScope(db, caller, async (tx) => {
     // before the row's lock, as intake takes them: two orders would deadlock
-    await tx.execute(queries.lockParcel(caller.tenantId, tracking.trackingKey));
+    await tx.execute(lockParcel(caller.tenantId, tracking.trackingKey));
     const [before] = await tx.query<Record<string, unknown> & { courier_id: string }>(
       queries.prealertForUpdate(db, caller, body.prealert_id),
     );

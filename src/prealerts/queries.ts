@@ -34,14 +34,6 @@ export type Announcement = {
   reference: string | null;
 };
 
-/**
- * Until the transaction ends, nobody else announces or receives this parcel: otherwise a pre-alert written
- * while the parcel is being received would see no package, and the intake no pre-alert.
- */
-export function lockParcel(tenantId: string, trackingKey: string): Sql {
-  return sql`select pg_advisory_xact_lock(hashtextextended(${`${tenantId} ${trackingKey}`}, 0))::text`;
-}
-
 const COLUMNS = raw('id, courier_id, user_code, tracking_number, vendor, description, reference, status');
 
 /** Inserts for the customer of the key's courier, and its audit entry; nothing when there is no such customer. */

@@ -33,14 +33,6 @@ export function selectTiers(db: Db, caller: UserCaller, courierId: string | unde
     order by t.start_weight_lb, t.end_weight_lb, t.id`;
 }
 
-/**
- * Holds the tenant's rates to the end of the transaction. One lock for all tables: a copy reads one and writes
- * another, and rates change too seldom for anybody to wait.
- */
-export async function lockRates({ tx, caller }: Ctx): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`${caller.tenantId} rates`}, 0))::text`);
-}
-
 /** A courier's own tiers, or the default ones, by weight. */
 export async function findTable({ db, tx, caller }: Ctx, courierId: string | null): Promise<StoredTier[]> {
   return tx.query<StoredTier>(sql`

@@ -1,6 +1,7 @@
 import { auditStatement } from '../audit.js';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
+import { lockRates } from '../db/locks.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import type { Change, Ctx } from './context.js';
@@ -79,7 +80,7 @@ export async function deleteRate(change: Change, { rate_id }: Action<'delete_rat
 async function inLock(change: Change, work: (ctx: Ctx) => Promise<SavedTable>): Promise<SavedTable> {
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    await queries.lockRates(ctx);
+    await tx.execute(lockRates(change.caller.tenantId));
     return work(ctx);
   });
 }
