@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
-import { startService, type Reply, type Service } from './support/service.js';
+import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 let service: Service;
 
@@ -21,8 +21,8 @@ const tally = (replies: Reply[]) =>
       .map((status) => [status, replies.filter((r) => r.status === status).length]),
   );
 
-const callers = <Result>(call: (index: number) => Promise<Result>) =>
-  Promise.all(Array.from({ length: CALLERS }, (_, index) => call(index)));
+const callers = (call: (index: number) => Promise<Reply>) =>
+  Promise.all(Array.from({ length: CALLERS }, (_, index) => untilAdmitted(() => call(index))));
 
 test('200 callers submit one number at once: one 201, 199 times 409, ten times in a row', async () => {
   for (let round = 0; round < 10; round += 1) {
