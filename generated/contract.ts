@@ -852,7 +852,88 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    packageCreated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A package was received
+         * @description Sent to `api_url_add_package` as `package.created`. Signed and retried as *Webhooks* above says.
+         */
+        post: operations["packageCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    packageStatusChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A package's status changed
+         * @description Sent to `api_url_update_package` as `package.status_changed`. Signed and retried as *Webhooks* above says.
+         */
+        post: operations["packageStatusChanged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    packageUpdated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A package was corrected, or is synchronised again
+         * @description Sent to `api_url_update_package` as `package.updated`. Signed and retried as *Webhooks* above says.
+         */
+        post: operations["packageUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    webhookTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test that was asked for
+         * @description Sent to the URL that was named as `webhook.test`. Signed and retried as *Webhooks* above says.
+         */
+        post: operations["webhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description A parcel that a courier's own system announces. */
@@ -2072,6 +2153,92 @@ export interface components {
                 path: string;
             };
         };
+        /**
+         * Format: uuid
+         * @description The same as the header `webhook-id`, however often the event is sent. Ignore an id that you have seen.
+         */
+        EventId: string;
+        /** @description The event's place among all of the courier's: 1, 2, 3 and so on, without a gap, in the order in which things happened. Deliveries can overtake each other; an event about a package whose number is lower than one that you have already taken in about the same package is out of date. */
+        EventSequence: number;
+        /** @description A package as its courier sees it. */
+        EventPackage: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description As scanned. While the customer is unknown, `*` stands for all but its last four characters. */
+            tracking_number: string;
+            /** @description The warehouse's own number, as written on the box. */
+            house_number: string;
+            /** @description The customer's user code; null while the customer is unknown. */
+            user_code: string | null;
+            first_name: string | null;
+            last_name: string | null;
+            /** @description Weight in lb. */
+            weight: number;
+            /** @description Length in inches. */
+            length: number | null;
+            /** @description Width in inches. */
+            width: number | null;
+            /** @description Height in inches. */
+            height: number | null;
+            package_type: string | null;
+            shipper: string | null;
+            description: string | null;
+            status: components["schemas"]["PackageStatus"];
+            /** @description The manifest that the package is grouped under; null while it is on none. */
+            manifest_number: string | null;
+            entry_date_time: components["schemas"]["DateTime"];
+        };
+        /** @description A package of yours was received at the warehouse. */
+        PackageCreatedEvent: {
+            /** @constant */
+            type: "package.created";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["DateTime"];
+            data: components["schemas"]["EventPackage"];
+        };
+        /** @description What a package's status was and has become. */
+        EventStatusChange: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description As scanned. While the customer is unknown, `*` stands for all but its last four characters. */
+            tracking_number: string;
+            /** @description The warehouse's own number, as written on the box. */
+            house_number: string;
+            /** @description The customer's user code; null while the customer is unknown. */
+            user_code: string | null;
+            previous_status: components["schemas"]["PackageStatus"];
+            status: components["schemas"]["PackageStatus"];
+            /** @description The manifest that the package is grouped under; null where it is on none. */
+            manifest_number: string | null;
+        };
+        /** @description A package's status changed. */
+        PackageStatusChangedEvent: {
+            /** @constant */
+            type: "package.status_changed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["DateTime"];
+            data: components["schemas"]["EventStatusChange"];
+        };
+        /** @description A package as it stands now, after its fields were corrected or somebody asked for it to be synchronised. It replaces all that you know of the package. */
+        PackageUpdatedEvent: {
+            /** @constant */
+            type: "package.updated";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["DateTime"];
+            data: components["schemas"]["EventPackage"];
+        };
+        /** @description Sent by the action `send_test`, to see whether your URL takes what we send. It is no part of the events. */
+        TestEvent: {
+            /** @constant */
+            type: "webhook.test";
+            event_id: components["schemas"]["EventId"];
+            sequence: null;
+            timestamp: components["schemas"]["DateTime"];
+            data: {
+                message: string;
+            };
+        };
     };
     responses: {
         /** @description The path supports POST only. */
@@ -2382,6 +2549,12 @@ export interface components {
          * @example 05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg
          */
         LogoFile: string;
+        /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+        WebhookId: string;
+        /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+        WebhookTimestamp: string;
+        /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+        WebhookSignature: string;
     };
     requestBodies: never;
     headers: {
@@ -4928,6 +5101,230 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+        };
+    };
+    packageCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "package.created",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                 *       "sequence": 1841,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "data": {
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "house_number": "7K3M9QW",
+                 *         "user_code": "IEX-1001",
+                 *         "first_name": "Marcia",
+                 *         "last_name": "Campbell",
+                 *         "weight": 2.25,
+                 *         "length": 12,
+                 *         "width": 8.5,
+                 *         "height": 4,
+                 *         "package_type": "box",
+                 *         "shipper": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "status": "received",
+                 *         "manifest_number": null,
+                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PackageCreatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    packageStatusChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "package.status_changed",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02",
+                 *       "sequence": 1902,
+                 *       "timestamp": "2026-11-22 21:40:00",
+                 *       "data": {
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "house_number": "7K3M9QW",
+                 *         "user_code": "IEX-1001",
+                 *         "previous_status": "received",
+                 *         "status": "shipped",
+                 *         "manifest_number": "MAN-20261122-7QX4"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PackageStatusChangedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    packageUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "package.updated",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e03",
+                 *       "sequence": 1957,
+                 *       "timestamp": "2026-11-22 09:12:44",
+                 *       "data": {
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "house_number": "7K3M9QW",
+                 *         "user_code": "IEX-1001",
+                 *         "first_name": "Marcia",
+                 *         "last_name": "Campbell",
+                 *         "weight": 2.5,
+                 *         "length": 12,
+                 *         "width": 8.5,
+                 *         "height": 4,
+                 *         "package_type": "box",
+                 *         "shipper": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "status": "received",
+                 *         "manifest_number": null,
+                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PackageUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "webhook.test",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e04",
+                 *       "sequence": null,
+                 *       "timestamp": "2026-11-21 15:10:00",
+                 *       "data": {
+                 *         "message": "A test from Crossdock. Answer it with any status from 200 to 299."
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

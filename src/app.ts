@@ -49,7 +49,7 @@ export async function createApp({ config, db, timeouts, onReply }: AppOptions): 
       tokens,
       contract,
       loginGate: makeLoginGate(),
-      outbound: { allowLoopback: config.outboundAllowLoopback },
+      outbound: config.outbound,
     }),
     {
       tenants: openTenants(db.pool),

@@ -27,9 +27,35 @@ export type Config = {
   tokens: TokenConfig;
   secrets: SecretConfig;
   rateLimitPerMinute: number | undefined;
-  mailOutbox: string;
-  outboundAllowLoopback: boolean;
+  mail: MailConfig;
+  outbound: OutboundConfig;
   webhookRetrySeconds: number[];
+  worker: WorkerConfig;
+  /** Where Prometheus reads from; absent: nowhere. */
+  metrics: { host: string; port: number } | undefined;
+};
+
+export type MailConfig = {
+  from: string;
+  /** Absent: mail is written to the outbox, a file each. */
+  ses: { region: string; endpoint?: string } | undefined;
+  outbox: string;
+};
+
+export type OutboundConfig = {
+  /** Development: http, and hosts of this machine, may be called as well. */
+  allowLoopback: boolean;
+  /** `address` or `address:port`; none: the machine's own. */
+  dnsServers: string[];
+};
+
+export type WorkerConfig = {
+  /** Whether a server works the queue beside serving. */
+  inProcess: boolean;
+  /** Jobs at once. */
+  concurrency: number;
+  /** How often a pool of workers says that it lives; after three it misses, others take its jobs. */
+  heartbeatSeconds: number;
 };
 
 export type TokenConfig = {
@@ -122,9 +148,30 @@ function toConfig(settings: Settings): Config {
       lookupKey: Buffer.from(settings.LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
     },
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
-    mailOutbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
-    outboundAllowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
+    mail: {
+      from: settings.MAIL_FROM ?? 'crossdock@localhost',
+      ses: settings.SES_REGION
+        ? {
+            region: settings.SES_REGION,
+            ...(settings.SES_ENDPOINT ? { endpoint: settings.SES_ENDPOINT } : {}),
+          }
+        : undefined,
+      outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
+    },
+    outbound: {
+      allowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
+      dnsServers: list(settings.OUTBOUND_DNS_SERVERS),
+    },
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
+    worker: {
+      inProcess: settings.RUN_WORKER,
+      concurrency: settings.WORKER_CONCURRENCY,
+      heartbeatSeconds: settings.WORKER_HEARTBEAT_SECONDS,
+    },
+    metrics:
+      settings.METRICS_PORT === undefined
+        ? undefined
+        : { host: settings.METRICS_HOST, port: settings.METRICS_PORT },
   };
 }
 

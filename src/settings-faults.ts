@@ -45,6 +45,12 @@ export function contradictions(settings: Settings): string[] {
   if (settings.DATABASE_OWNER_URL && !settings.DATABASE_URL) {
     faults.push('DATABASE_OWNER_URL needs DATABASE_URL beside it: we serve from that one');
   }
+  if (settings.SES_REGION && !settings.MAIL_FROM) {
+    faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
+  }
+  if (list(settings.OUTBOUND_DNS_SERVERS).some((server) => !isServerAddress(server))) {
+    faults.push('OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port');
+  }
   if (settings.APP_ENV === 'production' && settings.OUTBOUND_ALLOW_LOOPBACK) {
     faults.push('OUTBOUND_ALLOW_LOOPBACK is refused in production');
   }
@@ -81,4 +87,10 @@ function isAddressBlock(item: string): boolean {
     rest.length === 0 &&
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
   );
+}
+
+/** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+function isServerAddress(server: string): boolean {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+)(?::\d{1,5})?)$/.exec(server) ?? [];
+  return isIP(bracketed ?? plain ?? server) > 0;
 }

@@ -37,6 +37,15 @@ const SETTINGS = {
     LOOKUP_KEY: text(`^${HEX_KEY}$`),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000),
     MAIL_OUTBOX: text(),
+    MAIL_FROM: text('^[^\\s<>@]+@[^\\s<>@]+$'),
+    SES_REGION: text('^[a-z0-9-]{1,40}$'),
+    SES_ENDPOINT: text('^https?://'),
+    RUN_WORKER: { type: 'boolean', default: true },
+    WORKER_CONCURRENCY: whole(1, 500, 50),
+    WORKER_HEARTBEAT_SECONDS: whole(1, 15, 15),
+    METRICS_HOST: { type: 'string', default: '127.0.0.1' },
+    METRICS_PORT: whole(0, 65535),
+    OUTBOUND_DNS_SERVERS: text(),
     OUTBOUND_ALLOW_LOOPBACK: { type: 'boolean', default: false },
     WEBHOOK_RETRY_SECONDS: {
       type: 'string',
@@ -56,6 +65,10 @@ export const EXPECTED: Partial<Record<string, string>> = {
   LOOKUP_KEY: 'must be 64 hex digits',
   EMBEDDED_POSTGRES: 'must be true or false',
   OUTBOUND_ALLOW_LOOPBACK: 'must be true or false',
+  RUN_WORKER: 'must be true or false',
+  MAIL_FROM: 'must be an e-mail address',
+  SES_REGION: 'must be an AWS region, for example us-east-1',
+  SES_ENDPOINT: 'must be a URL',
   WEBHOOK_RETRY_SECONDS: 'must be whole seconds joined by commas',
 };
 
@@ -68,6 +81,7 @@ export type Settings = { [Key in Exclude<Name, keyof Converted>]?: string } & Co
     DATA_DIR: string;
     LOG_LEVEL: string;
     WEBHOOK_RETRY_SECONDS: string;
+    METRICS_HOST: string;
   };
 
 type Converted = {
@@ -76,6 +90,10 @@ type Converted = {
   RATE_LIMIT_PER_MINUTE?: number;
   EMBEDDED_POSTGRES: boolean;
   OUTBOUND_ALLOW_LOOPBACK: boolean;
+  RUN_WORKER: boolean;
+  WORKER_CONCURRENCY: number;
+  WORKER_HEARTBEAT_SECONDS: number;
+  METRICS_PORT?: number;
 };
 
 /** The settings that `env` holds, defaults filled in, and one line a fault. */

@@ -46,8 +46,10 @@ describe('reading the settings', () => {
       tls: undefined,
       trustProxy: [],
       rateLimitPerMinute: undefined,
-      mailOutbox: '.data/outbox',
-      outboundAllowLoopback: false,
+      mail: { from: 'crossdock@localhost', ses: undefined, outbox: '.data/outbox' },
+      outbound: { allowLoopback: false, dnsServers: [] },
+      worker: { inProcess: true, concurrency: 50, heartbeatSeconds: 15 },
+      metrics: undefined,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18000, 36000, 36000],
       tokens: { deployment: 'development', keys: [{ id: 'dev' }] },
     });

@@ -141,8 +141,43 @@ export type Bill = Prisma.BillModel
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
- * Model Job
- * An effect outside the database, written in the transaction that causes it. The id is what the
- * receiver sees as `webhook-id`: stable however often the effect is attempted.
+ * Model EventCounter
+ * The last sequence number of a courier's events. Its row is held from the writing of an event to the commit, so that
+ * numbers become visible in their order, without a gap.
  */
-export type Job = Prisma.JobModel
+export type EventCounter = Prisma.EventCounterModel
+/**
+ * Model Event
+ * What a courier is told of, as it was when it happened; append-only. The id is what receivers see as `webhook-id`.
+ */
+export type Event = Prisma.EventModel
+/**
+ * Model WebhookDelivery
+ * One promise to bring an event to a courier's URL, and how it stands.
+ */
+export type WebhookDelivery = Prisma.WebhookDeliveryModel
+/**
+ * Model WebhookAttempt
+ * One request to a courier's URL, and what came of it.
+ */
+export type WebhookAttempt = Prisma.WebhookAttemptModel
+/**
+ * Model WebhookEndpoint
+ * How a courier's URL has been answering; no row while nothing was ever sent to it.
+ */
+export type WebhookEndpoint = Prisma.WebhookEndpointModel
+/**
+ * Model Dispatch
+ * One queue_dispatch.
+ */
+export type Dispatch = Prisma.DispatchModel
+/**
+ * Model ManifestMail
+ * The mail that tells a courier of its packages on a manifest's new status.
+ */
+export type ManifestMail = Prisma.ManifestMailModel
+/**
+ * Model CustomerSyncRun
+ * One synchronisation of a courier's customers from its own system.
+ */
+export type CustomerSyncRun = Prisma.CustomerSyncRunModel

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { installQueue } from '../queue/install.js';
 import { withClient } from './roles.js';
 import { openSchemaEngine } from './schema-engine.js';
 
@@ -8,8 +9,8 @@ import { openSchemaEngine } from './schema-engine.js';
 const MIGRATION_LOCK = 7_203_114;
 
 /**
- * Brings the database to the newest migration in `folder` and returns the names that were applied. Replicas
- * may call it together: an advisory lock lets one work while the others wait, then find nothing to do.
+ * Brings the database to the newest migration in `folder`, and the job queue's own tables to its library's version,
+ * and returns the names that were applied. Replicas may call it together: an advisory lock lets one work while the others wait, then find nothing to do.
  *
  * @param url the schema owner's connection
  * @throws when a migration fails; PostgreSQL has then rolled that migration back whole
@@ -19,7 +20,9 @@ export async function migrate(url: string, folder: string): Promise<string[]> {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const migrations = await readMigrations(folder);
     const pending = await pendingMigrations(client, migrations);
-    return pending.length === 0 ? [] : apply(url, folder, migrations);
+    const applied = pending.length === 0 ? [] : await apply(url, folder, migrations);
+    await installQueue(url);
+    return applied;
   });
 }
 

@@ -1,9 +1,8 @@
 import type { components } from '../../generated/contract.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
-import { enqueueStatement, type JobRequest } from '../jobs/enqueue.js';
-import { maskTrackingNumber } from '../packages/masking.js';
-import { formatDateTime } from '../time.js';
+import { queueManifestMails } from '../mail/manifest-mail.js';
+import { recordPackageEvents } from '../webhooks/events.js';
 import { appendStatusEvents, lockAboard, setPackageStatus, type AboardRow } from './cargo-queries.js';
 import type { Ctx } from './context.js';
 import type { ManifestRow } from './queries.js';
@@ -41,9 +40,9 @@ export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void
   const moving = status ? aboard.filter((row) => !FINAL.has(row.status) && row.status !== status) : [];
   if (status && moving.length > 0) await movePackages(ctx, moving, status);
 
-  const notices = status ? moving.flatMap((row) => packageNotice(manifest, row, status)) : [];
-  const jobs = [...statusMails(manifest, aboard), ...notices];
-  if (jobs.length > 0) await ctx.tx.execute(enqueueStatement(ctx.caller.tenantId, jobs));
+  await queueMails(ctx, manifest, aboard);
+  const changes = moving.map((row) => ({ packageId: row.id, previousStatus: row.status }));
+  await recordPackageEvents(ctx, 'package.status_changed', changes);
 }
 
 async function movePackages(ctx: Ctx, moving: AboardRow[], status: string): Promise<void> {
@@ -53,26 +52,11 @@ async function movePackages(ctx: Ctx, moving: AboardRow[], status: string): Prom
   await setPackageStatus(ctx, ids, status);
 }
 
-/** `manifest.status_mail`: one a courier with packages aboard; the mail lists that courier's own. */
-function statusMails({ id, manifest_number, status }: ManifestRow, aboard: AboardRow[]): JobRequest[] {
+/** One mail a courier with packages aboard; it will list that courier's own. */
+async function queueMails(ctx: Ctx, { id, manifest_number, status }: ManifestRow, aboard: AboardRow[]) {
   const couriers = new Set(aboard.flatMap(({ courier_id }) => courier_id ?? []));
-  const payload = { manifest_id: id, manifest_number, status };
-  return [...couriers].map((courierId) => ({ kind: 'manifest.status_mail', courierId, payload }));
-}
-
-/**
- * `package.status_changed`, for the endpoint of the package's courier, to whom the number of a parcel whose customer is
- * unknown is masked here as everywhere else; nobody is told of a package of no courier.
- */
-function packageNotice(manifest: ManifestRow, row: AboardRow, status: string): JobRequest[] {
-  if (row.courier_id === null) return [];
-  const payload = {
-    package_id: row.id,
-    tracking_number: row.user_code === null ? maskTrackingNumber(row.tracking_number) : row.tracking_number,
-    previous_status: row.status,
-    status,
-    manifest_number: manifest.manifest_number,
-    occurred_at: formatDateTime(manifest.now),
-  };
-  return [{ kind: 'package.status_changed', courierId: row.courier_id, payload }];
+  if (couriers.size === 0 || status === 'draft') return;
+  await queueManifestMails(ctx.tx, { manifestId: id, manifestNumber: manifest_number, status }, [
+    ...couriers,
+  ]);
 }

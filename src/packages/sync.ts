@@ -1,5 +1,6 @@
 import type { UserCaller } from '../auth/callers.js';
 import { sql, type Sql } from '../db/transaction.js';
+import { wakeLanes } from '../queue/lanes.js';
 
 export type SyncCounts = {
   /** Packages that the condition selects; one more than `atMost` when there are more. */
@@ -9,9 +10,9 @@ export type SyncCounts = {
 };
 
 /**
- * Marks packages to be synchronised with their courier's own system, and queues a `package.sync` job for each, in
- * one statement. Its payload is `package_id` alone: what is sent is the package's state at the time of sending. A
- * package that is queued already stays so with the job that it has. Beyond `atMost` nothing is queued.
+ * Marks packages to be synchronised with their courier's own system, in one statement. What is sent is the package's
+ * state at the time of sending. A package that waits already goes on waiting in its place. Beyond `atMost` nothing is
+ * marked.
  *
  * @param selection a condition on packages `p`, with the caller's scope in it
  */
@@ -31,11 +32,8 @@ export function queueSyncs(
       on conflict (tenant_id, package_id) do update set status = 'queued', courier_id = excluded.courier_id,
         job_id = excluded.job_id, dispatch_id = excluded.dispatch_id, requested_at = now(), settled_at = null
       where sync.status <> 'queued'
-      returning package_id, courier_id, job_id
-    ), jobbed as (
-      insert into jobs (tenant_id, id, kind, courier_id, payload)
-      select ${caller.tenantId}::uuid, job_id, 'package.sync', courier_id, jsonb_build_object('package_id', package_id)
-      from marked
-    )
-    select (select count(*)::int from selected) as selected, (select count(*)::int from marked) as queued`;
+      returning courier_id
+    ), woken as (${wakeLanes(caller.tenantId, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
+    select (select count(*)::int from selected) as selected, (select count(*)::int from marked) as queued, woken
+    from woken`;
 }

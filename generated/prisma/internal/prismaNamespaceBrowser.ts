@@ -75,7 +75,14 @@ export const ModelName = {
   RateTier: 'RateTier',
   Bill: 'Bill',
   AuditEntry: 'AuditEntry',
-  Job: 'Job'
+  EventCounter: 'EventCounter',
+  Event: 'Event',
+  WebhookDelivery: 'WebhookDelivery',
+  WebhookAttempt: 'WebhookAttempt',
+  WebhookEndpoint: 'WebhookEndpoint',
+  Dispatch: 'Dispatch',
+  ManifestMail: 'ManifestMail',
+  CustomerSyncRun: 'CustomerSyncRun'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -187,6 +194,9 @@ export const CourierScalarFieldEnum = {
   apiUrlAddPackage: 'apiUrlAddPackage',
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
   apiTokenCipher: 'apiTokenCipher',
+  webhookSecretCipher: 'webhookSecretCipher',
+  webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',
+  webhookSecretRotatedAt: 'webhookSecretRotatedAt',
   airFreightRate: 'airFreightRate',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -445,16 +455,131 @@ export const AuditEntryScalarFieldEnum = {
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
 
 
-export const JobScalarFieldEnum = {
+export const EventCounterScalarFieldEnum = {
   tenantId: 'tenantId',
-  id: 'id',
-  kind: 'kind',
   courierId: 'courierId',
-  payload: 'payload',
-  createdAt: 'createdAt'
+  lastSequence: 'lastSequence'
 } as const
 
-export type JobScalarFieldEnum = (typeof JobScalarFieldEnum)[keyof typeof JobScalarFieldEnum]
+export type EventCounterScalarFieldEnum = (typeof EventCounterScalarFieldEnum)[keyof typeof EventCounterScalarFieldEnum]
+
+
+export const EventScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  sequence: 'sequence',
+  type: 'type',
+  packageId: 'packageId',
+  data: 'data',
+  occurredAt: 'occurredAt'
+} as const
+
+export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof EventScalarFieldEnum]
+
+
+export const WebhookDeliveryScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  eventId: 'eventId',
+  courierId: 'courierId',
+  endpoint: 'endpoint',
+  origin: 'origin',
+  status: 'status',
+  attemptCount: 'attemptCount',
+  nextAttemptAt: 'nextAttemptAt',
+  claimedUntil: 'claimedUntil',
+  lastHttpStatus: 'lastHttpStatus',
+  syncJobId: 'syncJobId',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
+
+
+export const WebhookAttemptScalarFieldEnum = {
+  tenantId: 'tenantId',
+  deliveryId: 'deliveryId',
+  number: 'number',
+  courierId: 'courierId',
+  startedAt: 'startedAt',
+  durationMs: 'durationMs',
+  outcome: 'outcome',
+  httpStatus: 'httpStatus',
+  responseStart: 'responseStart',
+  error: 'error'
+} as const
+
+export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+
+
+export const WebhookEndpointScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  endpoint: 'endpoint',
+  failingSince: 'failingSince',
+  failures: 'failures',
+  lastSuccessAt: 'lastSuccessAt',
+  lastFailureAt: 'lastFailureAt',
+  pausedAt: 'pausedAt'
+} as const
+
+export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const DispatchScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  requestedBy: 'requestedBy',
+  selected: 'selected',
+  queued: 'queued',
+  requestedAt: 'requestedAt'
+} as const
+
+export type DispatchScalarFieldEnum = (typeof DispatchScalarFieldEnum)[keyof typeof DispatchScalarFieldEnum]
+
+
+export const ManifestMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  manifestId: 'manifestId',
+  manifestNumber: 'manifestNumber',
+  manifestStatus: 'manifestStatus',
+  status: 'status',
+  recipient: 'recipient',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type ManifestMailScalarFieldEnum = (typeof ManifestMailScalarFieldEnum)[keyof typeof ManifestMailScalarFieldEnum]
+
+
+export const CustomerSyncRunScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  origin: 'origin',
+  requestedBy: 'requestedBy',
+  status: 'status',
+  httpStatus: 'httpStatus',
+  received: 'received',
+  created: 'created',
+  updated: 'updated',
+  unchanged: 'unchanged',
+  skipped: 'skipped',
+  problems: 'problems',
+  error: 'error',
+  createdAt: 'createdAt',
+  startedAt: 'startedAt',
+  finishedAt: 'finishedAt'
+} as const
+
+export type CustomerSyncRunScalarFieldEnum = (typeof CustomerSyncRunScalarFieldEnum)[keyof typeof CustomerSyncRunScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -55,6 +55,9 @@ export type CourierMinAggregateOutputType = {
   apiUrlAddPackage: string | null
   apiUrlUpdatePackage: string | null
   apiTokenCipher: string | null
+  webhookSecretCipher: string | null
+  webhookPreviousSecretCipher: string | null
+  webhookSecretRotatedAt: Date | null
   airFreightRate: runtime.Decimal | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -81,6 +84,9 @@ export type CourierMaxAggregateOutputType = {
   apiUrlAddPackage: string | null
   apiUrlUpdatePackage: string | null
   apiTokenCipher: string | null
+  webhookSecretCipher: string | null
+  webhookPreviousSecretCipher: string | null
+  webhookSecretRotatedAt: Date | null
   airFreightRate: runtime.Decimal | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -107,6 +113,9 @@ export type CourierCountAggregateOutputType = {
   apiUrlAddPackage: number
   apiUrlUpdatePackage: number
   apiTokenCipher: number
+  webhookSecretCipher: number
+  webhookPreviousSecretCipher: number
+  webhookSecretRotatedAt: number
   airFreightRate: number
   createdAt: number
   updatedAt: number
@@ -143,6 +152,9 @@ export type CourierMinAggregateInputType = {
   apiUrlAddPackage?: true
   apiUrlUpdatePackage?: true
   apiTokenCipher?: true
+  webhookSecretCipher?: true
+  webhookPreviousSecretCipher?: true
+  webhookSecretRotatedAt?: true
   airFreightRate?: true
   createdAt?: true
   updatedAt?: true
@@ -169,6 +181,9 @@ export type CourierMaxAggregateInputType = {
   apiUrlAddPackage?: true
   apiUrlUpdatePackage?: true
   apiTokenCipher?: true
+  webhookSecretCipher?: true
+  webhookPreviousSecretCipher?: true
+  webhookSecretRotatedAt?: true
   airFreightRate?: true
   createdAt?: true
   updatedAt?: true
@@ -195,6 +210,9 @@ export type CourierCountAggregateInputType = {
   apiUrlAddPackage?: true
   apiUrlUpdatePackage?: true
   apiTokenCipher?: true
+  webhookSecretCipher?: true
+  webhookPreviousSecretCipher?: true
+  webhookSecretRotatedAt?: true
   airFreightRate?: true
   createdAt?: true
   updatedAt?: true
@@ -308,6 +326,9 @@ export type CourierGroupByOutputType = {
   apiUrlAddPackage: string | null
   apiUrlUpdatePackage: string | null
   apiTokenCipher: string | null
+  webhookSecretCipher: string | null
+  webhookPreviousSecretCipher: string | null
+  webhookSecretRotatedAt: Date | null
   airFreightRate: runtime.Decimal
   createdAt: Date
   updatedAt: Date
@@ -357,6 +378,9 @@ export type CourierWhereInput = {
   apiUrlAddPackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Courier"> | Date | string | null
   airFreightRate?: Prisma.DecimalFilter<"Courier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Courier"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Courier"> | Date | string
@@ -368,6 +392,8 @@ export type CourierWhereInput = {
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
+  endpoints?: Prisma.WebhookEndpointListRelationFilter
+  syncRuns?: Prisma.CustomerSyncRunListRelationFilter
 }
 
 export type CourierOrderByWithRelationInput = {
@@ -391,6 +417,9 @@ export type CourierOrderByWithRelationInput = {
   apiUrlAddPackage?: Prisma.SortOrderInput | Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookPreviousSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookSecretRotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   airFreightRate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -402,6 +431,8 @@ export type CourierOrderByWithRelationInput = {
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
   logo?: Prisma.CourierLogoOrderByWithRelationInput
+  endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
+  syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
 }
 
 export type CourierWhereUniqueInput = Prisma.AtLeast<{
@@ -431,6 +462,9 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   apiUrlAddPackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Courier"> | Date | string | null
   airFreightRate?: Prisma.DecimalFilter<"Courier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Courier"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Courier"> | Date | string
@@ -442,6 +476,8 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
+  endpoints?: Prisma.WebhookEndpointListRelationFilter
+  syncRuns?: Prisma.CustomerSyncRunListRelationFilter
 }, "tenantId_id" | "tenantId_code" | "tenantId_apiKeyHash">
 
 export type CourierOrderByWithAggregationInput = {
@@ -465,6 +501,9 @@ export type CourierOrderByWithAggregationInput = {
   apiUrlAddPackage?: Prisma.SortOrderInput | Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookPreviousSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  webhookSecretRotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   airFreightRate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -499,6 +538,9 @@ export type CourierScalarWhereWithAggregatesInput = {
   apiUrlAddPackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   apiTokenCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
+  webhookSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
+  webhookPreviousSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
+  webhookSecretRotatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Courier"> | Date | string | null
   airFreightRate?: Prisma.DecimalWithAggregatesFilter<"Courier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Courier"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Courier"> | Date | string
@@ -524,6 +566,9 @@ export type CourierCreateInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -535,6 +580,8 @@ export type CourierCreateInput = {
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateInput = {
@@ -558,6 +605,9 @@ export type CourierUncheckedCreateInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -568,6 +618,8 @@ export type CourierUncheckedCreateInput = {
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUpdateInput = {
@@ -590,6 +642,9 @@ export type CourierUpdateInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -601,6 +656,8 @@ export type CourierUpdateInput = {
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateInput = {
@@ -624,6 +681,9 @@ export type CourierUncheckedUpdateInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -634,6 +694,8 @@ export type CourierUncheckedUpdateInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateManyInput = {
@@ -657,6 +719,9 @@ export type CourierCreateManyInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -682,6 +747,9 @@ export type CourierUpdateManyMutationInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -708,6 +776,9 @@ export type CourierUncheckedUpdateManyInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -764,6 +835,9 @@ export type CourierCountOrderByAggregateInput = {
   apiUrlAddPackage?: Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
+  webhookSecretCipher?: Prisma.SortOrder
+  webhookPreviousSecretCipher?: Prisma.SortOrder
+  webhookSecretRotatedAt?: Prisma.SortOrder
   airFreightRate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -794,6 +868,9 @@ export type CourierMaxOrderByAggregateInput = {
   apiUrlAddPackage?: Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
+  webhookSecretCipher?: Prisma.SortOrder
+  webhookPreviousSecretCipher?: Prisma.SortOrder
+  webhookSecretRotatedAt?: Prisma.SortOrder
   airFreightRate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -820,6 +897,9 @@ export type CourierMinOrderByAggregateInput = {
   apiUrlAddPackage?: Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
+  webhookSecretCipher?: Prisma.SortOrder
+  webhookPreviousSecretCipher?: Prisma.SortOrder
+  webhookSecretRotatedAt?: Prisma.SortOrder
   airFreightRate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -988,6 +1068,34 @@ export type CourierUpdateOneRequiredWithoutBillsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutBillsInput, Prisma.CourierUpdateWithoutBillsInput>, Prisma.CourierUncheckedUpdateWithoutBillsInput>
 }
 
+export type CourierCreateNestedOneWithoutEndpointsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutEndpointsInput, Prisma.CourierUncheckedCreateWithoutEndpointsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutEndpointsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutEndpointsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutEndpointsInput, Prisma.CourierUncheckedCreateWithoutEndpointsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutEndpointsInput
+  upsert?: Prisma.CourierUpsertWithoutEndpointsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutEndpointsInput, Prisma.CourierUpdateWithoutEndpointsInput>, Prisma.CourierUncheckedUpdateWithoutEndpointsInput>
+}
+
+export type CourierCreateNestedOneWithoutSyncRunsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSyncRunsInput, Prisma.CourierUncheckedCreateWithoutSyncRunsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSyncRunsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutSyncRunsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutSyncRunsInput, Prisma.CourierUncheckedCreateWithoutSyncRunsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSyncRunsInput
+  upsert?: Prisma.CourierUpsertWithoutSyncRunsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutSyncRunsInput, Prisma.CourierUpdateWithoutSyncRunsInput>, Prisma.CourierUncheckedUpdateWithoutSyncRunsInput>
+}
+
 export type CourierCreateWithoutTenantInput = {
   id: string
   code: string
@@ -1008,6 +1116,9 @@ export type CourierCreateWithoutTenantInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1018,6 +1129,8 @@ export type CourierCreateWithoutTenantInput = {
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutTenantInput = {
@@ -1040,6 +1153,9 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1050,6 +1166,8 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutTenantInput = {
@@ -1102,6 +1220,9 @@ export type CourierScalarWhereInput = {
   apiUrlAddPackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  webhookSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Courier"> | Date | string | null
   airFreightRate?: Prisma.DecimalFilter<"Courier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Courier"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Courier"> | Date | string
@@ -1127,6 +1248,9 @@ export type CourierCreateWithoutUsersInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1137,6 +1261,8 @@ export type CourierCreateWithoutUsersInput = {
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutUsersInput = {
@@ -1160,6 +1286,9 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1169,6 +1298,8 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutUsersInput = {
@@ -1207,6 +1338,9 @@ export type CourierUpdateWithoutUsersInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1217,6 +1351,8 @@ export type CourierUpdateWithoutUsersInput = {
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutUsersInput = {
@@ -1240,6 +1376,9 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1249,6 +1388,8 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutLogoInput = {
@@ -1271,6 +1412,9 @@ export type CourierCreateWithoutLogoInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1281,6 +1425,8 @@ export type CourierCreateWithoutLogoInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutLogoInput = {
@@ -1304,6 +1450,9 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1313,6 +1462,8 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutLogoInput = {
@@ -1351,6 +1502,9 @@ export type CourierUpdateWithoutLogoInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1361,6 +1515,8 @@ export type CourierUpdateWithoutLogoInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutLogoInput = {
@@ -1384,6 +1540,9 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1393,6 +1552,8 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutCustomersInput = {
@@ -1415,6 +1576,9 @@ export type CourierCreateWithoutCustomersInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1425,6 +1589,8 @@ export type CourierCreateWithoutCustomersInput = {
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutCustomersInput = {
@@ -1448,6 +1614,9 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1457,6 +1626,8 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutCustomersInput = {
@@ -1495,6 +1666,9 @@ export type CourierUpdateWithoutCustomersInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1505,6 +1679,8 @@ export type CourierUpdateWithoutCustomersInput = {
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutCustomersInput = {
@@ -1528,6 +1704,9 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1537,6 +1716,8 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPrealertsInput = {
@@ -1559,6 +1740,9 @@ export type CourierCreateWithoutPrealertsInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1569,6 +1753,8 @@ export type CourierCreateWithoutPrealertsInput = {
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPrealertsInput = {
@@ -1592,6 +1778,9 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1601,6 +1790,8 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPrealertsInput = {
@@ -1639,6 +1830,9 @@ export type CourierUpdateWithoutPrealertsInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1649,6 +1843,8 @@ export type CourierUpdateWithoutPrealertsInput = {
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPrealertsInput = {
@@ -1672,6 +1868,9 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1681,6 +1880,8 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPackagesInput = {
@@ -1703,6 +1904,9 @@ export type CourierCreateWithoutPackagesInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1713,6 +1917,8 @@ export type CourierCreateWithoutPackagesInput = {
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPackagesInput = {
@@ -1736,6 +1942,9 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1745,6 +1954,8 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPackagesInput = {
@@ -1783,6 +1994,9 @@ export type CourierUpdateWithoutPackagesInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1793,6 +2007,8 @@ export type CourierUpdateWithoutPackagesInput = {
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPackagesInput = {
@@ -1816,6 +2032,9 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1825,6 +2044,8 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutRateTiersInput = {
@@ -1847,6 +2068,9 @@ export type CourierCreateWithoutRateTiersInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1857,6 +2081,8 @@ export type CourierCreateWithoutRateTiersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutRateTiersInput = {
@@ -1880,6 +2106,9 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -1889,6 +2118,8 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutRateTiersInput = {
@@ -1927,6 +2158,9 @@ export type CourierUpdateWithoutRateTiersInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1937,6 +2171,8 @@ export type CourierUpdateWithoutRateTiersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutRateTiersInput = {
@@ -1960,6 +2196,9 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1969,6 +2208,8 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutBillsInput = {
@@ -1991,6 +2232,9 @@ export type CourierCreateWithoutBillsInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -2001,6 +2245,8 @@ export type CourierCreateWithoutBillsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutBillsInput = {
@@ -2024,6 +2270,9 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -2033,6 +2282,8 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutBillsInput = {
@@ -2071,6 +2322,9 @@ export type CourierUpdateWithoutBillsInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2081,6 +2335,8 @@ export type CourierUpdateWithoutBillsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutBillsInput = {
@@ -2104,6 +2360,9 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2113,6 +2372,336 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutEndpointsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutEndpointsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutEndpointsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutEndpointsInput, Prisma.CourierUncheckedCreateWithoutEndpointsInput>
+}
+
+export type CourierUpsertWithoutEndpointsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutEndpointsInput, Prisma.CourierUncheckedUpdateWithoutEndpointsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutEndpointsInput, Prisma.CourierUncheckedCreateWithoutEndpointsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutEndpointsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutEndpointsInput, Prisma.CourierUncheckedUpdateWithoutEndpointsInput>
+}
+
+export type CourierUpdateWithoutEndpointsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutEndpointsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutSyncRunsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutSyncRunsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutSyncRunsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSyncRunsInput, Prisma.CourierUncheckedCreateWithoutSyncRunsInput>
+}
+
+export type CourierUpsertWithoutSyncRunsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutSyncRunsInput, Prisma.CourierUncheckedUpdateWithoutSyncRunsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutSyncRunsInput, Prisma.CourierUncheckedCreateWithoutSyncRunsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutSyncRunsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutSyncRunsInput, Prisma.CourierUncheckedUpdateWithoutSyncRunsInput>
+}
+
+export type CourierUpdateWithoutSyncRunsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutSyncRunsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateManyTenantInput = {
@@ -2135,6 +2724,9 @@ export type CourierCreateManyTenantInput = {
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
   apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
   airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -2160,6 +2752,9 @@ export type CourierUpdateWithoutTenantInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2170,6 +2765,8 @@ export type CourierUpdateWithoutTenantInput = {
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutTenantInput = {
@@ -2192,6 +2789,9 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2202,6 +2802,8 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateManyWithoutTenantInput = {
@@ -2224,6 +2826,9 @@ export type CourierUncheckedUpdateManyWithoutTenantInput = {
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2241,6 +2846,8 @@ export type CourierCountOutputType = {
   packages: number
   rateTiers: number
   bills: number
+  endpoints: number
+  syncRuns: number
 }
 
 export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2250,6 +2857,8 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   packages?: boolean | CourierCountOutputTypeCountPackagesArgs
   rateTiers?: boolean | CourierCountOutputTypeCountRateTiersArgs
   bills?: boolean | CourierCountOutputTypeCountBillsArgs
+  endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
+  syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
 }
 
 /**
@@ -2304,6 +2913,20 @@ export type CourierCountOutputTypeCountBillsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.BillWhereInput
 }
 
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountEndpointsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookEndpointWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountSyncRunsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CustomerSyncRunWhereInput
+}
+
 
 export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -2326,6 +2949,9 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
   apiTokenCipher?: boolean
+  webhookSecretCipher?: boolean
+  webhookPreviousSecretCipher?: boolean
+  webhookSecretRotatedAt?: boolean
   airFreightRate?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -2337,6 +2963,8 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
+  endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
+  syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courier"]>
 
@@ -2361,6 +2989,9 @@ export type CourierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
   apiTokenCipher?: boolean
+  webhookSecretCipher?: boolean
+  webhookPreviousSecretCipher?: boolean
+  webhookSecretRotatedAt?: boolean
   airFreightRate?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -2388,6 +3019,9 @@ export type CourierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
   apiTokenCipher?: boolean
+  webhookSecretCipher?: boolean
+  webhookPreviousSecretCipher?: boolean
+  webhookSecretRotatedAt?: boolean
   airFreightRate?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -2415,12 +3049,15 @@ export type CourierSelectScalar = {
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
   apiTokenCipher?: boolean
+  webhookSecretCipher?: boolean
+  webhookPreviousSecretCipher?: boolean
+  webhookSecretRotatedAt?: boolean
   airFreightRate?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "apiTokenCipher" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
+export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "apiTokenCipher" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
 export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
@@ -2430,6 +3067,8 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
+  endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
+  syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CourierIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2450,6 +3089,8 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
     logo: Prisma.$CourierLogoPayload<ExtArgs> | null
+    endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
+    syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -2475,6 +3116,12 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     apiUrlAddPackage: string | null
     apiUrlUpdatePackage: string | null
     apiTokenCipher: string | null
+    /**
+     * What webhooks are signed with; the one before it signs beside it for a day.
+     */
+    webhookSecretCipher: string | null
+    webhookPreviousSecretCipher: string | null
+    webhookSecretRotatedAt: Date | null
     /**
      * USD a pound.
      */
@@ -2883,6 +3530,8 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.Courier$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$logoArgs<ExtArgs>>): Prisma.Prisma__CourierLogoClient<runtime.Types.Result.GetResult<Prisma.$CourierLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2932,6 +3581,9 @@ export interface CourierFieldRefs {
   readonly apiUrlAddPackage: Prisma.FieldRef<"Courier", 'String'>
   readonly apiUrlUpdatePackage: Prisma.FieldRef<"Courier", 'String'>
   readonly apiTokenCipher: Prisma.FieldRef<"Courier", 'String'>
+  readonly webhookSecretCipher: Prisma.FieldRef<"Courier", 'String'>
+  readonly webhookPreviousSecretCipher: Prisma.FieldRef<"Courier", 'String'>
+  readonly webhookSecretRotatedAt: Prisma.FieldRef<"Courier", 'DateTime'>
   readonly airFreightRate: Prisma.FieldRef<"Courier", 'Decimal'>
   readonly createdAt: Prisma.FieldRef<"Courier", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Courier", 'DateTime'>
@@ -3496,6 +4148,54 @@ export type Courier$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    */
   include?: Prisma.CourierLogoInclude<ExtArgs> | null
   where?: Prisma.CourierLogoWhereInput
+}
+
+/**
+ * Courier.endpoints
+ */
+export type Courier$endpointsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookEndpoint
+   */
+  select?: Prisma.WebhookEndpointSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookEndpoint
+   */
+  omit?: Prisma.WebhookEndpointOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookEndpointInclude<ExtArgs> | null
+  where?: Prisma.WebhookEndpointWhereInput
+  orderBy?: Prisma.WebhookEndpointOrderByWithRelationInput | Prisma.WebhookEndpointOrderByWithRelationInput[]
+  cursor?: Prisma.WebhookEndpointWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WebhookEndpointScalarFieldEnum | Prisma.WebhookEndpointScalarFieldEnum[]
+}
+
+/**
+ * Courier.syncRuns
+ */
+export type Courier$syncRunsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CustomerSyncRun
+   */
+  select?: Prisma.CustomerSyncRunSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CustomerSyncRun
+   */
+  omit?: Prisma.CustomerSyncRunOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CustomerSyncRunInclude<ExtArgs> | null
+  where?: Prisma.CustomerSyncRunWhereInput
+  orderBy?: Prisma.CustomerSyncRunOrderByWithRelationInput | Prisma.CustomerSyncRunOrderByWithRelationInput[]
+  cursor?: Prisma.CustomerSyncRunWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CustomerSyncRunScalarFieldEnum | Prisma.CustomerSyncRunScalarFieldEnum[]
 }
 
 /**

@@ -1,0 +1,24 @@
+import { sql, type Sql } from '../db/transaction.js';
+
+/** Which of a courier's URLs an event goes to. */
+export type Endpoint = 'add_package' | 'update_package';
+
+/** What is sent one after another, and delays nobody else: all that goes to one URL of one courier. */
+export type Lane = { tenantId: string; courierId: string; endpoint: Endpoint };
+
+/**
+ * The statement that has lanes worked off, from the transaction's commit on. A lane has one job at most that waits:
+ * waking it twice is waking it once. One that is being worked off is looked through once more.
+ *
+ * @param lanes selects courier_id and endpoint
+ */
+export function wakeLanes(tenantId: string, lanes: Sql): Sql {
+  return sql`select count(*)::int as woken from graphile_worker.add_jobs(array(
+      select row('deliver', json_build_object('tenantId', ${tenantId}::text, 'courierId', courier_id, 'endpoint', endpoint),
+        key, now(), 25, key, 0, null)::graphile_worker.job_spec
+      from (
+        select courier_id, endpoint, concat_ws(':', 'deliver', courier_id, endpoint) as key from (${lanes}) as lane
+      ) as keyed
+      -- sorted, because two transactions that wake the same lanes in opposite orders would deadlock
+      order by key))`;
+}
