@@ -61,7 +61,8 @@ async function receive(user_code = 'IEX-1001', tracking_number = `HOOK-${(scans 
   return reply.body['data'].package_id;
 }
 
-const payloadOf = ({ body }: Received) => JSON.parse(body) as { [field: string]: never };
+type Payload = { type: string; event_id: string; sequence: number; data: Record<string, unknown> };
+const payloadOf = ({ body }: Received) => JSON.parse(body) as Payload;
 
 async function rows<Row extends object>(statement: string, ...values: unknown[]): Promise<Row[]> {
   return (await service.owner.query<Row>(statement, values)).rows;
@@ -98,7 +99,7 @@ describe('what a courier is sent', () => {
     const payload = payloadOf(request);
     assertPayload('package.created', payload);
     expect(payload).toMatchObject({ event_id: request.headers['webhook-id'], type: 'package.created' });
-    expect(payload['data']).toMatchObject({ package_id: packageId, weight: 2.25, shipper: 'Ámazon “Öst”' });
+    expect(payload.data).toMatchObject({ package_id: packageId, weight: 2.25, shipper: 'Ámazon “Öst”' });
     const sentAtS = Number(request.headers['webhook-timestamp']);
     expect(Math.abs(Date.now() / 1_000 - sentAtS)).toBeLessThan(60);
   });
@@ -114,7 +115,7 @@ describe('what a courier is sent', () => {
     expect(payloads.map(({ data }) => data['package_id']).sort()).toEqual([...mine].sort());
     for (const { data } of payloads)
       expect(data).toMatchObject({ previous_status: 'received', status: 'shipped' });
-    const numbers = receiver.received.map((request) => Number(payloadOf(request)['sequence']));
+    const numbers = receiver.received.map((request) => payloadOf(request).sequence);
     numbers.sort((a, b) => a - b);
     expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
     const [harboured] = harbour.at('/update');
@@ -132,10 +133,13 @@ describe('what a courier is sent', () => {
       service.call('updatePackage', { as: 'warehouse', body: { package_id: packageId, description } });
     for (let n = 1; n <= 5; n += 1) expect((await correct(`Correction ${n}`)).status).toBe(200);
     const last = () => receiver.at('/update').map(payloadOf).at(-1);
-    await until(async () => last()?.['data']['description'] === 'Correction 5');
+    await until(async () => last()?.data['description'] === 'Correction 5');
     for (const request of receiver.at('/update')) assertPayload('package.updated', payloadOf(request));
     await until(async () => {
-      const [sync] = await rows<{ status: string }>('select status from package_syncs where package_id = $1', packageId);
+      const [sync] = await rows<{ status: string }>(
+        'select status from package_syncs where package_id = $1',
+        packageId,
+      );
       return sync?.status === 'sent';
     });
     expect(blocked).not.toBe(packageId);
@@ -146,7 +150,7 @@ describe('what a courier is sent', () => {
     expect((await service.call('receivePackage', { as: 'warehouse', body })).status).toBe(201);
     await until(async () => receiver.received.length === 1);
     expect(receiver.received[0]?.body).not.toContain('SECRET');
-    expect(payloadOf(receiver.received[0] as Received)['data']['tracking_number']).toBe('**************7788');
+    expect(payloadOf(receiver.received[0] as Received).data['tracking_number']).toBe('**************7788');
   });
 
   test('for a day after its secret was rotated, signatures of both; afterwards of the new one alone', async () => {
@@ -203,7 +207,12 @@ describe('when a courier’s system does not take it', () => {
       'select number, outcome, http_status, response_start, error from webhook_attempts where delivery_id = $1 order by number',
       delivery?.id,
     );
-    const rejected = { outcome: 'rejected', http_status: 503, response_start: 'come back “later”', error: null };
+    const rejected = {
+      outcome: 'rejected',
+      http_status: 503,
+      response_start: 'come back “later”',
+      error: null,
+    };
     expect(attempts).toEqual([
       { number: 1, ...rejected },
       { number: 2, ...rejected },
@@ -221,7 +230,10 @@ describe('when a courier’s system does not take it', () => {
     const body = { package_ids: [packageId], action: 'queue_dispatch' };
     expect((await service.call('retrievePackages', { as: 'admin', body })).status).toBe(200);
     await until(async () => {
-      const [sync] = await rows<{ status: string }>('select status from package_syncs where package_id = $1', packageId);
+      const [sync] = await rows<{ status: string }>(
+        'select status from package_syncs where package_id = $1',
+        packageId,
+      );
       return sync?.status === 'failed';
     });
   });
@@ -234,7 +246,9 @@ describe('when a courier’s system does not take it', () => {
       await until(async () => ((await deliveryOf(packageId))?.attempt_count ?? 0) > 0);
     }
     expect(harbour.received).toEqual([]);
-    expect(await rows("select from webhook_attempts where outcome = 'delivered' and http_status >= 300")).toEqual([]);
+    expect(
+      await rows("select from webhook_attempts where outcome = 'delivered' and http_status >= 300"),
+    ).toEqual([]);
   });
 
   test('an answer without an end is cut, and taken for what its status says', async () => {
