@@ -76,18 +76,18 @@ test(
     const shipped = await makePackages(couriers, SHIPPED, 'SHIPPED');
     const load = Promise.all([dispatch(dispatched), ship(shipped), scan()]);
 
-    const broken = new Claims();
+    const broken = new Map<string, Set<number>>();
     for (let kill = 1; kill <= KILLS; kill += 1) {
       await sleep(Math.random() * 1_000);
       const victim = await workingOne();
       victim.child.kill('SIGKILL');
       await victim.ended;
-      broken.add(await claimed());
+      note(broken, await claimed());
       workers[workers.indexOf(victim)] = startWorker();
       if (kill % (KILLS / RESTARTS) === 0) {
         await server.shutDown();
         await server.restart();
-        broken.add(await claimed());
+        note(broken, await claimed());
       }
     }
     await load;
@@ -104,7 +104,7 @@ test(
     expect(rows.filter(({ id }) => !times.has(id))).toEqual([]);
     expect(times.size).toBe(rows.length);
     // again came what was under way when something was broken, and each as often at most
-    for (const [id, number] of times) expect(number).toBeLessThanOrEqual(1 + broken.of(id));
+    for (const [id, number] of times) expect(number).toBeLessThanOrEqual(1 + (broken.get(id)?.size ?? 0));
     expect(receiver.received.length).toBeGreaterThan(times.size);
     expect(await count("webhook_deliveries where status <> 'delivered'")).toBe(0);
     expect(await count("package_syncs where status <> 'sent'")).toBe(0);
@@ -208,16 +208,10 @@ async function claimed(): Promise<Claim[]> {
   return (await ask().catch(() => ask())).rows;
 }
 
-/** Claims, each counted once however often it was seen. */
-class Claims {
-  private readonly seen = new Map<string, Set<number>>();
-
-  add(claims: Claim[]): void {
-    for (const { event_id, claimed_until } of claims)
-      this.seen.set(event_id, (this.seen.get(event_id) ?? new Set()).add(claimed_until.getTime()));
-  }
-
-  of = (eventId: string): number => this.seen.get(eventId)?.size ?? 0;
+/** Notes claims, each once however often it is seen. */
+function note(seen: Map<string, Set<number>>, claims: Claim[]): void {
+  for (const { event_id, claimed_until } of claims)
+    seen.set(event_id, (seen.get(event_id) ?? new Set()).add(claimed_until.getTime()));
 }
 
 /** Some worker that has begun to work. */
