@@ -174,7 +174,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|type|endpoint|origin|outcome|manifest_status|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
