@@ -53,7 +53,6 @@ const REFUSALS = new Set([
   'MessageRejected',
   'MailFromDomainNotVerified',
   'MailFromDomainNotVerifiedException',
-  'ConfigurationSetDoesNotExist',
   'ConfigurationSetDoesNotExistException',
   'InvalidParameterCombination',
   'InvalidParameterValue',
