@@ -40,6 +40,7 @@ const SLICES = [
   'rates',
   'invoices',
   'service',
+  'webhooks',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 
