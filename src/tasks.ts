@@ -2,6 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Secrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
+import { sendManifestMail } from './mail/send-manifest-mail.js';
+import type { Mailer } from './mail/transport.js';
 import type { OutboundClient } from './outbound/client.js';
 import type { Tasks } from './queue/runner.js';
 import { prune } from './prune.js';
@@ -14,6 +16,7 @@ export type TaskDeps = {
   secrets: Secrets;
   config: Config;
   outbound: OutboundClient;
+  mailer: Mailer;
   log: FastifyBaseLogger;
   /** Aborted when the worker is to end: finish what is begun, begin nothing. */
   stopping: AbortSignal;
@@ -24,7 +27,7 @@ export type TaskDeps = {
 export function makeTasks(deps: TaskDeps): Tasks {
   return {
     deliver: (lane) => deliver(deps, lane),
-    sendManifestMail: async () => {},
+    sendManifestMail: (mail) => sendManifestMail(deps, mail),
     syncCustomers: async () => {},
     scheduleCustomerSyncs: async () => {},
     sweep: () => sweep(deps),

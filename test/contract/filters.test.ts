@@ -29,10 +29,11 @@ test('every filter of every list is in the table, and nothing else is', () => {
 
 const textsOf = (records: Body[]) => records.map((record) => JSON.stringify(record)).sort();
 
-/** How many records there are, as each list says it. */
+/** How many records there are, as each list says it; one that says nothing answers them. */
 function totalIn(body: Body): unknown {
   const meta = (body['meta'] ?? {}) as Body;
-  return meta['total_records'] ?? meta['total_count'] ?? body['total'] ?? body['count'];
+  const told = meta['total_records'] ?? meta['total_count'] ?? body['total'] ?? body['count'];
+  return told ?? (body['data'] as Body[]).length;
 }
 
 test.each(filters)('$name: keeps what it selects, and leaves out all else', async ({ id, field, name }) => {
