@@ -4,6 +4,7 @@ import { createApp } from './app.js';
 import { ConfigError, readConfig, type Config } from './config.js';
 import { openDb } from './db/open.js';
 import { prepareDatabase, type PreparedDatabase } from './db/prepare.js';
+import { serveMetrics } from './metrics/serve.js';
 
 /** How long requests under way may take to finish after a signal; then their connections are cut. */
 const DRAIN_MS = 7_500;
@@ -42,22 +43,25 @@ try {
 
 /** Serves until a signal comes. */
 async function serveFrom(database: PreparedDatabase, config: Config): Promise<void> {
-  const db = openDb({
+  const connection = {
     url: database.url,
-    size: config.poolSize,
     ...(database.assumeRole ? { assumeRole: database.assumeRole } : {}),
-    onError: (error) => print(`A database connection broke: ${error.message}`),
-  });
+    onError: (error: Error) => print(`A database connection broke: ${error.message}`),
+  };
+  const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
+  const db = openDb({ ...connection, size: config.poolSize });
+  metrics?.watchPool('service', db.pool);
   try {
-    const { server } = await createApp({ config, db });
+    const { server } = await createApp({ config, db, ...(metrics ? { metrics } : {}) });
     // a signal that came meanwhile must not be answered with a greeting
     if (stopSignal) return;
     await listen(server, config);
+    if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
     if (config.appEnv === 'development') greet(server, config);
     await toldToStop;
     await drain(server);
   } finally {
-    await Promise.race([db.close(), sleep(RELEASE_MS)]);
+    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(RELEASE_MS)]);
   }
 }
 
