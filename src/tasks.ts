@@ -4,6 +4,7 @@ import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
 import { sendManifestMail } from './mail/send-manifest-mail.js';
 import type { Mailer } from './mail/transport.js';
+import type { OutboundMetrics } from './metrics/outbound.js';
 import type { OutboundClient } from './outbound/client.js';
 import type { Tasks } from './queue/runner.js';
 import { prune } from './prune.js';
@@ -20,7 +21,7 @@ export type TaskDeps = {
   log: FastifyBaseLogger;
   /** Aborted when the worker is to end: finish what is begun, begin nothing. */
   stopping: AbortSignal;
-  onWebhookAttempt?: (outcome: string, seconds: number) => void;
+  metrics: OutboundMetrics | undefined;
 };
 
 /** What is done for each kind of job. */

@@ -139,7 +139,7 @@ async function attempt(deps: TaskDeps, sender: Sender, delivery: ClaimedRow): Pr
     maxBytes: MAX_REPLY_BYTES,
   });
   const number = delivery.attempt_count + 1;
-  deps.onWebhookAttempt?.(outcomeOf(reply), reply.durationMs / 1_000);
+  deps.metrics?.webhookAttempt(outcomeOf(reply), reply.durationMs / 1_000);
   return {
     delivery_id: delivery.delivery_id,
     number,
