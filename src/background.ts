@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { openSecrets } from './auth/secrets.js';
 import type { Config } from './config.js';
@@ -20,6 +21,9 @@ export type Background = {
   /** Begins nothing more, and answers when what was begun has ended or `withinMs` are over. */
   stop(withinMs: number): Promise<void>;
 };
+
+/** How long the statements of tasks that are cut may hold the pools open. */
+const RELEASE_MS = 500;
 
 /** For the queue's own statements: fetching, settling, listening, signs of life. */
 const QUEUE_CONNECTIONS = 4;
@@ -59,7 +63,9 @@ export function startBackground({ config, connection, log, metrics }: Background
     async stop(withinMs) {
       stopping.abort();
       await queue.stop(withinMs);
-      await Promise.allSettled([outbound.close(), db.close(), queuePool.end()]);
+      // cuts what a receiver has not answered yet
+      await outbound.close();
+      await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(RELEASE_MS)]);
     },
   };
 }

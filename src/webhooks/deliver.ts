@@ -51,8 +51,9 @@ export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
   const results: AttemptResult[] = [];
   const start = (sender: Sender, delivery: ClaimedRow) => {
     const sending = attempt(deps, sender, delivery).then((result) => {
-      results.push(result);
       inFlight.delete(sending);
+      // cut off because we end: no failure of the receiver's, its claim runs out and another worker sends it
+      if (!(deps.stopping.aborted && result.outcome === 'unreachable')) results.push(result);
     });
     inFlight.add(sending);
   };
