@@ -47,7 +47,8 @@ function makeConnection(origin: string | URL, options: Client.Options, open: Ope
       const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
       open(target, signal).then(
         (socket) => done(null, socket),
-        (error: Error) => done(error, null),
+        // as: sockets, TLS and TargetFault throw nothing else
+        (error: unknown) => done(error as Error, null),
       );
     },
   });
