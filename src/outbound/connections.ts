@@ -1,4 +1,4 @@
-import { Agent, Client, Pool, type Dispatcher } from 'undici';
+import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
 import type { OpenSocket } from './connect.js';
 
 /** A request, and the signal that its sender no longer waits. */
@@ -30,7 +30,7 @@ export function makeConnections(open: OpenSocket): Connections {
   return new Agent({
     ...LIMITS,
     factory: (origin, poolOptions) =>
-      new Pool(origin, {
+      new OriginPool(origin, {
         ...poolOptions,
         factory: (_origin, options) => makeConnection(origin, options, open),
       }),
