@@ -1,61 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from './app.js';
-import { ConfigError, readConfig, type Config } from './config.js';
+import { startBackground } from './background.js';
+import { ConfigError, type Config } from './config.js';
 import { openDb } from './db/open.js';
-import { prepareDatabase, type PreparedDatabase } from './db/prepare.js';
+import type { PreparedDatabase } from './db/prepare.js';
+import { DRAIN_MS, print, runProcess, type Stop } from './process.js';
 
-/** How long requests under way may take to finish after a signal; then their connections are cut. */
-const DRAIN_MS = 7_500;
 /** How long the statements of cut requests may hold the pool open. */
 const RELEASE_MS = 500;
-/** What starts us (docker, systemd, a rolling update) kills after ten seconds: end by ourselves before. */
-const EXIT_MS = 9_500;
 
-const print = (line: string) => process.stderr.write(`${line}\n`);
+await runProcess(serveFrom);
 
-let stopSignal: NodeJS.Signals | undefined;
-const toldToStop = new Promise<void>((resolve) => {
-  const onSignal = (signal: NodeJS.Signals) => {
-    stopSignal ??= signal;
-    setTimeout(() => process.exit(1), EXIT_MS).unref();
-    resolve();
-  };
-  // on, not once: under npm a Ctrl-C comes twice, from the terminal and from npm, and the second would kill us
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-});
-
-try {
-  const config = readConfig();
-  const database = await prepareDatabase(config, print);
-  try {
-    await serveFrom(database, config);
-  } finally {
-    await database.stop();
-  }
-  process.exit(0);
-} catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  for (const fault of error.faults) print(fault);
-  process.exit(1);
-}
-
-/** Serves until a signal comes. */
-async function serveFrom(database: PreparedDatabase, config: Config): Promise<void> {
+/** Serves, and works the queue beside it unless told not to, until a signal comes. */
+async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
   const db = openDb({
-    url: database.url,
+    ...database,
     size: config.poolSize,
-    ...(database.assumeRole ? { assumeRole: database.assumeRole } : {}),
     onError: (error) => print(`A database connection broke: ${error.message}`),
   });
   try {
     const { server } = await createApp({ config, db });
     // a signal that came meanwhile must not be answered with a greeting
-    if (stopSignal) return;
+    if (stop.signal()) return;
     await listen(server, config);
+    const background = config.worker.inProcess
+      ? startBackground({ config, database, log: server.log })
+      : undefined;
     if (config.appEnv === 'development') greet(server, config);
-    await toldToStop;
-    await drain(server);
+    await stop.told;
+    await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
     await Promise.race([db.close(), sleep(RELEASE_MS)]);
   }
@@ -70,8 +44,8 @@ async function listen(server: FastifyInstance, { host, port }: Config): Promise<
   }
 }
 
-async function drain(server: FastifyInstance): Promise<void> {
-  server.log.info({ signal: stopSignal }, 'closing');
+async function drain(server: FastifyInstance, stop: Stop): Promise<void> {
+  server.log.info({ signal: stop.signal() }, 'closing');
   setTimeout(() => server.server.closeAllConnections(), DRAIN_MS).unref();
   await server.close();
 }

@@ -40,6 +40,8 @@ const SLICES = [
   'rates',
   'invoices',
   'service',
+  'webhooks',
+  'mail',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 
@@ -51,7 +53,7 @@ const SHARED_FILES = ['audit', 'errors', 'ids', 'time', 'tracking-key', 'config'
   (name) => `src/${name}.ts`,
 );
 const isShared = (path: string) =>
-  ['http', 'contract', 'db', 'jobs', 'outbound'].includes(folderOf(path) ?? '') ||
+  ['http', 'contract', 'db', 'queue', 'outbound'].includes(folderOf(path) ?? '') ||
   SHARED_AUTH.includes(path) ||
   SHARED_FILES.includes(path);
 const isLogin = (path: string) => folderOf(path) === 'auth' && !SHARED_AUTH.includes(path);

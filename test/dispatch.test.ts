@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { emptyQueue, waitingJobs } from './support/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -13,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 afterEach(async () => {
-  await service.owner.query("delete from package_syncs; delete from jobs where kind = 'package.sync'");
+  await service.owner.query('delete from package_syncs');
+  await emptyQueue(service.owner);
 });
 
 const dispatch = (as: string, body: object = {}) =>
@@ -30,17 +32,20 @@ const idsWhere = async (condition: string) =>
     )
   ).map(({ id }) => id);
 
-/** The packages that are queued, and those that a job is for. */
+type SyncRow = { package_id: string; courier_id: string; job_id: string; settled_at: Date | null };
+
+const queuedSyncs = () =>
+  select<SyncRow>("select * from package_syncs where status = 'queued' order by package_id");
+
+/** The packages that are queued; each on its own, and the lane of each of their couriers waits once. */
 async function queued() {
-  const syncs = await select<{ package_id: string; job_id: string }>(
-    "select * from package_syncs where status = 'queued' order by package_id",
-  );
-  const jobs = await select<{ id: string; courier_id: string; payload: { package_id: string } }>(
-    "select * from jobs where kind = 'package.sync' order by payload->>'package_id'",
-  );
-  // each mark names its one job
-  expect(jobs.map(({ id, payload }) => [payload.package_id, id])).toEqual(
-    syncs.map(({ package_id, job_id }) => [package_id, job_id]),
+  const syncs = await queuedSyncs();
+  expect(new Set(syncs.map(({ job_id }) => job_id)).size).toBe(syncs.length);
+  const couriers = [...new Set(syncs.map(({ courier_id }) => courier_id))].sort();
+  const lanes = await waitingJobs(service.owner, 'deliver');
+  lanes.sort((a, b) => (String(a['courierId']) < String(b['courierId']) ? -1 : 1));
+  expect(lanes).toEqual(
+    couriers.map((courierId) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' })),
   );
   return syncs.map(({ package_id }) => package_id);
 }
@@ -48,7 +53,7 @@ async function queued() {
 const figuresOf = ({ body }: Reply) => [body['data'].total_selected, body['data'].total_queued];
 
 describe('by id', () => {
-  test('queues those packages, each with one job for its courier that names it and nothing else', async () => {
+  test('queues those packages for their couriers, and wakes one lane of each', async () => {
     const ids = [DEMO.packages.available.IEX[0], DEMO.packages.available.HRB[0]].map(String);
     const reply = await dispatch('manager', { package_ids: ids });
     expect(reply.status).toBe(200);
@@ -58,15 +63,10 @@ describe('by id', () => {
       data: { total_selected: 2, total_queued: 2 },
     });
     expect(await queued()).toEqual([...ids].sort());
-    const jobs = await select<{ courier_id: string; payload: object }>(
-      "select courier_id, payload from jobs where kind = 'package.sync'",
+    const couriers = Object.fromEntries(
+      (await queuedSyncs()).map(({ package_id, courier_id }) => [package_id, courier_id]),
     );
-    expect(new Set(jobs)).toEqual(
-      new Set([
-        { courier_id: IEX, payload: { package_id: ids[0] } },
-        { courier_id: HRB, payload: { package_id: ids[1] } },
-      ]),
-    );
+    expect(couriers).toEqual({ [String(ids[0])]: IEX, [String(ids[1])]: HRB });
   });
 
   test('ids win over filters', async () => {
@@ -152,23 +152,24 @@ describe('by filter', () => {
 });
 
 describe('again', () => {
-  test('a package that is queued keeps its job and gets no second', async () => {
+  test('a package that is queued keeps its place and gets no second', async () => {
     const ids = [...DEMO.packages.available.IEX];
     await dispatch('admin', { package_ids: ids.slice(0, 2) });
-    const before = await select('select id from jobs order by id');
+    const before = await queuedSyncs();
     expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([ids.length, ids.length - 2]);
     expect(await queued()).toEqual([...ids].sort());
-    expect(await select('select id from jobs order by id')).toEqual(expect.arrayContaining(before));
+    // the row as it was, the time at which it was asked for included
+    expect(await queuedSyncs()).toEqual(expect.arrayContaining(before));
   });
 
   test.each(['sending', 'sent', 'failed'])(
-    'one that is %s is queued anew, with a new job',
+    'one that is %s is queued anew, under a new id, and its lane is woken',
     async (status) => {
       const [id] = DEMO.packages.available.IEX;
       await dispatch('admin', { package_ids: [id] });
       const old = await select<{ job_id: string }>('select job_id from package_syncs');
       await service.owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
-      await service.owner.query("delete from jobs where kind = 'package.sync'");
+      await emptyQueue(service.owner);
       expect(figuresOf(await dispatch('admin', { package_ids: [id] }))).toEqual([1, 1]);
       const [now] = await select<{ job_id: string; settled_at: Date | null }>('select * from package_syncs');
       expect(now).toMatchObject({ status: 'queued', settled_at: null });

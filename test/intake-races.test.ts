@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { emptyQueue, eventsOf, giveUrls, promised, waitingLanes } from './support/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -11,6 +12,7 @@ let service: Service;
 beforeAll(async () => {
   // so that as many callers contend in the database itself, not for a connection
   service = await startService({ poolSize: 60 });
+  await giveUrls(service.owner, [IEX, HRB]);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -40,6 +42,7 @@ async function remains(number: string) {
 
 test(`of ${SCANNERS} scans at once one stores the package and the others answer with it`, async () => {
   for (let round = 0; round < SCAN_ROUNDS; round += 1) {
+    await emptyQueue(service.owner);
     const number = `RACE${round}`;
     const body = { tracking_number: number, user_code: 'IEX-1001' };
     const replies = await Promise.all(Array.from({ length: SCANNERS }, () => receive(body)));
@@ -52,10 +55,14 @@ test(`of ${SCANNERS} scans at once one stores the package and the others answer 
       `select (select count(*)::int from packages where tracking_number = $1) as packages,
         (select count(*)::int from package_events where package_id = any($2)) as events,
         (select count(*)::int from audit_entries where entity_id = any($2)) as audited,
-        (select count(*)::int from jobs where payload->>'tracking_number' = $1) as jobs`,
+        (select count(*)::int from events where data->>'tracking_number' = $1) as told`,
       [number, [...ids]],
     );
-    expect(rows).toEqual([{ packages: 1, events: 1, audited: 1, jobs: 1 }]);
+    expect(rows).toEqual([{ packages: 1, events: 1, audited: 1, told: 1 }]);
+    expect(await eventsOf(service.owner, [...ids])).toMatchObject([
+      { type: 'package.created', courier_id: IEX, deliveries: promised(IEX, 'add_package') },
+    ]);
+    expect(await waitingLanes(service.owner, IEX)).toEqual(['add_package']);
   }
 }, 60_000);
 

@@ -4,6 +4,7 @@ import { DEMO } from '../src/demo/seed.js';
 import { demoId } from '../src/demo/ids.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
 import { trackingKey } from '../src/tracking-key.js';
+import { emptyQueue, eventsOf, giveUrls, promised, waitingLanes } from './support/outbound.js';
 import { startService, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -13,6 +14,7 @@ const WHITE_SPACE = [' ', '\t', '\n', '\u00a0', '\u2003', '\ufeff'];
 let service: Service;
 beforeAll(async () => {
   service = await startService();
+  await giveUrls(service.owner, [IEX, HRB]);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -29,8 +31,7 @@ async function rows(statement: string, values: unknown[] = []) {
 const packageRow = async (id: string) => (await rows('select * from packages where id = $1', [id]))[0];
 const statusOf = async (id: string) =>
   (await rows('select status from prealerts where id = $1', [id]))[0].status;
-const jobsOf = (id: string) =>
-  rows("select kind, courier_id, payload from jobs where payload->>'package_id' = $1", [id]);
+const newsOf = (id: string) => eventsOf(service.owner, [id]);
 const auditOf = (id: string) =>
   rows(
     'select action, actor_kind, actor_id, before, after, request_id from audit_entries where entity_id = $1',
@@ -79,7 +80,7 @@ function expectFault(reply: Reply, status: number, code: string, field?: string)
 }
 
 describe('what is stored', () => {
-  test('all fields as sent, a house number, a first event, an audit entry, and no job while nobody owns it', async () => {
+  test('all fields as sent, a house number, a first event, an audit entry, and nobody is told while nobody owns it', async () => {
     const number = newNumber();
     const carrierId = demoId('demo', 'carrier', 1);
     const text = { package_type: ' Box ', shipper: "O'Brien & Søn ✓", description: '<b>3</b> books\nand 😀' };
@@ -119,7 +120,7 @@ describe('what is stored', () => {
         request_id: reply.headers.get('x-request-id'),
       },
     ]);
-    expect(await jobsOf(id)).toEqual([]);
+    expect(await newsOf(id)).toEqual([]);
   });
 
   test('number and weight alone are enough: primary warehouse, the rest null', async () => {
@@ -219,7 +220,7 @@ describe('a number that was received before', () => {
     expect(again.body.data).toEqual({ ...first.body.data, duplicate: true });
     expect(await packageRow(before.id)).toEqual(before);
     expect(await statusOf(prealertId)).toBe('received');
-    expect(await jobsOf(before.id)).toHaveLength(1);
+    expect(await newsOf(before.id)).toHaveLength(1);
     expect(await auditOf(before.id)).toHaveLength(1);
   });
 
@@ -258,7 +259,8 @@ describe('a number that was received before', () => {
 });
 
 describe('the owner that the body names', () => {
-  test('a user_code alone gives its courier, the stored names and a job for that courier', async () => {
+  test('a user_code alone gives its courier, the stored names, and one event with one delivery and one lane', async () => {
+    await emptyQueue(service.owner);
     const number = newNumber();
     const reply = await receive({ tracking_number: number, user_code: 'IEX-1001', weight: 4.25 });
     expectReceipt(reply, {
@@ -271,15 +273,57 @@ describe('the owner that the body names', () => {
     const [{ first_name, last_name }] = await rows("select * from customers where user_code = 'IEX-1001'");
     const stored = await packageRow(package_id);
     expect(stored).toMatchObject({ first_name, last_name });
-    expect(await jobsOf(package_id)).toEqual([
+    expect(await newsOf(package_id)).toEqual([
       {
-        ...{ kind: 'package.created', courier_id: IEX },
-        payload: {
-          ...{ package_id, house_number, tracking_number: number, user_code: 'IEX-1001', weight_lb: '4.250' },
-          ...{ status: 'received', received_at: stored.received_at.toISOString() },
+        ...{ id: expect.any(String), sequence: expect.any(Number), occurred_at: expect.any(Date) },
+        ...{ type: 'package.created', courier_id: IEX, package_id },
+        data: {
+          ...{
+            package_id,
+            house_number,
+            tracking_number: number,
+            user_code: 'IEX-1001',
+            first_name,
+            last_name,
+          },
+          ...{ weight: 4.25, length: null, width: null, height: null },
+          ...{
+            package_type: null,
+            shipper: null,
+            description: null,
+            status: 'received',
+            manifest_number: null,
+          },
+          entry_date_time: stored.received_at.toISOString().slice(0, 19).replace('T', ' '),
         },
+        deliveries: promised(IEX, 'add_package'),
       },
     ]);
+    expect(await waitingLanes(service.owner, IEX)).toEqual(['add_package']);
+    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+  });
+
+  test('every field that was measured is in the event, as a number or a text', async () => {
+    const measures = { weight: 4.125, length: 14, width: 10.5, height: 6.25 };
+    const texts = {
+      package_type: ' Box ',
+      shipper: "O'Brien & Søn ✓",
+      description: '<b>3</b> books\nand 😀',
+    };
+    const body = { tracking_number: newNumber(), user_code: 'IEX-1001', ...measures, ...texts };
+    const reply = await receive(body);
+    const [news] = await newsOf(reply.body.data.package_id);
+    expect(news?.data).toMatchObject({ ...measures, ...texts });
+  });
+
+  test('a courier without a URL has the event, and nothing is sent', async () => {
+    await rows('update couriers set api_url_add_package = null where id = $1', [HRB]);
+    await emptyQueue(service.owner);
+    const reply = await receive({ tracking_number: newNumber(), user_code: 'HRB-2001' });
+    await giveUrls(service.owner, [HRB]);
+    const news = await newsOf(reply.body.data.package_id);
+    expect(news).toMatchObject([{ type: 'package.created', courier_id: HRB, deliveries: [] }]);
+    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
   });
 
   test('a courier alone leaves the customer unknown, and its notice does not show the whole number', async () => {
@@ -287,9 +331,10 @@ describe('the owner that the body names', () => {
     const reply = await receive({ tracking_number: number, courier_id: IEX.toUpperCase() });
     expectReceipt(reply, { courier_id: IEX, user_code: null, matched_by: 'none' });
     expect(reply.body.message).toBe('Package received. Its customer is unknown.');
-    const [job] = await jobsOf(reply.body.data.package_id);
-    expect(job).toMatchObject({ courier_id: IEX, payload: { user_code: null } });
-    expect(job.payload.tracking_number).toBe('*'.repeat(14) + number.slice(-4));
+    const tracking_number = '*'.repeat(14) + number.slice(-4);
+    expect(await newsOf(reply.body.data.package_id)).toMatchObject([
+      { courier_id: IEX, data: { tracking_number, user_code: null, first_name: null, last_name: null } },
+    ]);
   });
 
   test('courier and user_code must belong together', async () => {
@@ -364,7 +409,7 @@ describe('a number that was announced', () => {
     expect(await auditOf(id)).toMatchObject([
       { action: 'prealert.received', before: { status: 'pending' }, after: { status: 'received' } },
     ]);
-    expect(await jobsOf(reply.body.data.package_id)).toMatchObject([{ courier_id: IEX }]);
+    expect(await newsOf(reply.body.data.package_id)).toMatchObject([{ courier_id: IEX }]);
   });
 
   test('what the body says of shipper and description stands, even when it is empty', async () => {
@@ -410,8 +455,8 @@ describe('a number that was announced', () => {
       const reply = await receive({ tracking_number: number });
       expectReceipt(reply, { courier_id: IEX, user_code: null, prealert_id: id, matched_by: 'prealert' });
       expect(await statusOf(id)).toBe('received');
-      const [job] = await jobsOf(reply.body.data.package_id);
-      expect(job.payload.tracking_number).toBe('*'.repeat(14) + number.slice(-4));
+      const tracking_number = '*'.repeat(14) + number.slice(-4);
+      expect(await newsOf(reply.body.data.package_id)).toMatchObject([{ data: { tracking_number } }]);
     }
   });
 
@@ -429,7 +474,7 @@ describe('a number that was announced', () => {
         action: 'prealert.flagged',
         after: { status: 'flagged' },
       });
-      expect(await jobsOf(reply.body.data.package_id)).toEqual([]);
+      expect(await newsOf(reply.body.data.package_id)).toEqual([]);
     }
   });
 
@@ -460,7 +505,7 @@ describe('a number that was announced', () => {
     expectReceipt(reply, { courier_id: IEX, user_code: null, prealert_id: null, matched_by: 'none' });
     expect(await statusOf(id)).toBe('flagged');
     expect(await packageRow(reply.body.data.package_id)).toMatchObject({ first_name: null, shipper: null });
-    expect(await jobsOf(reply.body.data.package_id)).toHaveLength(1);
+    expect(await newsOf(reply.body.data.package_id)).toHaveLength(1);
   });
 
   test('twice by one courier for one customer: both are received, the one as scanned is answered', async () => {

@@ -452,7 +452,8 @@ describe('who may see it', () => {
 
 test('a preview stores nothing', async () => {
   const counts = () =>
-    service.owner.query(`select (select count(*) from bills) as bills, (select count(*) from jobs) as jobs,
+    service.owner.query(`select (select count(*) from bills) as bills, (select count(*) from events) as told,
+      (select count(*) from manifest_mails) as mailed, (select count(*) from graphile_worker._private_jobs) as jobs,
       (select count(*) from audit_entries) as audited, (select max(updated_at) from packages) as touched`);
   const before = (await counts()).rows;
   await preview('admin', { courier_id: IEX, ...ALL_DEMO });

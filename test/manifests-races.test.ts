@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { eventsOf, giveUrls, mailsOf, promised, waitingLanes } from './support/outbound.js';
 import { startService, type Reply, type Service, untilAdmitted } from './support/service.js';
 
 const CALLERS = 200;
@@ -8,6 +9,7 @@ let service: Service;
 beforeAll(async () => {
   // more connections than a laptop's default, so that more callers are inside at once
   service = await startService({ poolSize: 40 });
+  await giveUrls(service.owner, [IEX, HRB]);
   // sign the token once, so that the callers meet at the database and not before
   await service.tokenOf('warehouse');
 });
@@ -56,24 +58,22 @@ test('each step asked for by 200 callers at once happens once: one audit entry, 
     );
     expect(audit).toHaveLength(index + 1);
     expect(audit.at(-1)).toEqual({ after: { status } });
-    const mails = await rows(
-      `select courier_id from jobs where kind = 'manifest.status_mail' and payload ->> 'manifest_id' = $1
-         and payload ->> 'status' = $2 order by courier_id`,
-      [id, status],
-    );
-    expect(mails).toEqual(
-      [{ courier_id: IEX }, { courier_id: HRB }].sort((a, b) => (a.courier_id < b.courier_id ? -1 : 1)),
-    );
+    const mails = (await mailsOf(service.owner, id)).filter((each) => each.manifest_status === status);
+    expect(mails.map((each) => each.courier_id).sort()).toEqual([IEX, HRB].sort());
+    expect(await mailsOf(service.owner, id)).toHaveLength(2 * (index + 1));
     const [events] = await rows(
       'select count(*)::int as all, count(distinct (package_id, status))::int as once from package_events where package_id = any($1)',
       [packages],
     );
     expect(events).toEqual({ all: index * packages.length, once: index * packages.length });
-    const [notices] = await rows(
-      `select count(*)::int as n from jobs where kind = 'package.status_changed' and payload ->> 'package_id' = any($1)`,
-      [packages],
-    );
-    expect(notices).toEqual({ n: index * packages.length });
+    const told = await eventsOf(service.owner, packages);
+    expect(told).toHaveLength(index * packages.length);
+    for (const { type, courier_id, deliveries } of told) {
+      expect(type).toBe('package.status_changed');
+      expect(deliveries).toEqual(promised(courier_id, 'update_package'));
+    }
+    for (const courierId of [IEX, HRB])
+      expect(await waitingLanes(service.owner, courierId)).toEqual(index === 0 ? [] : ['update_package']);
   }
 });
 

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import {
+  eventsOf as newsOf,
+  giveUrls,
+  mailsOf as queuedMails,
+  promised,
+  waitingLanes,
+} from './support/outbound.js';
 import { startService, type Reply, type Service } from './support/service.js';
 
 const STATUSES = ['draft', 'ready', 'shipped', 'completed'] as const;
@@ -13,6 +20,7 @@ const LB_IN_KG = 0.45359237;
 let service: Service;
 beforeAll(async () => {
   service = await startService();
+  await giveUrls(service.owner, [IEX, HRB]);
 });
 afterAll(() => service.stop());
 
@@ -284,7 +292,9 @@ describe('moving', () => {
 
     await update(id, { status: 'ready', remarks: 'Counted' });
     expect(await packageStatuses(all)).toEqual(['received']);
-    expect(await mailsOf(id)).toEqual([mail(IEX, 'ready'), mail(HRB, 'ready')].sort(byCourier));
+    expect((await mailsOf(id)).sort(byCourier)).toEqual(
+      [mail(IEX, 'ready'), mail(HRB, 'ready')].sort(byCourier),
+    );
     expect(await noticesOf(all)).toEqual([]);
 
     await update(id, { status: 'shipped' });
@@ -317,24 +327,38 @@ describe('moving', () => {
     }
     const notices = await noticesOf(all);
     expect(notices).toHaveLength(10);
+    for (const { type, courier_id, deliveries } of notices) {
+      expect(type).toBe('package.status_changed');
+      expect(deliveries).toEqual(promised(courier_id, 'update_package'));
+    }
+    for (const courierId of [IEX, HRB])
+      expect(await waitingLanes(service.owner, courierId)).toEqual(['update_package']);
     // nobody knows whose customer's they are, so that the courier is not told the whole number
     const stored = String((await row('packages', ours[0]))['tracking_number']);
-    const trackingNumber = '*'.repeat(stored.length - 4) + stored.slice(-4);
-    expect(notices.filter(({ payload }) => payload.package_id === ours[0])).toEqual(
+    const tracking_number = '*'.repeat(stored.length - 4) + stored.slice(-4);
+    const { house_number } = await row('packages', ours[0]);
+    expect(
+      notices
+        .filter(({ package_id }) => package_id === ours[0])
+        .map(({ courier_id, data }) => [courier_id, data]),
+    ).toEqual(
       [
         ['received', 'shipped'],
         ['shipped', 'delivered'],
-      ].map(([previous_status, status]) => ({
-        courier_id: IEX,
-        payload: {
+      ].map(([previous_status, status]) => [
+        IEX,
+        {
           package_id: ours[0],
-          tracking_number: trackingNumber,
-          previous_status,
-          status,
-          manifest_number: number,
-          occurred_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+          ...{
+            tracking_number,
+            house_number,
+            user_code: null,
+            previous_status,
+            status,
+            manifest_number: number,
+          },
         },
-      })),
+      ]),
     );
     expect((await auditOf(id)).slice(1)).toMatchObject([
       { action: 'manifest.packages_added' },
@@ -354,7 +378,7 @@ describe('moving', () => {
     ]);
 
     function mail(courier: string, status: string) {
-      return { courier_id: courier, payload: { manifest_id: id, manifest_number: number, status } };
+      return { courier_id: courier, manifest_number: number, manifest_status: status, status: 'queued' };
     }
   });
 
@@ -424,7 +448,8 @@ describe('packages on and off', () => {
     await add([known]);
     for (const status of ['ready', 'shipped']) await update(id, { status });
     const [notice] = await noticesOf([known]);
-    expect(notice?.payload['tracking_number']).toBe((await row('packages', known))['tracking_number']);
+    const { tracking_number } = await row('packages', known);
+    expect(notice?.data).toMatchObject({ tracking_number, user_code: 'IEX-1001' });
   });
 
   test('one that cannot fly refuses all, and errors say which and why', async () => {
@@ -853,26 +878,11 @@ async function auditOf(id: string): Promise<Record<string, unknown>[]> {
   return rows;
 }
 
-type JobRow = { courier_id: string; payload: Record<string, unknown> };
-const byCourier = (a: JobRow, b: JobRow) => (a.courier_id < b.courier_id ? -1 : 1);
+const byCourier = (a: { courier_id: string }, b: { courier_id: string }) =>
+  a.courier_id < b.courier_id ? -1 : 1;
 
-async function mailsOf(manifestId: string): Promise<JobRow[]> {
-  const { rows } = await service.owner.query(
-    `select courier_id, payload from jobs
-     where kind = 'manifest.status_mail' and payload ->> 'manifest_id' = $1 order by courier_id, id`,
-    [manifestId],
-  );
-  return rows;
-}
-
-async function noticesOf(packageIds: readonly string[]): Promise<JobRow[]> {
-  const { rows } = await service.owner.query(
-    `select courier_id, payload from jobs
-     where kind = 'package.status_changed' and payload ->> 'package_id' = any($1) order by id`,
-    [packageIds],
-  );
-  return rows;
-}
+const mailsOf = (manifestId: string) => queuedMails(service.owner, manifestId);
+const noticesOf = (packageIds: readonly string[]) => newsOf(service.owner, packageIds);
 
 async function eventsOf(packageId: string): Promise<Record<string, unknown>[]> {
   const { rows } = await service.owner.query(

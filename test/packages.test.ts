@@ -4,6 +4,7 @@ import { demoId } from '../src/demo/ids.js';
 import { DEMO } from '../src/demo/seed.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
 import { maskTrackingNumber } from '../src/packages/masking.js';
+import { eventsOf } from './support/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
@@ -279,11 +280,9 @@ describe('dates', () => {
     const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
     const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
     expect(Math.abs(Date.now() - received_at.getTime())).toBeLessThan(60_000);
-    const { rows } = await service.owner.query(
-      "select payload->>'received_at' as moment from jobs where payload->>'package_id' = $1",
-      [package_id],
-    );
-    expect(rows).toEqual([{ moment: received_at.toISOString() }]);
+    const told = await eventsOf(service.owner, [package_id]);
+    const moment = received_at.toISOString().slice(0, 19).replace('T', ' ');
+    expect(told).toMatchObject([{ type: 'package.created', data: { entry_date_time: moment } }]);
   });
 
   test('of the first and the last year are taken', async () => {

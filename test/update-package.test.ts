@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
+import { emptyQueue, eventsOf, waitingJobs } from './support/outbound.js';
 import { startService, untilAdmitted, type Service } from './support/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -12,6 +13,7 @@ beforeAll(async () => {
   service = await startService({ poolSize: 30 });
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
+beforeEach(() => emptyQueue(service.owner));
 
 type Row = Record<string, unknown>;
 type Parcel = Record<string, string | number | null>;
@@ -61,8 +63,13 @@ const tracesOf = async (id: string) => ({
     [id],
   ),
   syncs: await select('select * from package_syncs where package_id = $1', [id]),
-  jobs: await select("select * from jobs where kind = 'package.sync' and payload->>'package_id' = $1", [id]),
+  // what waits is synchronised as it is when it is sent; its event is recorded then
+  told: await eventsOf(service.owner, [id]),
+  lanes: await waitingJobs(service.owner, 'deliver'),
 });
+
+const NO_TRACES = { audited: [], syncs: [], told: [], lanes: [] };
+const laneOf = (courierId: string) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' });
 
 describe('fields', () => {
   const CHANGES: [field: string, column: string, value: string | number, stored: string][] = [
@@ -90,7 +97,7 @@ describe('fields', () => {
     const after = await rowOf(id);
     expect(after).toEqual({ ...before, [column]: stored, updated_at: after['updated_at'] });
     expect(after['updated_at']).not.toEqual(before['updated_at']);
-    const { audited, syncs, jobs } = await tracesOf(id);
+    const { audited, syncs, told, lanes } = await tracesOf(id);
     expect(audited).toMatchObject([
       {
         actor_id: DEMO.users.warehouse,
@@ -100,18 +107,19 @@ describe('fields', () => {
     ]);
     expect(Object.keys(audited[0]?.['after'] as Row)).toEqual([column]);
     expect(syncs).toMatchObject([
-      { status: 'queued', courier_id: IEX, dispatch_id: null, job_id: jobs[0]?.['id'] },
+      { status: 'queued', courier_id: IEX, dispatch_id: null, job_id: expect.any(String), settled_at: null },
     ]);
-    expect(jobs).toMatchObject([{ courier_id: IEX, payload: { package_id: id } }]);
+    expect(told).toEqual([]);
+    expect(lanes).toEqual([laneOf(IEX)]);
   });
 
-  test('all at once are one change, one audit entry and one job', async () => {
+  test('all at once are one change, one audit entry and one synchronisation that waits', async () => {
     const id = await addPackage();
     const fields = Object.fromEntries(CHANGES.map(([field, , value]) => [field, value]));
     const { body } = await update('admin', id, { ...fields, tracking_number: freshNumber() });
     expect(body['data'].fields_updated).toBe(CHANGES.length + 1);
-    const { audited, jobs } = await tracesOf(id);
-    expect([audited.length, jobs.length]).toEqual([1, 1]);
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect([audited.length, syncs.length, lanes.length]).toEqual([1, 1, 1]);
   });
 
   test('only those that differ are counted and written', async () => {
@@ -147,7 +155,7 @@ describe('fields', () => {
       expect(reply.body['data']).toEqual({ fields_updated: 0, package_id: id });
     }
     expect(await rowOf(id)).toEqual(before);
-    expect(await tracesOf(id)).toEqual({ audited: [], syncs: [], jobs: [] });
+    expect(await tracesOf(id)).toEqual(NO_TRACES);
   });
 
   test('of text are cleared by an empty text, once', async () => {
@@ -226,8 +234,8 @@ describe('fields', () => {
       fields_updated: 1,
       package_id: id,
     });
-    const { audited, jobs } = await tracesOf(id);
-    expect([audited.length, jobs.length]).toEqual([1, 1]);
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect([audited.length, syncs.length, lanes.length]).toEqual([1, 1, 1]);
   });
 });
 
@@ -289,9 +297,9 @@ describe('the customer', () => {
     const reply = await update('warehouse', id, { user_code: 'HRB-2001', weight: 6.25 });
     expect(reply.body['data'].fields_updated).toBe(2);
     expect(await rowOf(id)).toMatchObject({ courier_id: HRB, user_code: 'HRB-2001' });
-    const { syncs, jobs } = await tracesOf(id);
-    expect(syncs).toMatchObject([{ courier_id: HRB }]);
-    expect(jobs).toMatchObject([{ courier_id: HRB }]);
+    const { syncs, lanes } = await tracesOf(id);
+    expect(syncs).toMatchObject([{ courier_id: HRB, status: 'queued' }]);
+    expect(lanes).toEqual([laneOf(HRB)]);
     const after = await tallies();
     expect(after[HRB]?.[0]).toBe((before[HRB]?.[0] ?? 0) + 1);
     expect(after[HRB]?.[1]).toBeCloseTo((before[HRB]?.[1] ?? 0) + 6.25, 3);
@@ -315,9 +323,9 @@ describe('the customer', () => {
       body: { errors: [{ field: 'user_code', code: 'ambiguous' }] },
     });
     expect((await update('admin', id, { weight: 2 })).body['data'].fields_updated).toBe(1);
-    const { audited, syncs, jobs } = await tracesOf(id);
+    const { audited, ...rest } = await tracesOf(id);
     // changed and audited, but there is no courier to tell
-    expect([audited.length, syncs.length, jobs.length]).toEqual([1, 0, 0]);
+    expect({ audited: audited.length, ...rest }).toEqual({ ...NO_TRACES, audited: 1 });
   });
 });
 
@@ -353,7 +361,7 @@ describe('the tracking number', () => {
     const reply = await update(as, id, { tracking_number: taken, weight: 9 });
     expect(reply).toMatchObject({ status: 409, body: { status: 'fail', code: 'duplicate_tracking_number' } });
     expect(await rowOf(id)).toEqual(before);
-    expect(await tracesOf(id)).toEqual({ audited: [], syncs: [], jobs: [] });
+    expect(await tracesOf(id)).toEqual(NO_TRACES);
   });
 
   test('takes the pre-alerts along: the old one waits again, the new one is received', async () => {
@@ -464,7 +472,7 @@ describe('who may', () => {
         const reply = await update(as, id, fields);
         expect([as, reply.status, reply.body['code']]).toEqual([as, status, code]);
       }
-      expect(await tracesOf(id)).toEqual({ audited: [], syncs: [], jobs: [] });
+      expect(await tracesOf(id)).toEqual(NO_TRACES);
     }
   });
 
@@ -483,7 +491,7 @@ describe('who may', () => {
 });
 
 describe('at once', () => {
-  test('500 callers with the same values: one change, one audit entry, one job', async () => {
+  test('500 callers with the same values: one change, one audit entry, one synchronisation and one lane that wait', async () => {
     const id = await addPackage();
     const fields = {
       weight: 8.125,
@@ -499,11 +507,13 @@ describe('at once', () => {
     expect(replies.map(({ status }) => status)).toEqual(Array(500).fill(200));
     const counts = replies.map(({ body }) => body['data'].fields_updated as number);
     expect(counts.filter((count) => count > 0)).toEqual([4]);
-    const { audited, syncs, jobs } = await tracesOf(id);
-    expect([audited.length, syncs.length, jobs.length]).toEqual([1, 1, 1]);
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect(audited).toHaveLength(1);
+    expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
+    expect(lanes).toEqual([laneOf(IEX)]);
   }, 120_000);
 
-  test('200 callers with values of their own: the last one’s stands, the trail has no gap, one job waits', async () => {
+  test('200 callers with values of their own: the last one’s stands, the trail has no gap, one synchronisation and one lane wait', async () => {
     const id = await addPackage();
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -511,9 +521,10 @@ describe('at once', () => {
       ),
     );
     expect(replies.map(({ body }) => body['data'].fields_updated)).toEqual(Array(200).fill(1));
-    const { audited, jobs } = await tracesOf(id);
+    const { audited, syncs, lanes } = await tracesOf(id);
     expect(audited).toHaveLength(200);
-    expect(jobs).toHaveLength(1);
+    expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
+    expect(lanes).toEqual([laneOf(IEX)]);
     // each began where another ended: an Eulerian walk from the first weight to the last
     const weightsOf = (side: string) => audited.map((entry) => (entry[side] as Row)['weight_lb']);
     const { weight_lb: last } = await rowOf(id);
@@ -538,7 +549,7 @@ describe('at once', () => {
     }
   }, 60_000);
 
-  test('updates and dispatches of the same packages at once: none fails, one job each', async () => {
+  test('updates and dispatches of the same packages at once: none fails, one synchronisation each, one lane', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await addPackage());
     const calls = Array.from({ length: 100 }, (_, index) =>
@@ -554,8 +565,9 @@ describe('at once', () => {
     const replies = await Promise.all(calls);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     for (const id of ids) {
-      const { syncs, jobs } = await tracesOf(id);
-      expect([syncs.length, jobs.length]).toEqual([1, 1]);
+      const { syncs, lanes } = await tracesOf(id);
+      expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
+      expect(lanes).toEqual([laneOf(IEX)]);
     }
   }, 60_000);
 });

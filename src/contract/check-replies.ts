@@ -153,7 +153,7 @@ function faultsOf(validate: ValidateFunction, value: unknown): string[] {
 }
 
 /** The same schema, refusing what it does not declare: a leak shows as a field too many. */
-function seal(schema: Schema, isPart = false): Schema {
+export function seal(schema: Schema, isPart = false): Schema {
   const sealed = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [key, sealBelow(key, value)]),
   );

@@ -12,6 +12,8 @@ export type PoolOptions = {
   assumeRole?: string;
   /** Told of idle connections that break. */
   onError(error: Error): void;
+  /** Off for a library that waits for each answer anyway, and listens for notifications. */
+  isPipelined?: boolean;
 };
 
 /** How long a request waits for a connection before it is refused with 503. */
@@ -24,11 +26,11 @@ const STATEMENT_TIMEOUT_MS = 15_000;
  * The connection pool that the scoped statements and Prisma share. `pipeline` sends a transaction's statements
  * without waiting for each other's answers.
  */
-export function createPool({ url, size, assumeRole, onError }: PoolOptions): pg.Pool {
+export function createPool({ url, size, assumeRole, onError, isPipelined = true }: PoolOptions): pg.Pool {
   const pool = new Pool({
     connectionString: url,
     max: size,
-    pipeline: true,
+    pipeline: isPipelined,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: 'crossdock',

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../src/app.js';
+import { startBackground } from '../../src/background.js';
 import { readConfig, type Config } from '../../src/config.js';
 import { openDb } from '../../src/db/open.js';
 import type { Db } from '../../src/db/transaction.js';
@@ -59,6 +60,8 @@ export type ServiceOptions = {
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
   poolSize?: number;
+  /** Works the queue as well; couriers' URLs may then be of this machine. */
+  worker?: boolean;
 };
 
 /** The service on a free port and a database of its own; every reply is judged against the contract. */
@@ -69,6 +72,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const config: Config = readConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
+    ...(options.worker ? { OUTBOUND_ALLOW_LOOPBACK: 'true', WORKER_HEARTBEAT_SECONDS: '1' } : {}),
     ...options.env,
     DATABASE_URL: database.ownerUrl,
   });
@@ -91,6 +95,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const background = options.worker
+    ? startBackground({
+        config,
+        database: { url: database.ownerUrl, assumeRole: 'crossdock_app' },
+        log: app.server.log,
+      })
+    : undefined;
   const tokens = new Map<string, Promise<string>>();
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
@@ -112,6 +123,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       // idle connections would be waited for
       agent.destroy();
       await app.server.close();
+      await background?.stop(10_000);
       await db.close();
       await owner.end();
       await database.drop();

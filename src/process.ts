@@ -1,0 +1,55 @@
+import { ConfigError, readConfig, type Config } from './config.js';
+import { prepareDatabase, type PreparedDatabase } from './db/prepare.js';
+
+/** What starts us (docker, systemd, a rolling update) kills after ten seconds: end by ourselves before. */
+const EXIT_MS = 9_500;
+
+/** How long what is under way may take to finish after a signal. */
+export const DRAIN_MS = 7_500;
+
+export const print = (line: string) => process.stderr.write(`${line}\n`);
+
+export type Stop = {
+  /** The signal that came, once it has. */
+  signal(): NodeJS.Signals | undefined;
+  /** Resolves when it comes. */
+  told: Promise<void>;
+};
+
+/**
+ * Runs `work` on a database that is ready, from the settings, and ends the process after it: with 1 when the settings are
+ * at fault, which is printed, a line each.
+ */
+export async function runProcess(
+  work: (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>,
+): Promise<never> {
+  const stop = listenForSignals();
+  try {
+    const config = readConfig();
+    const database = await prepareDatabase(config, print);
+    try {
+      await work(database, config, stop);
+    } finally {
+      await database.stop();
+    }
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const fault of error.faults) print(fault);
+    process.exit(1);
+  }
+}
+
+function listenForSignals(): Stop {
+  let stopSignal: NodeJS.Signals | undefined;
+  const told = new Promise<void>((resolve) => {
+    const onSignal = (signal: NodeJS.Signals) => {
+      stopSignal ??= signal;
+      setTimeout(() => process.exit(1), EXIT_MS).unref();
+      resolve();
+    };
+    // on, not once: under npm a Ctrl-C comes twice, from the terminal and from npm, and the second would kill us
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+  return { signal: () => stopSignal, told };
+}

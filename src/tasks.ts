@@ -1,0 +1,33 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Secrets } from './auth/secrets.js';
+import type { Config } from './config.js';
+import type { Db } from './db/transaction.js';
+import type { OutboundClient } from './outbound/client.js';
+import type { Tasks } from './queue/runner.js';
+import { prune } from './prune.js';
+import { deliver } from './webhooks/deliver.js';
+import { sweep } from './webhooks/sweep.js';
+
+/** What background work is made from. */
+export type TaskDeps = {
+  db: Db;
+  secrets: Secrets;
+  config: Config;
+  outbound: OutboundClient;
+  log: FastifyBaseLogger;
+  /** Aborted when the worker is to end: finish what is begun, begin nothing. */
+  stopping: AbortSignal;
+  onWebhookAttempt?: (outcome: string, seconds: number) => void;
+};
+
+/** What is done for each kind of job. */
+export function makeTasks(deps: TaskDeps): Tasks {
+  return {
+    deliver: (lane) => deliver(deps, lane),
+    sendManifestMail: async () => {},
+    syncCustomers: async () => {},
+    scheduleCustomerSyncs: async () => {},
+    sweep: () => sweep(deps),
+    prune: () => prune(deps),
+  };
+}
