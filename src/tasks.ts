@@ -3,6 +3,8 @@ import type { Secrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
 import type { OutboundClient } from './outbound/client.js';
+import { scheduleCustomerSyncs } from './customers/sync-run.js';
+import { makeCustomerSync } from './customers/sync.js';
 import type { Tasks } from './queue/runner.js';
 import { prune } from './prune.js';
 import { deliver } from './webhooks/deliver.js';
@@ -25,8 +27,8 @@ export function makeTasks(deps: TaskDeps): Tasks {
   return {
     deliver: (lane) => deliver(deps, lane),
     sendManifestMail: async () => {},
-    syncCustomers: async () => {},
-    scheduleCustomerSyncs: async () => {},
+    syncCustomers: makeCustomerSync(deps),
+    scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
     sweep: () => sweep(deps),
     prune: () => prune(deps),
   };

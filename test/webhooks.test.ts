@@ -135,7 +135,10 @@ describe('what a courier is sent', () => {
     await until(async () => last()?.['data']['description'] === 'Correction 5');
     for (const request of receiver.at('/update')) assertPayload('package.updated', payloadOf(request));
     await until(async () => {
-      const [sync] = await rows<{ status: string }>('select status from package_syncs where package_id = $1', packageId);
+      const [sync] = await rows<{ status: string }>(
+        'select status from package_syncs where package_id = $1',
+        packageId,
+      );
       return sync?.status === 'sent';
     });
     expect(blocked).not.toBe(packageId);
@@ -203,7 +206,12 @@ describe('when a courier’s system does not take it', () => {
       'select number, outcome, http_status, response_start, error from webhook_attempts where delivery_id = $1 order by number',
       delivery?.id,
     );
-    const rejected = { outcome: 'rejected', http_status: 503, response_start: 'come back “later”', error: null };
+    const rejected = {
+      outcome: 'rejected',
+      http_status: 503,
+      response_start: 'come back “later”',
+      error: null,
+    };
     expect(attempts).toEqual([
       { number: 1, ...rejected },
       { number: 2, ...rejected },
@@ -221,7 +229,10 @@ describe('when a courier’s system does not take it', () => {
     const body = { package_ids: [packageId], action: 'queue_dispatch' };
     expect((await service.call('retrievePackages', { as: 'admin', body })).status).toBe(200);
     await until(async () => {
-      const [sync] = await rows<{ status: string }>('select status from package_syncs where package_id = $1', packageId);
+      const [sync] = await rows<{ status: string }>(
+        'select status from package_syncs where package_id = $1',
+        packageId,
+      );
       return sync?.status === 'failed';
     });
   });
@@ -234,7 +245,9 @@ describe('when a courier’s system does not take it', () => {
       await until(async () => ((await deliveryOf(packageId))?.attempt_count ?? 0) > 0);
     }
     expect(harbour.received).toEqual([]);
-    expect(await rows("select from webhook_attempts where outcome = 'delivered' and http_status >= 300")).toEqual([]);
+    expect(
+      await rows("select from webhook_attempts where outcome = 'delivered' and http_status >= 300"),
+    ).toEqual([]);
   });
 
   test('an answer without an end is cut, and taken for what its status says', async () => {

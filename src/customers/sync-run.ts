@@ -1,6 +1,7 @@
 import { auditStatement } from '../audit.js';
 import type { SystemCaller, UserCaller } from '../auth/callers.js';
 import type { BodyOf, QueryOf } from '../contract/types.js';
+import { systemCallers } from '../db/tenants.js';
 import { flushInScope, inScope, readInScope, type Db, type Tx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
@@ -77,9 +78,8 @@ const SPREAD_SECONDS = 600;
 
 /** The job that opens a run for each courier that has a URL; whoever's is open already keeps that one. */
 export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
-  const { rows } = await db.pool.query<{ id: string }>('select all_tenants() as id');
-  for (const { id: tenantId } of rows) {
-    const caller: SystemCaller = { kind: 'system', tenantId };
+  for (const caller of await systemCallers(db)) {
+    const { tenantId } = caller;
     await inScope(db, caller, async (tx) => {
       const opened = await tx.query<{ id: string }>(queries.insertScheduledRuns(db, caller));
       const jobs = opened.map((run) => ({ tenantId, runId: run.id }));

@@ -44,11 +44,27 @@ export const makeOutboundClient: MakeOutboundClient = () => {
     async send(r) {
       const t = performance.now();
       try {
-        const res = await request(r.url, { method: r.method, headers: r.headers, body: r.body ?? null, dispatcher: agent, signal: AbortSignal.timeout(r.timeoutMs) });
+        const res = await request(r.url, {
+          method: r.method,
+          headers: r.headers,
+          body: r.body ?? null,
+          dispatcher: agent,
+          signal: AbortSignal.timeout(r.timeoutMs),
+        });
         const body = Buffer.from(await res.body.arrayBuffer());
-        return { outcome: 'answered', status: res.statusCode, body, isCut: false, durationMs: performance.now() - t };
+        return {
+          outcome: 'answered',
+          status: res.statusCode,
+          body,
+          isCut: false,
+          durationMs: performance.now() - t,
+        };
       } catch (e) {
-        return { outcome: (e as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable', error: String(e), durationMs: performance.now() - t };
+        return {
+          outcome: (e as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable',
+          error: String(e),
+          durationMs: performance.now() - t,
+        };
       }
     },
     close: () => agent.close(),

@@ -87,7 +87,9 @@ export type AttemptResult = {
   retry_after_s: number | null;
 };
 
-const resultsTable = (results: AttemptResult[]) => sql`jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as result
+const resultsTable = (
+  results: AttemptResult[],
+) => sql`jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as result
   (delivery_id uuid, number smallint, started_at timestamptz, duration_ms integer, outcome text, http_status smallint,
    response_start text, error text, retry_after_s integer)`;
 

@@ -3,11 +3,7 @@
  *
  * @param attempts how many there have been, this one included
  */
-export function retryAfterSeconds(
-  schedule: number[],
-  origin: string,
-  attempts: number,
-): number | undefined {
+export function retryAfterSeconds(schedule: number[], origin: string, attempts: number): number | undefined {
   // who asks for a test waits for its result
   return origin === 'test' ? undefined : schedule[attempts - 1];
 }

@@ -8,7 +8,10 @@ export type SignedMessage = { id: string; sentAt: Date; body: string };
  *
  * @param secrets `whsec_` and base64, newest first
  */
-export function signatureHeaders(secrets: string[], { id, sentAt, body }: SignedMessage): Record<string, string> {
+export function signatureHeaders(
+  secrets: string[],
+  { id, sentAt, body }: SignedMessage,
+): Record<string, string> {
   return {
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),

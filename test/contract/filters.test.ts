@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { OperationId } from '../../src/contract/types.js';
 import type { Body } from '../support/contract.js';
 import { startService, type Service } from '../support/service.js';
 import { FILTERS } from './filters.js';
@@ -35,6 +36,9 @@ function totalIn(body: Body): unknown {
   return meta['total_records'] ?? meta['total_count'] ?? body['total'] ?? body['count'];
 }
 
+const isByKey = (id: OperationId) =>
+  lists.find((list) => list.id === id)?.filters.includes('before') ?? false;
+
 test.each(filters)('$name: keeps what it selects, and leaves out all else', async ({ id, field, name }) => {
   const make = FILTERS[name];
   if (typeof make !== 'function') return;
@@ -46,6 +50,8 @@ test.each(filters)('$name: keeps what it selects, and leaves out all else', asyn
   expect(kept.length).toBeLessThan(all.length);
   const found = await readAll(service, id, { ...beside, [field]: value });
   expect(textsOf(found)).toEqual(textsOf(kept));
+  // a list that goes on by key counts nothing
+  if (isByKey(id)) return;
   // a list without pages counts what it answers
   const limit = lists.find((list) => list.id === id)?.hasPages ? 1 : kept.length;
   expect(totalIn((await ask(service, id, { ...beside, [field]: value, limit })).body)).toBe(kept.length);

@@ -19,6 +19,8 @@ export type Belongings = {
   rateId: number;
   /** The file name of its logo. */
   logoFile: string;
+  /** A synchronisation of its customers, which has failed. */
+  syncId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -57,6 +59,7 @@ export const nobody = (): Belongings => ({
   carrierId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
+  syncId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -133,6 +136,7 @@ async function equip(
     carrierId,
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
+    syncId: await plantSync(owner, tenantId, courierId),
   };
 }
 
@@ -166,6 +170,16 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
   return `${hash}.png`;
 }
 
+async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const id = randomUUID();
+  await owner.query(
+    `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
+     values ($1, $2, $3, 'schedule', 'failed', 'No answer.', now(), now())`,
+    [tenantId, id, courierId],
+  );
+  return id;
+}
+
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(statement, [tenantId]);
   if (!rows[0]) throw new Error(`Nothing answers ${statement}.`);
@@ -174,7 +188,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(code|user_code|username|role|status|origin|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
