@@ -59,7 +59,14 @@ async function customersOf(courierId: string): Promise<Customer[]> {
 const customer = async (code: string, courierId: string = IEX) =>
   (await customersOf(courierId)).find(({ user_code }) => user_code === code);
 
-type Audit = { action: string; entity: string; entity_id: string; before: object; after: object; [key: string]: unknown };
+type Audit = {
+  action: string;
+  entity: string;
+  entity_id: string;
+  before: object;
+  after: object;
+  [key: string]: unknown;
+};
 
 async function auditsOf(requestId: string): Promise<Audit[]> {
   const { rows } = await service.owner.query<Audit>(
@@ -90,7 +97,9 @@ describe('asking for a synchronisation', () => {
       started_at: null,
       finished_at: null,
     });
-    expect(await waitingJobs(service.owner, 'syncCustomers')).toEqual([{ tenantId: DEMO.tenants.demo, runId }]);
+    expect(await waitingJobs(service.owner, 'syncCustomers')).toEqual([
+      { tenantId: DEMO.tenants.demo, runId },
+    ]);
     const audits = await auditsOf(String(reply.headers.get('x-request-id')));
     expect(audits).toMatchObject([
       {
@@ -102,21 +111,26 @@ describe('asking for a synchronisation', () => {
         actor_id: DEMO.users.iex,
       },
     ]);
-    const { rows } = await service.owner.query('select requested_by from customer_sync_runs where id = $1', [runId]);
+    const { rows } = await service.owner.query('select requested_by from customer_sync_runs where id = $1', [
+      runId,
+    ]);
     expect(rows).toEqual([{ requested_by: DEMO.users.iex }]);
   });
 
-  test.each(['queued', 'running'])('while one is %s, it is the answer, and nothing is written', async (status) => {
-    const first = await ask();
-    await service.owner.query('update customer_sync_runs set status = $1', [status]);
-    const before = await fingerprint(service.owner);
-    const second = await ask({ as: 'admin', body: { courier_id: IEX } });
-    expect(second.body['message']).toBe(
-      'A synchronisation of these customers is waiting or running already. This is it.',
-    );
-    expect(second.body['data']).toEqual({ ...first.body['data'], status });
-    expect(await fingerprint(service.owner)).toEqual(before);
-  });
+  test.each(['queued', 'running'])(
+    'while one is %s, it is the answer, and nothing is written',
+    async (status) => {
+      const first = await ask();
+      await service.owner.query('update customer_sync_runs set status = $1', [status]);
+      const before = await fingerprint(service.owner);
+      const second = await ask({ as: 'admin', body: { courier_id: IEX } });
+      expect(second.body['message']).toBe(
+        'A synchronisation of these customers is waiting or running already. This is it.',
+      );
+      expect(second.body['data']).toEqual({ ...first.body['data'], status });
+      expect(await fingerprint(service.owner)).toEqual(before);
+    },
+  );
 
   test.each(['succeeded', 'failed'])('after one that has %s, it is a new one', async (status) => {
     const first = await ask();
@@ -160,7 +174,11 @@ describe('asking for a synchronisation', () => {
 
 describe('the log', () => {
   /** Ended runs of a courier, oldest first. */
-  async function plant(count: number, courierId: string, tenantId: string = DEMO.tenants.demo): Promise<string[]> {
+  async function plant(
+    count: number,
+    courierId: string,
+    tenantId: string = DEMO.tenants.demo,
+  ): Promise<string[]> {
     const { rows } = await service.owner.query<{ id: string }>(
       `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, finished_at)
        select $1, new_id(), $2, 'schedule', (array['succeeded', 'failed'])[n % 2 + 1], now()
@@ -181,7 +199,7 @@ describe('the log', () => {
       { limit: 20, next_before: newestFirst[19] },
     ]);
     const found: string[] = [];
-    for (let before: string | null | undefined; before !== null; ) {
+    for (let before: string | null | undefined; before !== null;) {
       const page = await log({ limit: 7, ...(before ? { before } : {}) });
       found.push(...idsOf(page));
       before = page.body['meta'].next_before as string | null;
@@ -206,7 +224,13 @@ describe('the log', () => {
     await plant(4, IEX);
     const failed = await log({ status: 'failed' });
     expect(failed.body['data'].map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed']);
-    for (const query of [{ limit: 0 }, { limit: 101 }, { status: 'done' }, { before: 'x' }, { courier_id: 'x' }])
+    for (const query of [
+      { limit: 0 },
+      { limit: 101 },
+      { status: 'done' },
+      { before: 'x' },
+      { courier_id: 'x' },
+    ])
       expect(await log(query as Record<string, string>)).toMatchObject({ status: 400 });
   });
 });
@@ -262,7 +286,13 @@ describe('what is read', () => {
     const { email, is_active, branch, last_name } = before ?? {};
     const stored = { user_code: 'IEX-1001', last_name, branch, email, is_active };
     expect(await auditsOf(run['run_id'])).toMatchObject([
-      { action: 'customer.created', entity_id: created?.id, before: null, after: fields, actor_kind: 'system' },
+      {
+        action: 'customer.created',
+        entity_id: created?.id,
+        before: null,
+        after: fields,
+        actor_kind: 'system',
+      },
       {
         action: 'customer.updated',
         entity_id: before?.id,
@@ -361,7 +391,10 @@ describe('what fields are called', () => {
   const CODES =
     'user_code userCode UserCode usercode USER_CODE User-Code code Code customer_code customerCode account Account account_number accountNumber mailbox mailboxNumber';
   test.each(CODES.split(' ').concat('User Code', ' user code '))('the code: %s', async (name) => {
-    expect(await rig.sync([{ ...without('user_code'), [name]: 'SP-1' }])).toMatchObject({ created: 1, skipped: 0 });
+    expect(await rig.sync([{ ...without('user_code'), [name]: 'SP-1' }])).toMatchObject({
+      created: 1,
+      skipped: 0,
+    });
     expect(await customer('SP-1')).toMatchObject(BASE);
   });
 
@@ -384,10 +417,13 @@ describe('what fields are called', () => {
     expect(await customer('SP-1')).toMatchObject({ ...BASE, branch: 'Portmore' });
   });
 
-  test.each('email Email e_mail E-Mail emailAddress email_address'.split(' '))('the e-mail address: %s', async (name) => {
-    await rig.sync([{ ...BASE, [name]: 'ann@example.com' }]);
-    expect(await customer('SP-1')).toMatchObject({ ...BASE, email: 'ann@example.com' });
-  });
+  test.each('email Email e_mail E-Mail emailAddress email_address'.split(' '))(
+    'the e-mail address: %s',
+    async (name) => {
+      await rig.sync([{ ...BASE, [name]: 'ann@example.com' }]);
+      expect(await customer('SP-1')).toMatchObject({ ...BASE, email: 'ann@example.com' });
+    },
+  );
 
   test('whether active: every name with every value', async () => {
     const values = {
@@ -395,7 +431,9 @@ describe('what fields are called', () => {
       false: [0, false, '0', 'false', 'inactive', 'Inactive', 'disabled', 'no', 'NO'],
     };
     const cases = ['is_active', 'isActive', 'active', 'status', 'Status'].flatMap((name) =>
-      Object.entries(values).flatMap(([is, each]) => each.map((value) => ({ name, value, is: is === 'true' }))),
+      Object.entries(values).flatMap(([is, each]) =>
+        each.map((value) => ({ name, value, is: is === 'true' })),
+      ),
     );
     const records = cases.map(({ name, value }, n) => ({ ...BASE, user_code: `SP-${n + 1}`, [name]: value }));
     expect(await rig.sync(records)).toMatchObject({ created: cases.length, skipped: 0 });
@@ -442,7 +480,12 @@ describe('what fields are called', () => {
   test.each(['data', 'customers', 'results', 'items', 'records', 'Customers', 'DATA'])(
     'the list may stand in an object, as %s',
     async (name) => {
-      const before = await rig.sync({ status: 'success', [name]: [BASE], meta: { total: 1, pages: {} }, next: null });
+      const before = await rig.sync({
+        status: 'success',
+        [name]: [BASE],
+        meta: { total: 1, pages: {} },
+        next: null,
+      });
       expect(before).toMatchObject({ status: 'succeeded', created: 1 });
     },
   );
@@ -481,8 +524,22 @@ describe('records that cannot be stored', () => {
     ['a flag that is another number', { ...BASE, is_active: 2 }, [['is_active', 'enum']]],
     ['a flag that is another word', { ...BASE, status: 'gold' }, [['is_active', 'enum']]],
     ['a flag that is a list', { ...BASE, active: [1] }, [['is_active', 'enum']]],
-    ['a whole name that is a number', { user_code: 'BAD-1', name: 5 }, [['first_name', 'type'], ['last_name', 'type']]],
-    ['several at once', { ...BASE, first_name: '', branch: 1 }, [['first_name', 'blank'], ['branch', 'type']]],
+    [
+      'a whole name that is a number',
+      { user_code: 'BAD-1', name: 5 },
+      [
+        ['first_name', 'type'],
+        ['last_name', 'type'],
+      ],
+    ],
+    [
+      'several at once',
+      { ...BASE, first_name: '', branch: 1 },
+      [
+        ['first_name', 'blank'],
+        ['branch', 'type'],
+      ],
+    ],
     ['a record of more than 64 KiB', { ...BASE, notes: 'x'.repeat(65_536) }, [[null, 'maxLength']]],
   ];
 
@@ -491,9 +548,9 @@ describe('records that cannot be stored', () => {
     const before = await customersOf(IEX);
     const run = await rig.sync([record, good]);
     expect(run).toMatchObject({ status: 'succeeded', received: 2, created: 1, unchanged: 0, skipped: 1 });
-    expect(run['problems'].map(({ index, field, code }: Record<string, unknown>) => [index, field, code])).toEqual(
-      problems.map(([field, code]) => [0, field, code]),
-    );
+    expect(
+      run['problems'].map(({ index, field, code }: Record<string, unknown>) => [index, field, code]),
+    ).toEqual(problems.map(([field, code]) => [0, field, code]));
     expect((await customersOf(IEX)).filter(({ user_code }) => user_code !== 'GOOD')).toEqual(before);
   });
 
@@ -506,7 +563,9 @@ describe('records that cannot be stored', () => {
 
   test('the first hundred are named, in their order, and all are counted', async () => {
     const records = Array.from({ length: 250 }, (_, n) =>
-      n % 2 ? { user_code: `BAD-${n}` } : { user_code: `BAD-${n}`, first_name: 'A', last_name: 'B', branch: 1 },
+      n % 2
+        ? { user_code: `BAD-${n}` }
+        : { user_code: `BAD-${n}`, first_name: 'A', last_name: 'B', branch: 1 },
     );
     const run = await rig.sync(records);
     expect(run).toMatchObject({ received: 250, skipped: 250, created: 0 });
@@ -521,27 +580,35 @@ describe('scope', () => {
     ['both layers', {}],
     ['row-level security alone', { applicationFilters: false }],
     ['the application’s filters alone', { rowSecurity: false }],
-  ])('%s: only customers of the run’s own courier are written, whatever the records say', async (_name, options) => {
-    const own = await startService(options);
-    const ownRig = await startSyncRig(own);
-    try {
-      const othersOf = async () =>
-        (await own.owner.query('select * from customers where courier_id <> $1 order by id', [IEX])).rows;
-      const before = await othersOf();
-      const foreign = { courier_id: HRB, courierId: HRB, tenant_id: DEMO.tenants.two, id: DEMO.couriers.HRB };
-      const run = await ownRig.sync([
-        { user_code: 'HRB-2001', first_name: 'A', last_name: 'B', ...foreign },
-        { user_code: 'TWO-3001', first_name: 'A', last_name: 'B', courier_customer_id: DEMO.couriers.TWO },
-        { user_code: 'IEX-1001', first_name: 'A', last_name: 'B', courier_id: TWO },
-        { user_code: 'HRB-2002', branch: 'Nowhere', ...foreign },
-      ]);
-      expect(run).toMatchObject({ created: 2, updated: 1, skipped: 1 });
-      expect(await othersOf()).toEqual(before);
-    } finally {
-      await ownRig.stop();
-      await own.stop();
-    }
-  });
+  ])(
+    '%s: only customers of the run’s own courier are written, whatever the records say',
+    async (_name, options) => {
+      const own = await startService(options);
+      const ownRig = await startSyncRig(own);
+      try {
+        const othersOf = async () =>
+          (await own.owner.query('select * from customers where courier_id <> $1 order by id', [IEX])).rows;
+        const before = await othersOf();
+        const foreign = {
+          courier_id: HRB,
+          courierId: HRB,
+          tenant_id: DEMO.tenants.two,
+          id: DEMO.couriers.HRB,
+        };
+        const run = await ownRig.sync([
+          { user_code: 'HRB-2001', first_name: 'A', last_name: 'B', ...foreign },
+          { user_code: 'TWO-3001', first_name: 'A', last_name: 'B', courier_customer_id: DEMO.couriers.TWO },
+          { user_code: 'IEX-1001', first_name: 'A', last_name: 'B', courier_id: TWO },
+          { user_code: 'HRB-2002', branch: 'Nowhere', ...foreign },
+        ]);
+        expect(run).toMatchObject({ created: 2, updated: 1, skipped: 1 });
+        expect(await othersOf()).toEqual(before);
+      } finally {
+        await ownRig.stop();
+        await own.stop();
+      }
+    },
+  );
 });
 
 describe('a target that fails', () => {
@@ -656,7 +723,8 @@ describe('a run and its job', () => {
 
   test('a fault of the database fails the job and not the run; done again it is whole', async () => {
     const { run_id: runId } = (await ask()).body['data'];
-    rig.receiver.answer = (_request, response) => response.end(JSON.stringify([ANN, { ...ANN, user_code: 'JOB-2' }]));
+    rig.receiver.answer = (_request, response) =>
+      response.end(JSON.stringify([ANN, { ...ANN, user_code: 'JOB-2' }]));
     await service.owner.query(`create function break_it() returns trigger language plpgsql as
       $$ begin if new.user_code = 'JOB-2' then raise exception 'broken'; end if; return new; end $$;
       create trigger break_it before insert on customers for each row execute function break_it()`);
@@ -718,7 +786,12 @@ describe('a run and its job', () => {
 describe('the schedule', () => {
   const openRuns = async () =>
     (
-      await service.owner.query<{ id: string; courier_id: string; origin: string; requested_by: string | null }>(
+      await service.owner.query<{
+        id: string;
+        courier_id: string;
+        origin: string;
+        requested_by: string | null;
+      }>(
         "select id, courier_id, origin, requested_by from customer_sync_runs where status = 'queued' order by id",
       )
     ).rows;
@@ -728,7 +801,14 @@ describe('the schedule', () => {
     const copies = Array.from({ length: 40 }, (_, n) => ({ code: `S${n}`, is_active: n !== 0 }));
     const ids: string[] = [];
     for (const { code, is_active } of copies)
-      ids.push(await clone(service.owner, 'couriers', IEX, { code, is_active, api_key_hash: null, api_key_cipher: null }));
+      ids.push(
+        await clone(service.owner, 'couriers', IEX, {
+          code,
+          is_active,
+          api_key_hash: null,
+          api_key_cipher: null,
+        }),
+      );
     try {
       // of them one is inactive; HRB has no URL; IEX's own is open already
       const asked = (await ask()).body['data'];

@@ -61,7 +61,8 @@ async function receive(user_code = 'IEX-1001', tracking_number = `HOOK-${(scans 
   return reply.body['data'].package_id;
 }
 
-const payloadOf = ({ body }: Received) => JSON.parse(body) as { [field: string]: never };
+type Payload = { type: string; event_id: string; sequence: number; data: Record<string, unknown> };
+const payloadOf = ({ body }: Received) => JSON.parse(body) as Payload;
 
 async function rows<Row extends object>(statement: string, ...values: unknown[]): Promise<Row[]> {
   return (await service.owner.query<Row>(statement, values)).rows;
@@ -98,7 +99,7 @@ describe('what a courier is sent', () => {
     const payload = payloadOf(request);
     assertPayload('package.created', payload);
     expect(payload).toMatchObject({ event_id: request.headers['webhook-id'], type: 'package.created' });
-    expect(payload['data']).toMatchObject({ package_id: packageId, weight: 2.25, shipper: 'Ámazon “Öst”' });
+    expect(payload.data).toMatchObject({ package_id: packageId, weight: 2.25, shipper: 'Ámazon “Öst”' });
     const sentAtS = Number(request.headers['webhook-timestamp']);
     expect(Math.abs(Date.now() / 1_000 - sentAtS)).toBeLessThan(60);
   });
@@ -114,7 +115,7 @@ describe('what a courier is sent', () => {
     expect(payloads.map(({ data }) => data['package_id']).sort()).toEqual([...mine].sort());
     for (const { data } of payloads)
       expect(data).toMatchObject({ previous_status: 'received', status: 'shipped' });
-    const numbers = receiver.received.map((request) => Number(payloadOf(request)['sequence']));
+    const numbers = receiver.received.map((request) => payloadOf(request).sequence);
     numbers.sort((a, b) => a - b);
     expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
     const [harboured] = harbour.at('/update');
@@ -132,7 +133,7 @@ describe('what a courier is sent', () => {
       service.call('updatePackage', { as: 'warehouse', body: { package_id: packageId, description } });
     for (let n = 1; n <= 5; n += 1) expect((await correct(`Correction ${n}`)).status).toBe(200);
     const last = () => receiver.at('/update').map(payloadOf).at(-1);
-    await until(async () => last()?.['data']['description'] === 'Correction 5');
+    await until(async () => last()?.data['description'] === 'Correction 5');
     for (const request of receiver.at('/update')) assertPayload('package.updated', payloadOf(request));
     await until(async () => {
       const [sync] = await rows<{ status: string }>(
@@ -149,7 +150,7 @@ describe('what a courier is sent', () => {
     expect((await service.call('receivePackage', { as: 'warehouse', body })).status).toBe(201);
     await until(async () => receiver.received.length === 1);
     expect(receiver.received[0]?.body).not.toContain('SECRET');
-    expect(payloadOf(receiver.received[0] as Received)['data']['tracking_number']).toBe('**************7788');
+    expect(payloadOf(receiver.received[0] as Received).data['tracking_number']).toBe('**************7788');
   });
 
   test('for a day after its secret was rotated, signatures of both; afterwards of the new one alone', async () => {

@@ -1,4 +1,10 @@
+import type { ConnectionOptions } from 'node:tls';
 import type { OutboundConfig } from '../config.js';
+import { makeOpenSocket } from './connect.js';
+import { makeConnections } from './connections.js';
+import { exchange, type Ended } from './exchange.js';
+import { makeResolver } from './resolve.js';
+import { faultOfUrl } from './urls.js';
 
 /** A request to an address that a courier gave. */
 export type OutboundRequest = {
@@ -18,7 +24,7 @@ export type OutboundReply =
       status: number;
       /** At most maxBytes. */
       body: Buffer;
-      /** Whether there was more, or the time was up before the body's end. */
+      /** Whether there was more, or the time was up or the connection broke before the body's end. */
       isCut: boolean;
       durationMs: number;
     }
@@ -37,36 +43,46 @@ export type OutboundClient = {
 };
 
 export type MakeOutboundClient = (config: OutboundConfig) => OutboundClient;
-import { request, Agent } from 'undici';
-export const makeOutboundClient: MakeOutboundClient = () => {
-  const agent = new Agent({ connections: 64, keepAliveTimeout: 5000 });
+
+/**
+ * The client of docs/decisions/0015.
+ *
+ * @param tls what certificates are verified with; the authorities that Node trusts, unless a test says otherwise
+ */
+export function makeOutboundClient(
+  { allowLoopback, dnsServers }: OutboundConfig,
+  tls: ConnectionOptions = {},
+): OutboundClient {
+  const resolver = makeResolver(dnsServers);
+  const connections = makeConnections(makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls }));
+  let closing: Promise<void> | undefined;
+
+  async function attempt(request: OutboundRequest): Promise<Ended> {
+    const fault = faultOfUrl(request.url, { allowLoopback });
+    if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
+    const header = faultyHeader(request.headers);
+    if (header)
+      return { outcome: 'unreachable', error: `the header ${header} cannot be sent: it is not plain text` };
+    return exchange(connections, request);
+  }
+
   return {
-    async send(r) {
-      const t = performance.now();
-      try {
-        const res = await request(r.url, {
-          method: r.method,
-          headers: r.headers,
-          body: r.body ?? null,
-          dispatcher: agent,
-          signal: AbortSignal.timeout(r.timeoutMs),
-        });
-        const body = Buffer.from(await res.body.arrayBuffer());
-        return {
-          outcome: 'answered',
-          status: res.statusCode,
-          body,
-          isCut: false,
-          durationMs: performance.now() - t,
-        };
-      } catch (e) {
-        return {
-          outcome: (e as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable',
-          error: String(e),
-          durationMs: performance.now() - t,
-        };
-      }
+    async send(request) {
+      const startedAt = performance.now();
+      const ended = await attempt(request);
+      return { ...ended, durationMs: performance.now() - startedAt };
     },
-    close: () => agent.close(),
+    close() {
+      closing ??= connections.close().then(() => resolver.cancel());
+      return closing;
+    },
   };
-};
+}
+
+/** CR, LF and NUL would start a header of their own, or a request. */
+function faultyHeader(headers: Record<string, string>): string | undefined {
+  const faulty = Object.entries(headers).find(
+    ([name, value]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+  );
+  return faulty && JSON.stringify(faulty[0]);
+}

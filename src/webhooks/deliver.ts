@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../auth/callers.js';
 import type { Secrets } from '../auth/secrets.js';
 import { flushInScope } from '../db/transaction.js';
@@ -29,52 +30,77 @@ const SYNCS_AT_ONCE = 100;
 /** After how long a lane makes room for others, and waits for its next turn. */
 const TURN_MS = 15_000;
 const TIMEOUT_MS = 10_000;
+/** How often a lane with answers outstanding is looked through for what has come meanwhile. */
+const LOOK_MS = 250;
 /** How much of an answer is read, and how much of that is kept. */
 const MAX_REPLY_BYTES = 65_536;
 const KEPT_CHARACTERS = 1_024;
 
 /**
  * Sends what is due in a lane, and has the lane woken when more is. Every delivery is claimed first and settled after:
- * a worker that dies between the two leaves it to be sent again, under the same id.
+ * a worker that dies between the two leaves it to be sent again, under the same id. A slow answer holds up one of the
+ * requests that are sent at once, not the others.
  */
 export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
   const scope: LaneScope = { db: deps.db, caller, lane };
   const turnEndsMs = performance.now() + TURN_MS;
-  while (!deps.stopping.aborted && performance.now() < turnEndsMs) {
-    const hasWorked = await sendBatch(deps, scope);
-    if (!hasWorked && !(await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) break;
+  const inFlight = new Set<Promise<void>>();
+  const results: AttemptResult[] = [];
+  const start = (sender: Sender, delivery: ClaimedRow) => {
+    const sending = attempt(deps, sender, delivery).then((result) => {
+      results.push(result);
+      inFlight.delete(sending);
+    });
+    inFlight.add(sending);
+  };
+
+  for (;;) {
+    const isOpen = !deps.stopping.aborted && performance.now() < turnEndsMs;
+    const room = isOpen ? AT_ONCE - inFlight.size : 0;
+    const { target, deliveries } = await settleAndClaim(scope, results.splice(0), room);
+    const sender = target && openSender(deps, lane, target);
+    if (sender) for (const delivery of deliveries) start(sender, delivery);
+    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) continue;
+    if (inFlight.size === 0 && results.length === 0) break;
+    if (results.length === 0) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
   }
   await flushInScope(deps.db, caller, [wakeWhenDue(scope)]);
 }
 
-/** Answers whether there was anything to send. */
-async function sendBatch(deps: TaskDeps, scope: LaneScope): Promise<boolean> {
-  const { db, caller, lane } = scope;
-  const [targets = [], claimed = []] = await flushInScope(db, caller, [
-    selectTarget(scope),
-    claimDue(scope, AT_ONCE),
-  ]);
-  // as: the shapes that the statements select
-  const target = targets[0] as TargetRow | undefined;
-  if (!target?.url || !target.is_active || target.is_paused)
-    await flushInScope(db, caller, [giveUpLane(scope, Boolean(target?.is_paused))]);
-  const deliveries = claimed as ClaimedRow[];
-  if (!target?.url || deliveries.length === 0) return false;
+type Target = TargetRow & { url: string };
 
-  const sender = openSender(deps, lane, { ...target, url: target.url });
-  const results = await Promise.all(deliveries.map((delivery) => attempt(deps, sender, delivery)));
-  await flushInScope(db, caller, [
-    insertAttempts(scope, results),
-    settleDeliveries(scope, results),
-    noteHealth(scope, results),
+/**
+ * Writes down what has come of attempts and claims as many deliveries as there is room for, in one round trip. Where the
+ * lane leads nowhere, what waits in it has failed.
+ */
+async function settleAndClaim(
+  scope: LaneScope,
+  results: AttemptResult[],
+  room: number,
+): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
+  const settling =
+    results.length > 0
+      ? [insertAttempts(scope, results), settleDeliveries(scope, results), noteHealth(scope, results)]
+      : [];
+  const answers = await flushInScope(scope.db, scope.caller, [
+    ...settling,
+    selectTarget(scope),
+    claimDue(scope, room),
   ]);
-  return true;
+  // as: the shapes that the last two statements select
+  const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
+  const leadsNowhere = !target?.url || !target.is_active;
+  if (leadsNowhere || target.is_paused) {
+    await flushInScope(scope.db, scope.caller, [giveUpLane(scope, { exceptTests: !leadsNowhere })]);
+  }
+  if (leadsNowhere) return { deliveries: [] };
+  return { target: { ...target, url: target.url ?? '' }, deliveries };
 }
 
 type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
 
-function openSender({ secrets }: TaskDeps, lane: Lane, target: TargetRow & { url: string }): Sender {
+function openSender({ secrets }: TaskDeps, lane: Lane, target: Target): Sender {
   const open = (cipher: string | null, field: Parameters<Secrets['decrypt']>[1]['field']) =>
     cipher === null
       ? []

@@ -37,18 +37,20 @@ export function selectTarget({ db, caller, lane }: LaneScope): Sql {
 /** A delivery that this worker has for itself for half a minute, with the event that it brings. */
 export type ClaimedRow = EventRow & { delivery_id: string; origin: string; attempt_count: number };
 
-/** Claims what is due in the lane, oldest first; of a paused one only tests. */
+/** Claims what is due in the lane, oldest first: of a paused one only tests, of one that leads nowhere nothing. */
 export function claimDue({ db, caller, lane }: LaneScope, atMost: number): Sql {
   return sql`
     with due as (
       select d.id from webhook_deliveries d
+      join couriers c on ${tenantRows(db, caller, 'c')} and c.id = d.courier_id and c.is_active
+        and c.${raw(`api_url_${lane.endpoint}`)} is not null
       where ${inLane({ db, caller, lane })} and d.status = 'pending' and d.next_attempt_at <= now()
         and (d.claimed_until is null or d.claimed_until < now())
         and (d.origin = 'test' or not exists (
           select from webhook_endpoints e where e.tenant_id = d.tenant_id and e.courier_id = d.courier_id
             and e.endpoint = d.endpoint and e.paused_at is not null))
       order by d.next_attempt_at, d.id limit ${atMost}::int
-      for update skip locked
+      for update of d skip locked
     ), claimed as (
       update webhook_deliveries d set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS}::int)
       from due where ${tenantRows(db, caller, 'd')} and d.id = due.id
@@ -61,7 +63,7 @@ export function claimDue({ db, caller, lane }: LaneScope, atMost: number): Sql {
 }
 
 /** Ends what waits in a lane that leads nowhere: no URL, a courier that is gone, or a pause, which leaves tests alone. */
-export function giveUpLane({ db, caller, lane }: LaneScope, exceptTests: boolean): Sql {
+export function giveUpLane({ db, caller, lane }: LaneScope, { exceptTests }: { exceptTests: boolean }): Sql {
   return sql`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()

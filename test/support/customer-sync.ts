@@ -29,7 +29,8 @@ export const answerWith =
   (_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(toBytes(sent));
 
-const toBytes = (sent: Sent) => (typeof sent === 'string' || Buffer.isBuffer(sent) ? sent : JSON.stringify(sent));
+const toBytes = (sent: Sent) =>
+  typeof sent === 'string' || Buffer.isBuffer(sent) ? sent : JSON.stringify(sent);
 
 /** Gives a courier a URL for its customers, and a token. */
 export async function setSyncUrl(

@@ -1,0 +1,61 @@
+import { Agent, Client, Pool, type Dispatcher } from 'undici';
+import type { OpenSocket } from './connect.js';
+
+/** A request, and the signal that its sender no longer waits. */
+export type StoppableRequest = Dispatcher.DispatchOptions & { signal: AbortSignal };
+
+export type Connections = {
+  dispatch(request: StoppableRequest, handler: Dispatcher.DispatchHandler): boolean;
+  /** Waits for the requests that are under way. */
+  close(): Promise<void>;
+};
+
+const LIMITS = {
+  // an origin: as many as a worker has jobs at most, so that one courier never waits for another's
+  connections: 500,
+  pipelining: 1,
+  // a connection was checked when it was made; a name that points elsewhere since is looked at again soon
+  clientTtl: 10_000,
+  keepAliveTimeout: 5000,
+  keepAliveMaxTimeout: 5000,
+  keepAliveTimeoutThreshold: 1000,
+  maxHeaderSize: 16_384,
+  // whoever sends has a time limit for all of it
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
+
+/** Kept connections to each origin, opened by `open` alone. Asks no proxy, follows nothing, unpacks nothing. */
+export function makeConnections(open: OpenSocket): Connections {
+  return new Agent({
+    ...LIMITS,
+    factory: (origin, poolOptions) =>
+      new Pool(origin, {
+        ...poolOptions,
+        factory: (_origin, options) => makeConnection(origin, options, open),
+      }),
+  });
+}
+
+// undici does not tell a connector whom it connects for, and a request that waits for one cannot be given up.
+function makeConnection(origin: string | URL, options: Client.Options, open: OpenSocket): Client {
+  let signal = AbortSignal.abort();
+  const client = new Client(origin, {
+    ...options,
+    connect({ hostname, port, protocol }, done) {
+      const isTls = protocol === 'https:';
+      const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
+      open(target, signal).then(
+        (socket) => done(null, socket),
+        (error: unknown) => done(error instanceof Error ? error : new Error(String(error)), null),
+      );
+    },
+  });
+  const dispatch = client.dispatch.bind(client);
+  // one request at a time: the one that it is given is the one that it connects for
+  client.dispatch = (request: StoppableRequest, handler) => {
+    signal = request.signal;
+    return dispatch(request, handler);
+  };
+  return client;
+}
