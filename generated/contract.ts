@@ -444,6 +444,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/SyncCustomers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the log of customer synchronisations
+         * @description The runs, scheduled and asked for, the newest first. Couriers see their own. `meta.next_before` is what to send as
+         *     `before` for the next page. To follow one run, send `courier_id` and look for its `run_id` on the first page.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/SyncCustomers.php?status=failed"`
+         */
+        get: operations["listCustomerSyncs"];
+        put?: never;
+        /**
+         * Read a courier's customers from its own system
+         * @description For `admin`, `manager` and couriers. We call the courier's `api_url_get_customers` and take over the customers that it
+         *     answers with. That happens by itself every 8 hours; this operation asks for it now. It answers at once with the
+         *     run, which is `queued`; read on with GET until it is `succeeded` or `failed`. While one of the courier's is waiting
+         *     or running, that one is the answer and no second is made.
+         *
+         *     **What we send.** `GET` to your address, with `Accept: application/json` and, where the courier has set a token,
+         *     `Authorization: Bearer <api_token>`. The name must resolve to public addresses; redirects are not followed.
+         *
+         *     **What we ask for.** Within 30 seconds an answer with a status from 200 to 299: a JSON array of records, at most
+         *     100,000 of them and 20 MiB, in UTF-8 and uncompressed. The array may also be the only one in an object, under the
+         *     name `data`, `customers`, `results`, `items` or `records`. Send all customers each time:
+         *
+         *     ```json
+         *     [
+         *       {
+         *         "user_code": "IEX-1001",
+         *         "first_name": "Marcia",
+         *         "last_name": "Campbell",
+         *         "branch": "Kingston",
+         *         "email": "marcia@example.com",
+         *         "is_active": 1
+         *       }
+         *     ]
+         *     ```
+         *
+         *     | Field | Other names that we know | What it holds |
+         *     |---|---|---|
+         *     | `user_code` | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number` | Required. At most 100 characters. |
+         *     | `first_name`, `last_name` | `given_name`; `surname`, `family_name` | Needed for a new customer. At most 100 characters each. |
+         *     | | `name`, `full_name` | Both names in one, divided at the last space. It fills in for the name that is missing. |
+         *     | `branch` | `location`, `pickup_location`, `pickup` | At most 100 characters. Blank or null clears it. |
+         *     | `email` | `email_address` | At most 254 characters. Blank or null clears it. |
+         *     | `is_active` | `active`, `status` | `1`, `true`, `"active"`, `"enabled"`, `"yes"` or `0`, `false`, `"inactive"`, `"disabled"`, `"no"`; also as text. |
+         *
+         *     Upper and lower case, `_`, `-` and spaces make no difference in a field's name: `UserCode` is `user_code`. Of several
+         *     names of one field the one that stands further left in the table counts, unless it is null. White space at either
+         *     end of a text is trimmed. Other fields are ignored; so are ids of couriers, the customers are always this courier's.
+         *
+         *     **What we do.** A user code that exists is changed, one that does not becomes a new customer, active unless you say
+         *     otherwise. A field that a record lacks stays as it is. Nobody is deleted: send `is_active` 0 for a customer who has
+         *     left. A record that cannot be stored is left out and named in `problems`; the others are taken. Of two records with
+         *     the same user code the last one counts. What cannot be read at all changes nothing: the run fails, and `error` says
+         *     what to change. We try again at the next run.
+         *
+         *     ```php
+         *     $run = $post('/api/SyncCustomers.php', ['courier_id' => $courierId])['data'];
+         *     ```
+         */
+        post: operations["syncCustomers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/CreateManifest.php": {
         parameters: {
             query?: never;
@@ -1106,7 +1179,7 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers` |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
          *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found` |
@@ -1122,7 +1195,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -1702,6 +1775,78 @@ export interface components {
             /** @description Whether this was a dry run, which stores nothing. */
             dry_run: boolean;
         };
+        /**
+         * @description A synchronisation waits, runs, and ends one way or the other.
+         * @enum {string}
+         */
+        CustomerSyncStatus: "queued" | "running" | "succeeded" | "failed";
+        CustomerSyncProblem: {
+            /** @description The record's place in your list, counted from 0. */
+            index: number;
+            /**
+             * @description The field at fault, by our name for it; null where it is the record as a whole.
+             * @enum {string|null}
+             */
+            field: "user_code" | "first_name" | "last_name" | "branch" | "email" | "is_active" | null;
+            /**
+             * @description Short reason: `required` the field is missing; `blank`; `type` it is not of the kind it has to be; `maxLength` it is too long; `pattern` it has characters that it must not have, or is no e-mail address; `encoding` it is not well-formed text; `enum` it is none of the known values; `repeated` the user code comes again further down.
+             * @enum {string}
+             */
+            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated";
+            /** @description Text for a person. */
+            message: string;
+        };
+        /** @description One synchronisation. The counts are null until it has succeeded; then `received` is the sum of `created`, `updated`, `unchanged` and `skipped`. */
+        CustomerSync: {
+            run_id: components["schemas"]["Uuid"];
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier whose customers these are. */
+            courier_name: string;
+            /**
+             * @description Whether the clock or a person asked for it.
+             * @enum {string}
+             */
+            origin: "schedule" | "request";
+            status: components["schemas"]["CustomerSyncStatus"];
+            /** @description The HTTP status that your system answered with; null as long as there is none. */
+            http_status: number | null;
+            /** @description Records in your system's answer. */
+            received: number | null;
+            /** @description Customers that did not exist. */
+            created: number | null;
+            /** @description Customers of whom something changed. */
+            updated: number | null;
+            /** @description Customers who are like that already. They were not written, so their `updated_at` stays. */
+            unchanged: number | null;
+            /** @description Records that were left out. `problems` says why. */
+            skipped: number | null;
+            /** @description What is wrong with the records that were left out, the first 100 of it. */
+            problems: components["schemas"]["CustomerSyncProblem"][];
+            /** @description Why it failed, and what to change, for a person; null where it did not. */
+            error: string | null;
+            /** @description When it was asked for, in UTC. */
+            created_at: components["schemas"]["DateTime"];
+            /** @description When it began, in UTC; null while it waits. */
+            started_at: string | null;
+            /** @description When it ended, in UTC; null until then. */
+            finished_at: string | null;
+        };
+        KeysetMeta: {
+            /** @description The `limit` that applied. */
+            limit: number;
+            /**
+             * Format: uuid
+             * @description What to send as `before` for the next page; null where there is none.
+             */
+            next_before: string | null;
+        };
+        CustomerSyncRequest: {
+            /**
+             * Format: uuid
+             * @description The courier whose customers to read. Staff must name it (without it, 400); a courier's are always its own, whatever is sent.
+             */
+            courier_id?: string;
+        };
         /** @description Air waybill number, as `123-12345675` or as eleven digits. It is stored as you send it; its leading three digits, where it has them, set the airline. */
         AwbNumber: string;
         ManifestCreation: {
@@ -2216,7 +2361,7 @@ export interface components {
             parish_province: string | null;
             /** @description The key with which your system submits pre-alerts. Keep it secret; `regenerate_key` replaces it. */
             api_key: string | null;
-            /** @description The address that we call to read your customers. */
+            /** @description The address that we call to read your customers, see *SyncCustomers*. */
             api_url_get_customers: string | null;
             /** @description The address that we notify when a package of yours is received. */
             api_url_add_package: string | null;
@@ -2260,7 +2405,7 @@ export interface components {
             city_town?: string;
             /** @description Parish or province. */
             parish_province?: string;
-            /** @description The address that we call to read your customers. A public `https` URL, see the operation. */
+            /** @description The address that we call to read your customers, see *SyncCustomers*. A public `https` URL, see the operation. */
             api_url_get_customers?: string;
             /** @description The address that we notify when a package of yours is received. A public `https` URL. */
             api_url_add_package?: string;
@@ -2865,6 +3010,21 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         CourierFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Only runs of this status. Left out, all statuses.
+         * @example failed
+         */
+        CustomerSyncStatusFilter: components["schemas"]["CustomerSyncStatus"];
+        /**
+         * @description Only runs that are older than the one with this `run_id`. Left out, the newest.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0902
+         */
+        CustomerSyncsBefore: components["schemas"]["Uuid"];
+        /**
+         * @description Runs on a page.
+         * @example 20
+         */
+        CustomerSyncLimit: number;
         /**
          * @description The manifest's identifier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
@@ -4457,6 +4617,201 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCustomerSyncs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only runs of this status. Left out, all statuses.
+                 * @example failed
+                 */
+                status?: components["parameters"]["CustomerSyncStatusFilter"];
+                /**
+                 * @description Only runs that are older than the one with this `run_id`. Left out, the newest.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0902
+                 */
+                before?: components["parameters"]["CustomerSyncsBefore"];
+                /**
+                 * @description Runs on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["CustomerSyncLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 synchronisations.",
+                     *       "data": [
+                     *         {
+                     *           "run_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0902",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "origin": "request",
+                     *           "status": "succeeded",
+                     *           "http_status": 200,
+                     *           "received": 203,
+                     *           "created": 2,
+                     *           "updated": 1,
+                     *           "unchanged": 199,
+                     *           "skipped": 1,
+                     *           "problems": [
+                     *             {
+                     *               "index": 17,
+                     *               "field": "user_code",
+                     *               "code": "required",
+                     *               "message": "Record 17: user_code is missing."
+                     *             }
+                     *           ],
+                     *           "error": null,
+                     *           "created_at": "2026-11-21 08:30:00",
+                     *           "started_at": "2026-11-21 08:30:02",
+                     *           "finished_at": "2026-11-21 08:30:03"
+                     *         },
+                     *         {
+                     *           "run_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0901",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "origin": "schedule",
+                     *           "status": "failed",
+                     *           "http_status": 401,
+                     *           "received": null,
+                     *           "created": null,
+                     *           "updated": null,
+                     *           "unchanged": null,
+                     *           "skipped": null,
+                     *           "problems": [],
+                     *           "error": "The address answered with HTTP 401. Check that your system accepts the api_token of the settings.",
+                     *           "created_at": "2026-11-21 08:00:00",
+                     *           "started_at": "2026-11-21 08:04:11",
+                     *           "finished_at": "2026-11-21 08:04:12"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 20,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description The newest first. */
+                        data: components["schemas"]["CustomerSync"][];
+                        meta: components["schemas"]["KeysetMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    syncCustomers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CustomerSyncRequest"];
+            };
+        };
+        responses: {
+            /** @description The run that was made, or the one that waits or runs already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CustomerSync"];
+                    };
+                };
+            };
+            /** @description The body is not JSON, staff left `courier_id` out, or the courier has no `api_url_get_customers` (`sync_url_missing`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Staff named a courier that does not exist (`courier_not_found`). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -34,6 +34,10 @@ export type Handlers = {
   updatePackage: Handler<'updatePackage'>;
   /** Create and update customers from a CSV file */
   uploadCustomers: Handler<'uploadCustomers'>;
+  /** Read the log of customer synchronisations */
+  listCustomerSyncs: Handler<'listCustomerSyncs'>;
+  /** Read a courier's customers from its own system */
+  syncCustomers: Handler<'syncCustomers'>;
   /** Create a manifest */
   createManifest: Handler<'createManifest'>;
   /** Change a manifest */

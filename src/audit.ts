@@ -5,7 +5,16 @@ import { newId } from './ids.js';
 export type AuditFact = {
   /** Noun and past participle, for example `manifest.created`. */
   action: string;
-  entity: 'prealert' | 'package' | 'dispatch' | 'manifest' | 'user' | 'courier' | 'customer' | 'tenant';
+  entity:
+    | 'prealert'
+    | 'package'
+    | 'dispatch'
+    | 'manifest'
+    | 'user'
+    | 'courier'
+    | 'customer'
+    | 'customer_sync'
+    | 'tenant';
   entityId: string;
   /** What changed, as the columns were; absent on creation. */
   before?: Record<string, unknown>;

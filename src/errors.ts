@@ -30,6 +30,10 @@ const CATALOGUE = {
     text: 'The URL is paused. Send it a test first: the first that it takes ends the pause.',
   },
   tests_pending: { http: 400, text: 'Ten tests wait to be sent. Wait until one of them has been.' },
+  sync_url_missing: {
+    http: 400,
+    text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
+  },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },

@@ -3,6 +3,7 @@ import { loginHandlers } from './auth/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
+import { customerSyncHandlers } from './customers/sync-handlers.js';
 import { customerSearchHandlers } from './customers/search-handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
@@ -22,6 +23,7 @@ export function makeHandlers(deps: Deps) {
     ...customerHandlers(deps),
     ...customerUploadHandlers(deps),
     ...customerSearchHandlers(deps),
+    ...customerSyncHandlers(deps),
     ...packageHandlers(deps),
     ...manifestHandlers(deps),
     ...rateHandlers(deps),

@@ -6,10 +6,12 @@ import { sendManifestMail } from './mail/send-manifest-mail.js';
 import type { Mailer } from './mail/transport.js';
 import type { OutboundMetrics } from './metrics/outbound.js';
 import type { OutboundClient } from './outbound/client.js';
+import { scheduleCustomerSyncs } from './customers/sync-run.js';
+import { makeCustomerSync } from './customers/sync.js';
 import type { Tasks } from './queue/runner.js';
 import { prune } from './prune.js';
 import { deliver } from './webhooks/deliver.js';
-import { sweep } from './webhooks/sweep.js';
+import { sweep } from './sweep.js';
 
 /** What background work is made from. */
 export type TaskDeps = {
@@ -29,8 +31,8 @@ export function makeTasks(deps: TaskDeps): Tasks {
   return {
     deliver: (lane) => deliver(deps, lane),
     sendManifestMail: (mail) => sendManifestMail(deps, mail),
-    syncCustomers: async () => {},
-    scheduleCustomerSyncs: async () => {},
+    syncCustomers: makeCustomerSync(deps),
+    scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
     sweep: () => sweep(deps),
     prune: () => prune(deps),
   };

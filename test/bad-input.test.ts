@@ -573,6 +573,23 @@ describe('mass assignment', () => {
         return rows[0]?.id ?? '';
       },
     },
+    syncCustomers: {
+      id: 'syncCustomers',
+      table: 'customer_sync_runs',
+      async body() {
+        await service.owner.query(
+          "update couriers set api_url_get_customers = 'https://x.example' where id = $1",
+          [DEMO.couriers.IEX],
+        );
+        await service.owner.query('delete from customer_sync_runs');
+        return { courier_id: DEMO.couriers.IEX };
+      },
+      rowOf: dataOf('run_id'),
+      undo: () =>
+        service.owner.query('update couriers set api_url_get_customers = null where id = $1', [
+          DEMO.couriers.IEX,
+        ]),
+    },
     receivePackage: {
       id: 'receivePackage',
       table: 'packages',

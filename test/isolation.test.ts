@@ -197,6 +197,11 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
+    const syncs = (query: Record<string, string | number>) =>
+      service.call('listCustomerSyncs', { as: principal, query: { limit: 100, ...query } });
+    replies.push(await syncs({}), await syncs({ limit: 1 }), await syncs({ status: 'failed' }));
+    for (const code of ['IEX', 'HRB', 'TWO'] as const)
+      replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));

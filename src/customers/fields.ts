@@ -50,3 +50,19 @@ function textOr(stored: string | null, sent: string | undefined): string | null 
   if (sent === undefined) return stored;
   return sent.trim() === '' ? null : sent;
 }
+
+const MAX_CHARS = 100;
+
+/** What is wrong with a text, as words that follow its field's name. */
+export type TextFault = { code: 'blank' | 'maxLength' | 'pattern'; words: string };
+
+/** Why a trimmed code, name or branch that came in bulk cannot be stored; undefined when it can. */
+export function faultOfText(value: string, isRequired: boolean, maxChars = MAX_CHARS): TextFault | undefined {
+  if (value === '') return isRequired ? { code: 'blank', words: 'must not be blank' } : undefined;
+  // the second count, of characters and not of UTF-16 units, is the dear one
+  if (value.length > maxChars && [...value].length > maxChars)
+    return { code: 'maxLength', words: `must have at most ${maxChars} characters` };
+  if (/\p{Cc}/u.test(value))
+    return { code: 'pattern', words: 'must not contain line breaks or other control characters' };
+  return undefined;
+}

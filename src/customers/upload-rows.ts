@@ -1,5 +1,6 @@
 import { Fault, invalidField, type FieldError } from '../errors.js';
 import { readCsv, type CsvRow } from './csv.js';
+import { faultOfText, type TextFault } from './fields.js';
 
 export type SentCustomer = {
   userCode: string;
@@ -18,7 +19,6 @@ export type Upload = {
 };
 
 export const MAX_ROWS = 100_000;
-const MAX_CHARS = 100;
 const MAX_ERRORS = 1_000;
 
 const COLUMNS = ['user_code', 'first_name', 'last_name', 'branch'] as const;
@@ -59,7 +59,7 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   const values = cells.slice(0, COLUMNS.length).map((cell) => cell.trim());
   const [userCode = '', firstName = '', lastName = '', branch] = values;
   const errors = COLUMNS.flatMap((column, index) => {
-    const fault = faultOf(values[index] ?? '', index < REQUIRED_COLUMNS);
+    const fault = faultOfText(values[index] ?? '', index < REQUIRED_COLUMNS);
     return fault ? { field: column, row: number, ...inRow(number, column, fault) } : [];
   });
   if (errors.length === 0)
@@ -72,19 +72,7 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   return errors;
 }
 
-type CellFault = { code: string; words: string };
-
-function faultOf(value: string, isRequired: boolean): CellFault | undefined {
-  if (value === '') return isRequired ? { code: 'blank', words: 'must not be blank' } : undefined;
-  // the second count, of characters and not of UTF-16 units, is the dear one
-  if (value.length > MAX_CHARS && [...value].length > MAX_CHARS)
-    return { code: 'maxLength', words: `must have at most ${MAX_CHARS} characters` };
-  if (/\p{Cc}/u.test(value))
-    return { code: 'pattern', words: 'must not contain line breaks or other control characters' };
-  return undefined;
-}
-
-const inRow = (row: number, column: string, { code, words }: CellFault) => ({
+const inRow = (row: number, column: string, { code, words }: TextFault) => ({
   code,
   message: `Row ${row}: ${column} ${words}.`,
 });

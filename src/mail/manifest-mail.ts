@@ -25,7 +25,7 @@ export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds:
     addJobs(
       'sendManifestMail',
       mails.map(({ id }) => ({ tenantId, mailId: id })),
-      QUEUE_ATTEMPTS,
+      { maxAttempts: QUEUE_ATTEMPTS },
     ),
   );
 }

@@ -19,9 +19,15 @@ export type Jobs = {
  * throws is done again after e^attempts seconds, at most six hours.
  *
  * @param payloads what each job is told
+ * @param withinSeconds over which they are spread by chance, so that not all begin at once
  */
-export function addJobs<Kind extends keyof Jobs>(kind: Kind, payloads: Jobs[Kind][], maxAttempts = 12): Sql {
+export function addJobs<Kind extends keyof Jobs>(
+  kind: Kind,
+  payloads: Jobs[Kind][],
+  { maxAttempts = 12, withinSeconds = 0 } = {},
+): Sql {
   return sql`select count(*)::int as added from graphile_worker.add_jobs(array(
-      select row(${kind}, payload, null, null, ${maxAttempts}, null, 0, null)::graphile_worker.job_spec
+      select row(${kind}, payload, null, now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts},
+        null, 0, null)::graphile_worker.job_spec
       from json_array_elements(${JSON.stringify(payloads)}::json) as payload))`;
 }

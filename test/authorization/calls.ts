@@ -42,6 +42,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'deleteCustomer by the body': async (target, _home, { owner }) => ({
     body: { courier_customer_id: await newCustomer(owner, target) },
   }),
+  'syncCustomers of a courier': ({ courierId }) => ({ body: { courier_id: courierId } }),
+  'listCustomerSyncs of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
   'uploadCustomers for a courier': ({ courierId }) => uploadOf(freshNumber(), courierId),
   'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
     uploadOf(userCode, courierId),

@@ -172,6 +172,12 @@ export const MATRIX = {
   getCourierLogo: {
     'getCourierLogo':                    everybody('200 200 404 404 400'),
   },
+  syncCustomers: {
+    'syncCustomers of a courier':        ['200 200 404 404 400', S403,                  ALL],
+  },
+  listCustomerSyncs: {
+    'listCustomerSyncs of a courier':    [ALL,                   ALL,                   ALL],
+  },
   // after those that name a customer by its code: it makes customers with codes of others
   uploadCustomers: {
     // a courier's is not read

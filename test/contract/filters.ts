@@ -38,6 +38,17 @@ async function nameOf(owner: pg.Pool, table: 'couriers' | 'carriers', id: string
   return rows[0]?.name ?? '';
 }
 
+/** Ended synchronisations of both couriers, which the demo does not have. Answers their ids, oldest first. */
+async function plantSyncs(owner: pg.Pool): Promise<string[]> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, finished_at)
+     select $1, new_id(), courier, 'schedule', status, now()
+     from unnest($2::uuid[]) courier, unnest(array['succeeded', 'failed']) status returning id`,
+    [DEMO.tenants.demo, [DEMO.couriers.IEX, DEMO.couriers.HRB]],
+  );
+  return rows.map(({ id }) => id).sort();
+}
+
 /**
  * What each filter of each list leaves out, tried on the demo data. `<operation> <field>`; what takes a limit is a
  * list, and a field of a list that is missing here fails filters.test.ts.
@@ -56,6 +67,19 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'searchCustomers q': { isNoFilter: 'what is looked for: search-customers.test.ts has an oracle for it' },
   'searchCustomers advanced': { isNoFilter: 'how it is looked for' },
   'searchCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+
+  'listCustomerSyncs courier_id': async (_all, owner) => {
+    await plantSyncs(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listCustomerSyncs status': async (_all, owner) => {
+    await plantSyncs(owner);
+    return equals('status', 'failed');
+  },
+  'listCustomerSyncs before': async (_all, owner) => {
+    const [, , third = ''] = await plantSyncs(owner);
+    return { value: third, keeps: (record) => String(record['run_id']) < third };
+  },
 
   'loadCourierBills courier_id': async (_all, owner) => {
     await clone(owner, 'bills', DEMO.bills.draft, {

@@ -25,6 +25,8 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** A synchronisation of its customers, which has failed. */
+  syncId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -66,6 +68,7 @@ export const nobody = (): Belongings => ({
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  syncId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -143,6 +146,7 @@ async function equip(
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
+    syncId: await plantSync(owner, tenantId, courierId),
   };
 }
 
@@ -190,6 +194,16 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
     [tenantId, courierId, hash, content],
   );
   return `${hash}.png`;
+}
+
+async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const id = randomUUID();
+  await owner.query(
+    `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
+     values ($1, $2, $3, 'schedule', 'failed', 'No answer.', now(), now())`,
+    [tenantId, id, courierId],
+  );
+  return id;
 }
 
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {

@@ -1,0 +1,95 @@
+import { appendFacts } from '../audit.js';
+import type { SystemCaller } from '../auth/callers.js';
+import { tenantRows } from '../db/filters.js';
+import { sql, type Db, type Sql } from '../db/transaction.js';
+import { BETWEEN_CELLS, BETWEEN_ROWS, LEAVE } from './sync-pack.js';
+
+export type AppliedSync = {
+  created: number;
+  updated: number;
+  /** Sent, and neither found nor created: another transaction has created them meanwhile. */
+  missed: number;
+  /** New ones that lack a name, which is why they were not created. */
+  incomplete: number;
+  /** The first of them, in the order in which they were sent. */
+  incomplete_first: { index: number; lacks: 'first_name' | 'last_name' }[];
+};
+
+const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
+const left = (n: number) => sql`${cell(n)} = ${LEAVE}`;
+
+/** Customers as packCustomers packs them; a name that stays as it is is null. */
+function sentCustomers(packed: string): Sql {
+  return sql`select ${cell(1)}::uuid as id, ${cell(2)}::integer as index, ${cell(3)} as user_code,
+      nullif(${cell(4)}, ${LEAVE}) as first_name, nullif(${cell(5)}, ${LEAVE}) as last_name,
+      nullif(nullif(${cell(6)}, ${LEAVE}), '') as branch, ${left(6)} as leaves_branch,
+      nullif(nullif(${cell(7)}, ${LEAVE}), '') as email, ${left(7)} as leaves_email,
+      nullif(${cell(8)}, ${LEAVE})::boolean as is_active
+    from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
+}
+
+/**
+ * Writes a courier's customers that are new or differ, with an audit entry for each; in one statement, so that the
+ * table's triggers run once. All rows are locked, and inserted, in the order of their codes.
+ *
+ * @param maxIncomplete how many of the incomplete are named
+ */
+export function applySync(
+  db: Db,
+  caller: SystemCaller,
+  {
+    runId,
+    courierId,
+    packed,
+    maxIncomplete,
+  }: { runId: string; courierId: string; packed: string; maxIncomplete: number },
+): Sql {
+  const own = sql`${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid`;
+  // the row's id serves as the customer's and as the audit entry's: 100,000 more cost more than they tell apart
+  const facts = sql`select id, 'customer.created' as action, 'customer' as entity, id as entity_id, null::jsonb as before,
+        to_jsonb(created) - 'id' as after, 'sync' as remarks from created
+      union all
+      select fact_id, 'customer.updated', 'customer', id, before, after, 'sync' from updated`;
+  return sql`with sent as materialized (${sentCustomers(packed)}),
+    held as materialized (
+      select c.id, c.user_code, c.first_name, c.last_name, c.branch, c.email, c.is_active
+      from customers c join sent on sent.user_code = c.user_code
+      where ${own}
+      order by c.user_code for update of c
+    ), absent as materialized (
+      select sent.* from sent left join held on held.user_code = sent.user_code where held.id is null
+    ), created as (
+      insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, email, is_active)
+      select ${caller.tenantId}::uuid, id, ${courierId}::uuid, user_code, first_name, last_name, branch, email,
+        coalesce(is_active, true)
+      from absent where first_name is not null and last_name is not null
+      order by user_code
+      on conflict (tenant_id, courier_id, user_code) do nothing
+      returning id, courier_id, user_code, first_name, last_name, branch, email, is_active
+    ), wanted as (
+      select held.id, sent.id as fact_id, to_jsonb(held) - 'id' as before,
+        coalesce(sent.first_name, held.first_name) as first_name,
+        coalesce(sent.last_name, held.last_name) as last_name,
+        case when leaves_branch then held.branch else sent.branch end as branch,
+        case when leaves_email then held.email else sent.email end as email,
+        coalesce(sent.is_active, held.is_active) as is_active
+      from held join sent on sent.user_code = held.user_code
+    ), updated as (
+      update customers c set first_name = wanted.first_name, last_name = wanted.last_name, branch = wanted.branch,
+        email = wanted.email, is_active = wanted.is_active, updated_at = now()
+      from wanted
+      where ${own} and c.id = wanted.id
+        and (c.first_name, c.last_name, c.branch, c.email, c.is_active) is distinct from
+          (wanted.first_name, wanted.last_name, wanted.branch, wanted.email, wanted.is_active)
+      returning c.id, fact_id, before, jsonb_build_object('user_code', c.user_code, 'first_name', c.first_name,
+        'last_name', c.last_name, 'branch', c.branch, 'email', c.email, 'is_active', c.is_active) as after
+    ), incomplete as (
+      select index, case when first_name is null then 'first_name' else 'last_name' end as lacks
+      from absent where first_name is null or last_name is null
+    ), audited as (${appendFacts(caller, runId, facts)})
+    select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
+      ((select count(*) from absent) - (select count(*) from created) - (select count(*) from incomplete))::integer as missed,
+      (select count(*) from incomplete)::integer as incomplete,
+      (select coalesce(json_agg(named order by index), '[]') from
+        (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as incomplete_first`;
+}
