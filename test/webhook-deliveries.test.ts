@@ -18,7 +18,9 @@ afterAll(() => service.stop());
 
 // each test has the log to itself
 beforeEach(async () => {
-  await service.owner.query('delete from events; delete from event_counters; delete from webhook_endpoints');
+  await service.owner.query(
+    'truncate events, webhook_deliveries, webhook_attempts, event_counters, webhook_endpoints',
+  );
   await service.owner.query('delete from graphile_worker._private_jobs');
 });
 
