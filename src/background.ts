@@ -3,6 +3,7 @@ import { openSecrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import { openDb } from './db/open.js';
 import { createPool, type PoolOptions } from './db/pool.js';
+import type { Metrics } from './metrics/metrics.js';
 import { makeOutboundClient } from './outbound/client.js';
 import { runQueue } from './queue/runner.js';
 import { makeTasks } from './tasks.js';
@@ -11,6 +12,8 @@ export type BackgroundOptions = {
   config: Config;
   database: Pick<PoolOptions, 'url' | 'assumeRole'>;
   log: FastifyBaseLogger;
+  /** Told of what is done, and shown the connections. */
+  metrics?: Metrics | undefined;
 };
 
 export type Background = {
@@ -28,10 +31,12 @@ const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'tra
  * Everything that the worker is made of: it does what requests have queued. It has connections of its own, so that work
  * in the background never makes a request wait for one.
  */
-export function startBackground({ config, database, log }: BackgroundOptions): Background {
+export function startBackground({ config, database, log, metrics }: BackgroundOptions): Background {
   const onError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const db = openDb({ ...database, size: config.poolSize, onError });
   const queuePool = createPool({ ...database, size: QUEUE_CONNECTIONS, onError, isPipelined: false });
+  metrics?.watchPool('worker', db.pool);
+  metrics?.watchPool('queue', queuePool);
   const outbound = makeOutboundClient(config.outbound);
   const stopping = new AbortController();
   const tasks = makeTasks({
@@ -41,6 +46,7 @@ export function startBackground({ config, database, log }: BackgroundOptions): B
     outbound,
     log,
     stopping: stopping.signal,
+    ...(metrics ? { onWebhookAttempt: metrics.webhookAttempt } : {}),
   });
   const queue = runQueue({
     pg: queuePool,

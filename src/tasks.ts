@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Secrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
+import type { OutboundMetrics } from './metrics/outbound.js';
 import type { OutboundClient } from './outbound/client.js';
 import type { Tasks } from './queue/runner.js';
 import { prune } from './prune.js';
@@ -17,7 +18,7 @@ export type TaskDeps = {
   log: FastifyBaseLogger;
   /** Aborted when the worker is to end: finish what is begun, begin nothing. */
   stopping: AbortSignal;
-  onWebhookAttempt?: (outcome: string, seconds: number) => void;
+  onWebhookAttempt?: OutboundMetrics['webhookAttempt'];
 };
 
 /** What is done for each kind of job. */

@@ -1,13 +1,18 @@
 import { pino } from 'pino';
 import { startBackground } from './background.js';
+import { serveMetrics } from './metrics/serve.js';
 import { DRAIN_MS, print, runProcess } from './process.js';
 
 // npm run worker: works the queue, serves nothing. As many at once as you like.
 await runProcess(async (database, config, stop) => {
   const log = pino({ level: config.logLevel });
-  const background = startBackground({ config, database, log });
+  const onError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const metrics = config.metrics && (await serveMetrics(config.metrics, { ...database, onError }));
+  if (metrics) log.info({ port: metrics.port }, 'serving metrics');
+  const background = startBackground({ config, database, log, metrics });
   if (config.appEnv === 'development') print('Crossdock works the queue. Ctrl-C stops.');
   await stop.told;
   log.info({ signal: stop.signal() }, 'closing');
   await background.stop(DRAIN_MS);
+  await metrics?.close();
 });

@@ -11,8 +11,8 @@ const PARSER_CODES: Record<string, FailureCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** Told of the status of each answer. */
-type OnAnswer = (status: number) => void;
+/** Told of each answer's status. */
+type OnAnswer = (status: number, socket: Duplex) => void;
 
 /**
  * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
@@ -36,7 +36,7 @@ export function answerInsteadOfNode({ server }: FastifyInstance, onAnswer: OnAns
 }
 
 function answerOnSocket(socket: Duplex, fault: Fault, onAnswer: OnAnswer): void {
-  onAnswer(fault.httpStatus);
+  onAnswer(fault.httpStatus, socket);
   const requestId = newId();
   const body = JSON.stringify(wrapFailure(fault, undefined, requestId, new Date()));
   socket.end(

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
@@ -10,7 +11,7 @@ import { makeValidatorCompiler } from '../contract/validator.js';
 import { boundAnonymousBodies } from './anonymous-bodies.js';
 import { answerRouterFailure } from './failures.js';
 import { registerForms } from './forms.js';
-import { measureRequests } from './request-metrics.js';
+import { makeRequestMeter } from './request-metrics.js';
 import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
 
@@ -25,7 +26,8 @@ export async function makeServer(
   timeouts: Timeouts = TIMEOUTS,
   metrics?: RequestMetrics,
 ): Promise<FastifyInstance> {
-  const countRefusal = (status: number) => metrics?.requestRefused(status);
+  const meter = metrics && makeRequestMeter(metrics);
+  const onBareAnswer = (status: number, socket: Duplex) => meter?.answeredOnSocket(status, socket);
   const listener = {
     headersTimeout: timeouts.headersMs,
     connectionsCheckingInterval: 500,
@@ -48,12 +50,12 @@ export async function makeServer(
     exposeHeadRoutes: false,
     frameworkErrors(error, request, reply) {
       answerRouterFailure(error, request, reply);
-      countRefusal(reply.statusCode);
+      metrics?.requestRefused(reply.statusCode);
     },
-    clientErrorHandler: (error, socket) => answerParserFailure(error, socket, countRefusal),
+    clientErrorHandler: (error, socket) => answerParserFailure(error, socket, onBareAnswer),
   });
-  if (metrics) measureRequests(app, metrics);
-  answerInsteadOfNode(app, countRefusal);
+  meter?.watch(app);
+  answerInsteadOfNode(app, onBareAnswer);
   boundAnonymousBodies(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)

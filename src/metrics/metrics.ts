@@ -16,7 +16,7 @@ import { countRequests, type RequestMetrics } from './requests.js';
 export type Metrics = RequestMetrics &
   OutboundMetrics & {
     /** Shows a pool's connections from now on. */
-    watchPool(name: 'service' | 'queue', pool: pg.Pool): void;
+    watchPool(name: 'service' | 'worker' | 'queue', pool: pg.Pool): void;
     /** Everything, in the text that Prometheus reads. */
     render(): Promise<string>;
   };
