@@ -43,10 +43,10 @@ let room: MailRoom;
 let folder: string;
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: SECRET });
+  folder = await mkdtemp(join(tmpdir(), 'crossdock-mail-'));
   service = await startService();
   ses = await startSes();
   room = openMailRoom(service, throughSes(ses), TIMEOUT_MS);
-  folder = await mkdtemp(join(tmpdir(), 'crossdock-mail-'));
   await makeCouriers(service.owner);
   for (const [id, email] of Object.entries(ADDRESSES)) await setCourier(id, { email });
 });
@@ -66,7 +66,7 @@ afterAll(async () => {
 const throughSes = ({ url }: Ses) => ({
   from: FROM,
   ses: { region: 'us-east-1', endpoint: url },
-  outbox: join(folder ?? '', 'unused'),
+  outbox: join(folder, 'unused'),
 });
 
 describe('who gets mail', () => {
