@@ -24,6 +24,7 @@ import {
   type MailRow,
 } from './support/mails.js';
 import { headerOf, parseMail } from './support/mime.js';
+import { until } from './support/processes.js';
 import { startService, type Service } from './support/service.js';
 import { startSes, type Ses, type SesAnswer } from './support/ses.js';
 
@@ -368,18 +369,19 @@ describe('when sending fails', () => {
     const calm = await timed(transition);
     ses.answer = 'hang';
     const ids = await Promise.all(Array.from({ length: 20 }, () => queueMail()));
-    const patient = openMailRoom(service, throughSes(ses), 5_000);
+    const patient = openMailRoom(service, throughSes(ses));
     let ended = 0;
     const sending = ids.map(({ mail }) =>
       sendManifestMail(patient.deps, payloadOf(mail)).catch(() => (ended += 1)),
     );
-    while (ses.requests.length < 20) await new Promise(setImmediate);
+    await until(async () => ses.requests.length === 20);
     // by the pool itself: of ten connections none is out
     expect(service.db.pool.idleCount).toBe(service.db.pool.totalCount);
     const hanging = await timed(transition);
     expect([ses.requests.length, ended]).toEqual([20, 0]);
     expect(hanging.reply).toEqual(calm.reply);
     expect(hanging.ms).toBeLessThan(2_000);
+    ses.hangUp();
     await Promise.all(sending);
     expect(ended).toBe(20);
     patient.close();

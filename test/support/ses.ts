@@ -25,6 +25,8 @@ export type Ses = {
   requests: SentMail[];
   accepted: SentMail[];
   answer: SesAnswer;
+  /** Breaks every connection, those that hang too. */
+  hangUp(): void;
   stop(): Promise<void>;
 };
 
@@ -47,6 +49,7 @@ export async function startSes(): Promise<Ses> {
     requests: [],
     accepted: [],
     answer: 'accept',
+    hangUp: () => server.closeAllConnections(),
     async stop() {
       server.closeAllConnections();
       server.close();
