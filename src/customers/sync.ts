@@ -2,6 +2,7 @@ import type { SystemCaller } from '../auth/callers.js';
 import type { Secrets } from '../auth/secrets.js';
 import { lockUploads } from '../db/locks.js';
 import { flushInScope, inLargeScope, type Db, type PlainTx } from '../db/transaction.js';
+import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../outbound/client.js';
 import type { Jobs } from '../queue/jobs.js';
 import { makeTurns } from '../turns.js';
@@ -16,6 +17,7 @@ export type SyncDeps = {
   secrets: Secrets;
   outbound: OutboundClient;
   log: { info(fields: object, words: string): void };
+  metrics?: Pick<OutboundMetrics, 'customerSync'> | undefined;
 };
 
 /** What the target is given, and what we take of it. Stated in the contract, at syncCustomers. */
@@ -51,6 +53,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
           );
     const durationMs = Math.round(performance.now() - startedMs);
     const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'It was ended meanwhile.' };
+    deps.metrics?.customerSync(error === null ? 'succeeded' : 'failed');
     log.info(
       {
         tenantId,
