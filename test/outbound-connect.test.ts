@@ -137,8 +137,7 @@ describe('TLS', () => {
     const seen: unknown[] = [];
     const port = await startTlsReceiver('courier', (request, response) => {
       const { socket } = request;
-      if ('servername' in socket)
-        seen.push(socket.servername, request.headers.host, socket.localAddress);
+      if ('servername' in socket) seen.push(socket.servername, request.headers.host, socket.localAddress);
       response.end('ok');
     });
     dns.say(CERTIFIED, ['127.0.0.1']);
