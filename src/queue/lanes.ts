@@ -13,12 +13,14 @@ export type Lane = { tenantId: string; courierId: string; endpoint: Endpoint };
  * @param lanes selects courier_id and endpoint
  */
 export function wakeLanes(tenantId: string, lanes: Sql): Sql {
-  return sql`select count(*)::int as woken from graphile_worker.add_jobs(array(
-      select row('deliver', json_build_object('tenantId', ${tenantId}::text, 'courierId', courier_id, 'endpoint', endpoint),
-        key, now(), 25, key, 0, null)::graphile_worker.job_spec
+  // one call a lane, sorted, because transactions that wake the same lanes in different orders deadlock: given both lanes
+  // in one call, the library takes them in the order of whichever plan the session has
+  return sql`select count(*)::int as woken
       from (
         select courier_id, endpoint, concat_ws(':', 'deliver', courier_id, endpoint) as key from (${lanes}) as lane
+        order by key
       ) as keyed
-      -- sorted, because two transactions that wake the same lanes in opposite orders would deadlock
-      order by key))`;
+      cross join lateral graphile_worker.add_jobs(array[row('deliver',
+        json_build_object('tenantId', ${tenantId}::text, 'courierId', courier_id, 'endpoint', endpoint),
+        key, now(), 25, key, 0, null)::graphile_worker.job_spec])`;
 }
