@@ -369,6 +369,19 @@ describe('deadlocks', () => {
     },
   );
 
+  test('dispatches of different packages of the same two couriers, 40 at once, 5 rounds: none', async () => {
+    const before = await countDeadlocks();
+    for (let round = 0; round < 5; round += 1) {
+      const ours = await addPackages(40, IEX);
+      const theirs = await addPackages(40, HRB);
+      const replies = await Promise.all(
+        ours.map((id, index) => dispatch({ package_ids: [id, String(theirs[index])] })),
+      );
+      expect(replies.map(({ body }) => body['data'].total_queued)).toEqual(Array(40).fill(2));
+    }
+    expect((await countDeadlocks()) - before).toBe(0);
+  }, 60_000);
+
   test('ships, intakes, updates and dispatches of the same couriers and packages at once, 20 rounds: none, and no gap', async () => {
     const before = await countDeadlocks();
     for (let round = 0; round < 20; round += 1) {
