@@ -760,7 +760,7 @@ export interface paths {
         get: operations["getCourierSettings"];
         put?: never;
         /**
-         * Change settings, the API key or the logo
+         * Change settings, the API key, the webhooks' secret or the logo
          * @description For couriers, who change their own account, and for administrators and managers, who name the courier with the
          *     query parameter `id`. For a courier `id` is ignored. The body's media type says what is to be done.
          *
@@ -790,6 +790,11 @@ export interface paths {
          *     curl_setopt($curl, CURLOPT_POSTFIELDS, http_build_query(['action' => 'regenerate_key']));
          *     ```
          *
+         *     **A new secret for webhooks**, in the same two media types with `action` = `rotate_webhook_secret`. The answer holds the new
+         *     secret. The one before it goes on signing beside it for 24 hours: each webhook then has two signatures, and is genuine
+         *     if either is right, so change your own configuration within that day. Rotating once more ends the oldest at once. The
+         *     first secret is made when one of the two webhook addresses is first set.
+         *
          *     **A logo**, `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. What the file holds counts,
          *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 40 million altogether; what
          *     is beside or behind the picture, such as camera data, is cut off. An SVG must be well-formed UTF-8 of at most 256 KiB without a DOCTYPE, with at most
@@ -803,6 +808,127 @@ export interface paths {
          *     ```
          */
         post: operations["updateCourierSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/WebhookDeliveries.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the log of webhooks
+         * @description For administrators and managers, who get the deliveries to every courier, and for couriers, who get their own. The
+         *     newest comes first. A *delivery* is our promise to bring one event to one of the courier's URLs; its `attempts` are
+         *     the requests that we made for it, with the beginning of what your server answered. Each parameter narrows the list.
+         *     A delivery is kept for 30 days.
+         *
+         *     To read on, send `meta.next_before` as `before`; it is `null` on the last page. A page costs the same however long the
+         *     log is, which is why nothing says how many deliveries there are.
+         *
+         *     ```php
+         *     $failed = $get('/api/WebhookDeliveries.php?' . http_build_query(['status' => 'failed', 'from' => '2026-11-20']));
+         *     ```
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        /**
+         * Send webhooks again, or a test
+         * @description For administrators and managers, and for couriers on their own account. `action` chooses what happens. Staff name the
+         *     courier with `courier_id`, except where `delivery_id` says which it is; for a courier it is ignored.
+         *
+         *     | `action` | What it does | `data` |
+         *     |---|---|---|
+         *     | `redeliver` | Sends the event of a delivery again, with the same `webhook-id`. | `delivery_id`, `event_id`, `endpoint`, `created` |
+         *     | `recover_since` | Sends every event since a moment that was missed. | `since`, `endpoints`, `has_more` |
+         *     | `send_test` | Sends a `webhook.test` to a URL. | `delivery_id`, `event_id`, `endpoint`, `created` |
+         *
+         *     **Again.** `redeliver` works whatever became of the delivery. It makes a new one, on the same schedule of attempts. Where
+         *     one of the event still waits to be sent to that URL, no second is made: that one is sent now, and `created` is `false`.
+         *
+         *     **After an outage.** `recover_since` looks at all events since `since`. Those that have no delivery that was taken in and
+         *     none that still waits are sent once more, in their order, at most 100,000 at once; while `has_more` is `true`, call
+         *     again. Calling it twice sends nothing twice. `since` may lie before the oldest event that is kept. The log goes back 30
+         *     days: whether an older event was taken in nobody knows any more, so it is sent, and your check of `webhook-id` or
+         *     `sequence` has to notice.
+         *
+         *     **A test.** `send_test` also works while the URL is paused, and ends the pause if it is taken in. It is sent once and
+         *     not again; look at its delivery for what came of it. At most 10 tests of a courier wait at a time.
+         *
+         *     A URL that is not set, or a courier that is disabled, is refused with 400 `endpoint_missing`; one that is paused with 400
+         *     `endpoint_paused`, except for a test. `recover_since` does not refuse but leaves that URL out, and `skipped` says why.
+         *
+         *     ```php
+         *     $body = $post('/api/WebhookDeliveries.php', ['action' => 'recover_since', 'since' => '2026-11-20 18:00:00']);
+         *     ```
+         */
+        post: operations["manageWebhookDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Events.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a courier's events
+         * @description For couriers, who read their own, and for administrators and managers, who name the courier with `courier_id`. The
+         *     events are exactly what the webhooks carry, the oldest first. Their `sequence` has no gap, and an event never appears
+         *     before all that are below it: whoever has read up to a number has missed nothing below it.
+         *
+         *     Keep `meta.next_after` and send it as `after` the next time; while `meta.has_more` is `true`, do so at once. You need
+         *     no webhooks for it. Events are kept for 90 days: where `meta.first_sequence` is more than one above what you have
+         *     read, those between are gone.
+         *
+         *     ```php
+         *     do {
+         *         $page = $get('/api/Events.php?' . http_build_query(['after' => $after, 'limit' => 1000]));
+         *         array_map($takeIn, $page['data']);
+         *         $save($after = $page['meta']['next_after']);
+         *     } while ($page['meta']['has_more']);
+         *     ```
+         */
+        get: operations["readEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Dispatches.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow dispatches
+         * @description For everybody. A *dispatch* is one `queue_dispatch` of `RetrievePackages.php`; staff see all of them, a courier those
+         *     that its own users asked for. The newest comes first. `progress` says where its packages stand now. To read on, send
+         *     `meta.next_before` as `before`.
+         *
+         *     ```php
+         *     $dispatch = $get('/api/Dispatches.php?dispatch_id=' . $id)['data'][0];
+         *     $isOver = $dispatch['progress']['queued'] + $dispatch['progress']['sending'] === 0;
+         *     ```
+         */
+        get: operations["listDispatches"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1053,10 +1179,10 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `sync_url_missing` the courier has no `api_url_get_customers` |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers` |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found` |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
          *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it |
@@ -1069,7 +1195,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "sync_url_missing" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "sync_url_missing" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -1705,12 +1831,12 @@ export interface components {
             /** @description When it ended, in UTC; null until then. */
             finished_at: string | null;
         };
-        KeysetMeta: {
+        KeyPageMeta: {
             /** @description The `limit` that applied. */
             limit: number;
             /**
              * Format: uuid
-             * @description What to send as `before` for the next page; null where there is none.
+             * @description What to send as `before` to read on; null where there is no more.
              */
             next_before: string | null;
         };
@@ -2192,6 +2318,24 @@ export interface components {
             /** @description The rate as it now is. `update_air_freight`. */
             air_freight_rate?: number;
         };
+        /** @description How one of the webhook addresses has been answering. Another address begins anew. */
+        WebhookHealth: {
+            /**
+             * @description `none`: no address is set. `active`: the last webhook was taken in, or none was sent yet. `failing`: those since `failing_since` were not. `paused`: nothing but tests is sent any more.
+             * @enum {string}
+             */
+            state: "none" | "active" | "failing" | "paused";
+            /** @description Since when every attempt has failed. */
+            failing_since: components["schemas"]["DateTime"] | null;
+            /** @description When it was paused. */
+            paused_at: components["schemas"]["DateTime"] | null;
+            /** @description When a webhook was last taken in. */
+            last_success_at: components["schemas"]["DateTime"] | null;
+            /** @description When an attempt last failed. */
+            last_failure_at: components["schemas"]["DateTime"] | null;
+            /** @description Attempts that have failed in a row. */
+            failures: number;
+        };
         /** @description A courier's profile with its integration settings. What has not been set is `null`. */
         CourierSettings: {
             courier_id: components["schemas"]["Uuid"];
@@ -2225,6 +2369,15 @@ export interface components {
             api_url_update_package: string | null;
             /** @description The token that we send to your addresses as `Authorization: Bearer <api_token>`. */
             api_token: string | null;
+            /** @description The secret that signs our webhooks, as Standard Webhooks writes it. Keep it secret; `rotate_webhook_secret` replaces it. Null until the first of the two webhook addresses is set. */
+            webhook_secret: string | null;
+            /** @description When it last took the place of another, which signs beside it for 24 hours. */
+            webhook_secret_rotated_at: components["schemas"]["DateTime"] | null;
+            /** @description How the two webhook addresses have been answering. */
+            webhooks: {
+                add_package: components["schemas"]["WebhookHealth"];
+                update_package: components["schemas"]["WebhookHealth"];
+            };
             /** @description Your colour, `#RRGGBB`. */
             house_color: string | null;
             /** @description Where your logo is, relative to the host, for example `logos/…/….png`. It changes with the logo. */
@@ -2263,20 +2416,17 @@ export interface components {
             /** @description Your colour, `#RRGGBB`. */
             house_color?: string;
         };
-        KeyRegeneration: {
-            /**
-             * @description Always `regenerate_key`.
-             * @constant
-             */
-            action: "regenerate_key";
+        /**
+         * @description `regenerate_key` replaces the API key, `rotate_webhook_secret` the secret that signs webhooks.
+         * @enum {string}
+         */
+        CourierAction: "regenerate_key" | "rotate_webhook_secret";
+        CourierActionForm: {
+            action: components["schemas"]["CourierAction"];
         };
-        /** @description A logo, or the action `regenerate_key`; one of the two, not both. */
+        /** @description A logo or an action; one of the two, not both. */
         CourierForm: {
-            /**
-             * @description Replaces the API key.
-             * @constant
-             */
-            action?: "regenerate_key";
+            action?: components["schemas"]["CourierAction"];
             /**
              * Format: binary
              * @description The logo, as a file. JPG, PNG or SVG, at most 2 MiB.
@@ -2292,11 +2442,157 @@ export interface components {
                 api_key: string;
             };
         };
+        WebhookSecretRotated: components["schemas"]["Success"] & {
+            data: {
+                /** @description The new secret. The one before it signs beside it for 24 hours. */
+                webhook_secret: string;
+            };
+        };
         LogoStored: components["schemas"]["Success"] & {
             data: {
                 /** @description Where the logo is, relative to the host. */
                 path: string;
             };
+        };
+        /**
+         * @description `pending` waits for an attempt, `delivered` was taken in, `failed` is given up.
+         * @enum {string}
+         */
+        WebhookDeliveryStatus: "pending" | "delivered" | "failed";
+        /**
+         * @description Which of the courier's URLs, `api_url_add_package` or `api_url_update_package`.
+         * @enum {string}
+         */
+        WebhookEndpoint: "add_package" | "update_package";
+        /**
+         * @description What happened, as the webhook's `type`.
+         * @enum {string}
+         */
+        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "webhook.test";
+        /** @description One request to the courier's URL. */
+        WebhookAttempt: {
+            /** @description 1, 2, 3 and so on within the delivery. */
+            number: number;
+            started_at: components["schemas"]["DateTime"];
+            /** @description How long it took, in milliseconds. */
+            duration_ms: number;
+            /**
+             * @description `delivered`: a status from 200 to 299. `rejected`: another status. `timeout`: no whole answer in 10 seconds. `unreachable`: no connection, or a broken one. `unsafe_target`: the name does not lead to public addresses alone. `too_large`: the answer was longer than we read.
+             * @enum {string}
+             */
+            outcome: "delivered" | "rejected" | "timeout" | "unreachable" | "unsafe_target" | "too_large";
+            /** @description What your server answered; null where it did not. */
+            http_status: number | null;
+            /** @description The first 1,024 characters of the answer. */
+            response_start: string | null;
+            /** @description What went wrong, for a person. */
+            error: string | null;
+        };
+        /** @description One promise to bring an event to a courier's URL, and how it stands. */
+        WebhookDelivery: {
+            delivery_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The event, and the header `webhook-id`. Deliveries of one event share it.
+             */
+            event_id: string;
+            type: components["schemas"]["WebhookType"];
+            /** @description The event's number within its courier; null for a test. */
+            sequence: number | null;
+            /**
+             * Format: uuid
+             * @description The package that the event is about; null for a test.
+             */
+            package_id: string | null;
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier. */
+            courier_name: string;
+            endpoint: components["schemas"]["WebhookEndpoint"];
+            /**
+             * @description What asked for it, the event itself or an action.
+             * @enum {string}
+             */
+            origin: "event" | "redelivery" | "recovery" | "test";
+            status: components["schemas"]["WebhookDeliveryStatus"];
+            /** @description Requests made so far. */
+            attempt_count: number;
+            /** @description When a pending one is due; null once it is settled. */
+            next_attempt_at: components["schemas"]["DateTime"] | null;
+            /** @description What your server answered last; null where it never did. */
+            last_http_status: number | null;
+            created_at: components["schemas"]["DateTime"];
+            /** @description When it was delivered or given up; null while it is pending. */
+            settled_at: components["schemas"]["DateTime"] | null;
+            /** @description In their order. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+        };
+        RedeliverAction: {
+            /**
+             * @description Always `redeliver`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "redeliver";
+            /**
+             * Format: uuid
+             * @description The delivery whose event is to be sent again.
+             */
+            delivery_id: string;
+        };
+        RecoverSinceAction: {
+            /**
+             * @description Always `recover_since`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "recover_since";
+            /** @description Events of this moment and later, in UTC, `YYYY-MM-DD HH:MM:SS`. */
+            since: string;
+            /**
+             * Format: uuid
+             * @description The courier. Needed from staff; ignored when the caller is a courier.
+             */
+            courier_id?: string;
+        };
+        SendTestAction: {
+            /**
+             * @description Always `send_test`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "send_test";
+            endpoint: components["schemas"]["WebhookEndpoint"];
+            /**
+             * Format: uuid
+             * @description The courier. Needed from staff; ignored when the caller is a courier.
+             */
+            courier_id?: string;
+        };
+        /** @description The delivery that is sent now. `redeliver`, `send_test`. */
+        QueuedDelivery: {
+            delivery_id: components["schemas"]["Uuid"];
+            event_id: components["schemas"]["Uuid"];
+            endpoint: components["schemas"]["WebhookEndpoint"];
+            /** @description Whether it is a new one; false where one of the event was waiting already. */
+            created: boolean;
+        };
+        RecoveredEndpoint: {
+            /** @description Events since the moment that go to this URL. */
+            selected: number;
+            /** @description How many of them were missed and are sent again. */
+            queued: number;
+            /**
+             * @description Why nothing is sent to it: `missing` it is not set, or the courier is disabled; `paused` send it a test first. Null where it is sent to.
+             * @enum {string|null}
+             */
+            skipped: "missing" | "paused" | null;
+        };
+        /** @description What `recover_since` found. */
+        Recovery: {
+            since: components["schemas"]["DateTime"];
+            endpoints: {
+                add_package: components["schemas"]["RecoveredEndpoint"];
+                update_package: components["schemas"]["RecoveredEndpoint"];
+            };
+            /** @description Whether more than 100,000 were missed. Call again. */
+            has_more: boolean;
         };
         /**
          * Format: uuid
@@ -2334,8 +2630,23 @@ export interface components {
         };
         /** @description A package of yours was received at the warehouse. */
         PackageCreatedEvent: {
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "package.created";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["DateTime"];
+            data: components["schemas"]["EventPackage"];
+        };
+        /** @description A package as it stands now, after its fields were corrected or somebody asked for it to be synchronised. It replaces all that you know of the package. */
+        PackageUpdatedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "package.updated";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["DateTime"];
@@ -2357,21 +2668,62 @@ export interface components {
         };
         /** @description A package's status changed. */
         PackageStatusChangedEvent: {
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "package.status_changed";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["DateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
-        /** @description A package as it stands now, after its fields were corrected or somebody asked for it to be synchronised. It replaces all that you know of the package. */
-        PackageUpdatedEvent: {
-            /** @constant */
-            type: "package.updated";
-            event_id: components["schemas"]["EventId"];
-            sequence: components["schemas"]["EventSequence"];
-            timestamp: components["schemas"]["DateTime"];
-            data: components["schemas"]["EventPackage"];
+        /** @description Something that happened to a package of the courier's, exactly as its webhook says it. */
+        Event: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
+        EventPageMeta: {
+            /** @description The `limit` that applied. */
+            limit: number;
+            /** @description What to send as `after` next; your own `after` where there was nothing new. */
+            next_after: number;
+            /** @description Whether there are more events already. */
+            has_more: boolean;
+            /** @description The oldest event that is kept; null where none is. */
+            first_sequence: number | null;
+            /** @description The newest event; 0 where there never was one. */
+            last_sequence: number;
+        };
+        /** @description Where the packages that it queued stand now; together they are `total_queued`. */
+        DispatchProgress: {
+            /** @description Waiting for their turn. */
+            queued: number;
+            /** @description Sent, or tried, and not yet taken in. */
+            sending: number;
+            /** @description Taken in by the courier's system. */
+            sent: number;
+            /** @description Given up after the last attempt. */
+            failed: number;
+            /** @description Taken over by a later dispatch or update of the package, or the package is gone. */
+            superseded: number;
+        };
+        /** @description One `queue_dispatch`, and where its packages stand. */
+        Dispatch: {
+            dispatch_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The courier whose user asked for it; null where staff did.
+             */
+            courier_id: string | null;
+            requested_at: components["schemas"]["DateTime"];
+            /**
+             * Format: uuid
+             * @description The user who asked for it.
+             */
+            requested_by: string;
+            /** @description How many packages the ids or the filters selected. */
+            total_selected: number;
+            /** @description How many of them were newly queued. */
+            total_queued: number;
+            progress: components["schemas"]["DispatchProgress"];
         };
         /** @description Sent by the action `send_test`, to see whether your URL takes what we send. It is no part of the events. */
         TestEvent: {
@@ -2699,6 +3051,81 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         CourierOfSettings: components["schemas"]["Uuid"];
+        /**
+         * @description Only deliveries of this status. Left out, all statuses.
+         * @example failed
+         */
+        DeliveryStatusFilter: components["schemas"]["WebhookDeliveryStatus"];
+        /**
+         * @description Only deliveries to this URL.
+         * @example add_package
+         */
+        DeliveryEndpointFilter: components["schemas"]["WebhookEndpoint"];
+        /**
+         * @description Only deliveries of events of this type.
+         * @example package.created
+         */
+        DeliveryTypeFilter: components["schemas"]["WebhookType"];
+        /**
+         * @description Only deliveries of this event.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91
+         */
+        DeliveryEventFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Only deliveries of events about this package.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+         */
+        DeliveryPackageFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Only deliveries created on this day or later (UTC).
+         * @example 2026-11-20
+         */
+        DeliveriesFrom: string;
+        /**
+         * @description Only deliveries created on this day or earlier (UTC). Not before `from`.
+         * @example 2026-11-21
+         */
+        DeliveriesTo: string;
+        /**
+         * @description Only deliveries older than this one, `meta.next_before` of the page before.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
+         */
+        DeliveriesBefore: components["schemas"]["Uuid"];
+        /**
+         * @description Deliveries on a page.
+         * @example 50
+         */
+        DeliveryLimit: number;
+        /**
+         * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+         */
+        CourierOfEvents: components["schemas"]["Uuid"];
+        /**
+         * @description Only events with a higher `sequence`. 0 begins with the oldest that is kept.
+         * @example 1841
+         */
+        EventsAfter: number;
+        /**
+         * @description Events on a page.
+         * @example 100
+         */
+        EventLimit: number;
+        /**
+         * @description Only this dispatch, as `queue_dispatch` answered it.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
+         */
+        DispatchFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Only dispatches older than this one, `meta.next_before` of the page before.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02
+         */
+        DispatchesBefore: components["schemas"]["Uuid"];
+        /**
+         * @description Dispatches on a page.
+         * @example 20
+         */
+        DispatchLimit: number;
         /**
          * @description The courier's identifier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
@@ -4283,7 +4710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Success"] & {
                         /** @description The newest first. */
                         data: components["schemas"]["CustomerSync"][];
-                        meta: components["schemas"]["KeysetMeta"];
+                        meta: components["schemas"]["KeyPageMeta"];
                     };
                 };
             };
@@ -5106,6 +5533,26 @@ export interface operations {
                      *         "api_url_add_package": "https://api.island-express.example/crossdock/packages",
                      *         "api_url_update_package": "https://api.island-express.example/crossdock/packages",
                      *         "api_token": "kX2vT9bQ7mLd4RzW",
+                     *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+                     *         "webhook_secret_rotated_at": null,
+                     *         "webhooks": {
+                     *           "add_package": {
+                     *             "state": "active",
+                     *             "failing_since": null,
+                     *             "paused_at": null,
+                     *             "last_success_at": "2026-11-21 08:12:44",
+                     *             "last_failure_at": null,
+                     *             "failures": 0
+                     *           },
+                     *           "update_package": {
+                     *             "state": "failing",
+                     *             "failing_since": "2026-11-21 07:55:02",
+                     *             "paused_at": null,
+                     *             "last_success_at": "2026-11-21 07:40:18",
+                     *             "last_failure_at": "2026-11-21 08:00:31",
+                     *             "failures": 3
+                     *           }
+                     *         },
                      *         "house_color": "#0A7D5C",
                      *         "logo_path": "logos/01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01/05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg",
                      *         "air_freight_rate": 1.75
@@ -5173,19 +5620,19 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CourierSettingsUpdate"];
-                "application/x-www-form-urlencoded": components["schemas"]["KeyRegeneration"];
+                "application/x-www-form-urlencoded": components["schemas"]["CourierActionForm"];
                 "multipart/form-data": components["schemas"]["CourierForm"];
             };
         };
         responses: {
-            /** @description Done. `data` is the profile, the new key or the path of the logo. */
+            /** @description Done. `data` is the profile, the new key, the new secret or the path of the logo. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["LogoStored"];
+                    "application/json": components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["LogoStored"];
                 };
             };
             /** @description Staff left `id` out, the body is missing or malformed, a field is not acceptable (`validation_failed`), or the file is no logo that we can show (`logo_not_acceptable`). */
@@ -5241,6 +5688,430 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only deliveries of this status. Left out, all statuses.
+                 * @example failed
+                 */
+                status?: components["parameters"]["DeliveryStatusFilter"];
+                /**
+                 * @description Only deliveries to this URL.
+                 * @example add_package
+                 */
+                endpoint?: components["parameters"]["DeliveryEndpointFilter"];
+                /**
+                 * @description Only deliveries of events of this type.
+                 * @example package.created
+                 */
+                type?: components["parameters"]["DeliveryTypeFilter"];
+                /**
+                 * @description Only deliveries of this event.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91
+                 */
+                event_id?: components["parameters"]["DeliveryEventFilter"];
+                /**
+                 * @description Only deliveries of events about this package.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package_id?: components["parameters"]["DeliveryPackageFilter"];
+                /**
+                 * @description Only deliveries created on this day or later (UTC).
+                 * @example 2026-11-20
+                 */
+                from?: components["parameters"]["DeliveriesFrom"];
+                /**
+                 * @description Only deliveries created on this day or earlier (UTC). Not before `from`.
+                 * @example 2026-11-21
+                 */
+                to?: components["parameters"]["DeliveriesTo"];
+                /**
+                 * @description Only deliveries older than this one, `meta.next_before` of the page before.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
+                 */
+                before?: components["parameters"]["DeliveriesBefore"];
+                /**
+                 * @description Deliveries on a page.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["DeliveryLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deliveries, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 delivery on this page.",
+                     *       "data": [
+                     *         {
+                     *           "delivery_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001",
+                     *           "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91",
+                     *           "type": "package.created",
+                     *           "sequence": 1841,
+                     *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "endpoint": "add_package",
+                     *           "origin": "event",
+                     *           "status": "delivered",
+                     *           "attempt_count": 2,
+                     *           "next_attempt_at": null,
+                     *           "last_http_status": 200,
+                     *           "created_at": "2026-11-21 15:04:09",
+                     *           "settled_at": "2026-11-21 15:04:15",
+                     *           "attempts": [
+                     *             {
+                     *               "number": 1,
+                     *               "started_at": "2026-11-21 15:04:10",
+                     *               "duration_ms": 10003,
+                     *               "outcome": "timeout",
+                     *               "http_status": null,
+                     *               "response_start": null,
+                     *               "error": "No answer within 10 seconds."
+                     *             },
+                     *             {
+                     *               "number": 2,
+                     *               "started_at": "2026-11-21 15:04:15",
+                     *               "duration_ms": 182,
+                     *               "outcome": "delivered",
+                     *               "http_status": 200,
+                     *               "response_start": "ok",
+                     *               "error": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description The newest first. */
+                        data: components["schemas"]["WebhookDelivery"][];
+                        meta: components["schemas"]["KeyPageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice, or `to` is before `from`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeliverAction"] | components["schemas"]["RecoverSinceAction"] | components["schemas"]["SendTestAction"];
+            };
+        };
+        responses: {
+            /** @description Queued, to be sent within moments. `data` depends on the action. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["QueuedDelivery"] | components["schemas"]["Recovery"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or nothing can be sent to the URL as it is. `code` says which. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The delivery does not exist or is another courier's, or the courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierOfEvents"];
+                /**
+                 * @description Only events with a higher `sequence`. 0 begins with the oldest that is kept.
+                 * @example 1841
+                 */
+                after?: components["parameters"]["EventsAfter"];
+                /**
+                 * @description Events on a page.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["EventLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, the oldest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 event on this page.",
+                     *       "data": [
+                     *         {
+                     *           "type": "package.status_changed",
+                     *           "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91",
+                     *           "sequence": 1902,
+                     *           "timestamp": "2026-11-22 21:40:00",
+                     *           "data": {
+                     *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *             "tracking_number": "1Z999AA10123456784",
+                     *             "house_number": "7K3M9QW",
+                     *             "user_code": "IEX-1001",
+                     *             "previous_status": "received",
+                     *             "status": "shipped",
+                     *             "manifest_number": "MAN-20261122-7QX4"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 100,
+                     *         "next_after": 1902,
+                     *         "has_more": false,
+                     *         "first_sequence": 1,
+                     *         "last_sequence": 1902
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description In the order of `sequence`. */
+                        data: components["schemas"]["Event"][];
+                        meta: components["schemas"]["EventPageMeta"];
+                    };
+                };
+            };
+            /** @description Staff left `courier_id` out, or a parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDispatches: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this dispatch, as `queue_dispatch` answered it.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
+                 */
+                dispatch_id?: components["parameters"]["DispatchFilter"];
+                /**
+                 * @description Only dispatches older than this one, `meta.next_before` of the page before.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02
+                 */
+                before?: components["parameters"]["DispatchesBefore"];
+                /**
+                 * @description Dispatches on a page.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["DispatchLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dispatches, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 dispatch on this page.",
+                     *       "data": [
+                     *         {
+                     *           "dispatch_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "requested_at": "2026-11-21 08:30:00",
+                     *           "requested_by": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b04",
+                     *           "total_selected": 120,
+                     *           "total_queued": 118,
+                     *           "progress": {
+                     *             "queued": 20,
+                     *             "sending": 5,
+                     *             "sent": 90,
+                     *             "failed": 1,
+                     *             "superseded": 2
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 20,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description The newest first. */
+                        data: components["schemas"]["Dispatch"][];
+                        meta: components["schemas"]["KeyPageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -54,8 +54,16 @@ export type Handlers = {
   manageCourierRates: Handler<'manageCourierRates'>;
   /** Read a courier's settings */
   getCourierSettings: Handler<'getCourierSettings'>;
-  /** Change settings, the API key or the logo */
+  /** Change settings, the API key, the webhooks' secret or the logo */
   updateCourierSettings: Handler<'updateCourierSettings'>;
+  /** Read the log of webhooks */
+  listWebhookDeliveries: Handler<'listWebhookDeliveries'>;
+  /** Send webhooks again, or a test */
+  manageWebhookDeliveries: Handler<'manageWebhookDeliveries'>;
+  /** Read a courier's events */
+  readEvents: Handler<'readEvents'>;
+  /** Follow dispatches */
+  listDispatches: Handler<'listDispatches'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Is the process alive? */

@@ -23,6 +23,9 @@ export type AuditFact = {
   remarks?: string | undefined;
 };
 
+/** Stands for the request of what no request asked for. */
+export const BACKGROUND = 'background';
+
 /** The statement that appends facts to the audit trail; run it in the transaction of the change. */
 export function auditStatement(caller: Caller, requestId: string, facts: AuditFact[]): Sql {
   const rows = facts.map(({ action, entity, entityId, before, after, remarks }) => ({

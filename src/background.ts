@@ -3,6 +3,7 @@ import { openSecrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import { openDb } from './db/open.js';
 import { createPool, type PoolOptions } from './db/pool.js';
+import { makeMailer } from './mail/transport.js';
 import { makeOutboundClient } from './outbound/client.js';
 import { runQueue } from './queue/runner.js';
 import { makeTasks } from './tasks.js';
@@ -39,6 +40,7 @@ export function startBackground({ config, database, log }: BackgroundOptions): B
     secrets: openSecrets(config.secrets),
     config,
     outbound,
+    mailer: makeMailer(config.mail),
     log,
     stopping: stopping.signal,
   });

@@ -25,6 +25,15 @@ const CATALOGUE = {
     http: 400,
     text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
   },
+  endpoint_missing: {
+    http: 400,
+    text: 'The courier has not set this URL, or is disabled. Set it in the settings first.',
+  },
+  endpoint_paused: {
+    http: 400,
+    text: 'The URL is paused. Send it a test first: the first that it takes ends the pause.',
+  },
+  tests_pending: { http: 400, text: 'Ten tests wait to be sent. Wait until one of them has been.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },
@@ -50,6 +59,7 @@ const CATALOGUE = {
   carrier_not_found: { http: 404, text: 'There is no such carrier.' },
   rate_not_found: { http: 404, text: 'There is no such rate.' },
   logo_not_found: { http: 404, text: 'There is no such logo.' },
+  delivery_not_found: { http: 404, text: 'There is no such delivery.' },
   method_not_allowed: { http: 405, text: 'Use one of the methods in the header Allow.' },
   request_timeout: { http: 408, text: 'The request did not arrive in time. Send it again.' },
   duplicate_tracking_number: {

@@ -12,6 +12,7 @@ import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
+import { webhookHandlers } from './webhooks/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
 export function makeHandlers(deps: Deps) {
@@ -28,5 +29,6 @@ export function makeHandlers(deps: Deps) {
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...courierHandlers(deps),
+    ...webhookHandlers(deps),
   } satisfies Handlers;
 }

@@ -2,6 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Secrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
+import { sendManifestMail } from './mail/send-manifest-mail.js';
+import type { Mailer } from './mail/transport.js';
 import type { OutboundClient } from './outbound/client.js';
 import { scheduleCustomerSyncs } from './customers/sync-run.js';
 import { makeCustomerSync } from './customers/sync.js';
@@ -16,6 +18,7 @@ export type TaskDeps = {
   secrets: Secrets;
   config: Config;
   outbound: OutboundClient;
+  mailer: Mailer;
   log: FastifyBaseLogger;
   /** Aborted when the worker is to end: finish what is begun, begin nothing. */
   stopping: AbortSignal;
@@ -26,7 +29,7 @@ export type TaskDeps = {
 export function makeTasks(deps: TaskDeps): Tasks {
   return {
     deliver: (lane) => deliver(deps, lane),
-    sendManifestMail: async () => {},
+    sendManifestMail: (mail) => sendManifestMail(deps, mail),
     syncCustomers: makeCustomerSync(deps),
     scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
     sweep: () => sweep(deps),

@@ -14,6 +14,7 @@ import {
   type BodyShape,
   type FormShape,
 } from './support/contract.js';
+import { plantDelivery, plantEvent } from './support/deliveries.js';
 import { fingerprint } from './support/fingerprint.js';
 import { toForm } from './support/forms.js';
 import { addressOf, formCall } from './support/inputs.js';
@@ -481,6 +482,18 @@ describe('mass assignment', () => {
     return { user_code: 'MASS-1', first_name: 'F', last_name: 'L' };
   };
 
+  /** A URL for its webhooks, for as long as the write takes. */
+  const withUrls = async (url: string | null) => {
+    await service.owner.query(
+      'update couriers set api_url_add_package = $2, api_url_update_package = $2 where id = $1',
+      [DEMO.couriers.IEX, url],
+    );
+  };
+  const withoutUrls = async () => {
+    await withUrls(null);
+    await service.owner.query('delete from events');
+  };
+
   const WRITES: Record<string, Write> = {
     submitPrealert: {
       id: 'submitPrealert',
@@ -672,6 +685,29 @@ describe('mass assignment', () => {
       rowOf: firstRate,
       undo: removeRates,
     },
+    redeliver: {
+      id: 'manageWebhookDeliveries',
+      action: 'redeliver',
+      table: 'webhook_deliveries',
+      async body() {
+        await withUrls('https://partner.example/hooks');
+        const eventId = await plantEvent(service.owner);
+        return { action: 'redeliver', delivery_id: await plantDelivery(service.owner, { eventId }) };
+      },
+      rowOf: dataOf('delivery_id'),
+      undo: withoutUrls,
+    },
+    send_test: {
+      id: 'manageWebhookDeliveries',
+      action: 'send_test',
+      table: 'webhook_deliveries',
+      async body() {
+        await withUrls('https://partner.example/hooks');
+        return { action: 'send_test', endpoint: 'add_package', courier_id: DEMO.couriers.IEX };
+      },
+      rowOf: dataOf('delivery_id'),
+      undo: withoutUrls,
+    },
     update_air_freight: {
       id: 'manageCourierRates',
       action: 'update_air_freight',
@@ -714,6 +750,8 @@ describe('mass assignment', () => {
     'created_at',
     'updated_at',
     'received_at',
+    'event_id',
+    'next_attempt_at',
   ];
 
   async function write(each: Write, extra: Body): Promise<{ row: Body; body: Body }> {
@@ -752,6 +790,7 @@ describe('mass assignment', () => {
     deleteCustomer: 'the row is gone',
     'manageManifest delete_manifest': 'the row is gone',
     'manageCourierRates delete_rate': 'the row is gone',
+    'manageWebhookDeliveries recover_since': 'names none of its rows',
   };
 
   test('every body of the contract is in the table, or stands among those that leave no row', () => {

@@ -7,6 +7,7 @@ import { APP_ROLE } from '../src/db/roles.js';
 import { openSchemaEngine } from '../src/db/schema-engine.js';
 import { flushInScope, inScope, sql, type Db } from '../src/db/transaction.js';
 import { newId } from '../src/ids.js';
+import { installQueue } from '../src/queue/install.js';
 import { projectRoot } from '../src/root.js';
 import { freshDatabase, type TestDatabase } from './support/database.js';
 
@@ -35,7 +36,14 @@ const TABLES = `pg_class t where ${OURS}`;
 
 describe('every table is a tenant’s', () => {
   test('there are tables', async () => {
-    expect((await list(`select t.relname from ${TABLES}`)).length).toBeGreaterThan(15);
+    const tables = await list(`select t.relname from ${TABLES}`);
+    expect(tables.length).toBeGreaterThan(15);
+    expect(tables).toEqual(
+      expect.arrayContaining([
+        ...['event_counters', 'events', 'webhook_deliveries', 'webhook_attempts', 'webhook_endpoints'],
+        ...['dispatches', 'manifest_mails', 'customer_sync_runs'],
+      ]),
+    );
   });
 
   test('each but tenants has a tenant_id that cannot be null', async () => {
@@ -149,9 +157,15 @@ describe('roles', () => {
       has_table_privilege('${APP_ROLE}', 'tenants', 'insert, update, delete') as founds,
       has_table_privilege('${APP_ROLE}', 'tenant_hosts', 'insert, update, delete') as hosts,
       has_table_privilege('${APP_ROLE}', 'audit_entries', 'update, delete') as rewrites,
-      has_table_privilege('${APP_ROLE}', 'package_events', 'update, delete') as forgets`);
+      has_table_privilege('${APP_ROLE}', 'package_events', 'update, delete') as forgets,
+      has_table_privilege('${APP_ROLE}', 'events', 'update') as retells,
+      has_table_privilege('${APP_ROLE}', 'webhook_attempts', 'update') as retries,
+      has_table_privilege('${APP_ROLE}', 'event_counters', 'delete') as recounts`);
     expect(rows).toEqual([
-      { creates: false, migrates: false, founds: false, hosts: false, rewrites: false, forgets: false },
+      {
+        ...{ creates: false, migrates: false, founds: false, hosts: false, rewrites: false, forgets: false },
+        ...{ retells: false, retries: false, recounts: false },
+      },
     ]);
     expect(
       await list(
@@ -167,7 +181,7 @@ describe('roles', () => {
        from pg_proc where pronamespace = 'public'::regnamespace and prosecdef order by proname`,
     );
     expect(found.rows.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['search_prealerts', 'tenant_of_host']),
+      expect.arrayContaining(['all_tenants', 'search_prealerts', 'tenant_of_host']),
     );
     for (const { name, role, settings, open } of found.rows) {
       expect([name, role, open]).toEqual([name, 'crossdock_lookup', false]);
@@ -183,6 +197,93 @@ describe('roles', () => {
       `select has_schema_privilege('crossdock_lookup', 'public', 'create') as creates`,
     );
     expect(rows).toEqual([{ creates: false }]);
+  });
+});
+
+describe('the schemas of the workers, which belong to no tenant', () => {
+  const SCHEMAS = ['queue', 'graphile_worker'];
+  const THEIRS = `pg_class t where t.relnamespace = any('{${SCHEMAS.join()}}'::regnamespace[])`;
+
+  // a tenant's row is named by its id in payload, key and queue_name: test/events.test.ts holds what is in them
+  const COLUMNS: Record<string, string[]> = {
+    'queue.worker_pools': ['id', 'seen_at'],
+    'graphile_worker._private_jobs': [
+      ...['id', 'job_queue_id', 'task_id', 'payload', 'priority', 'run_at', 'attempts', 'max_attempts'],
+      ...['last_error', 'created_at', 'updated_at', 'key', 'locked_at', 'locked_by', 'revision', 'flags'],
+      'is_available',
+    ],
+    'graphile_worker._private_job_queues': ['id', 'queue_name', 'locked_at', 'locked_by', 'is_available'],
+    'graphile_worker._private_known_crontabs': ['identifier', 'known_since', 'last_execution'],
+    'graphile_worker._private_tasks': ['id', 'identifier'],
+    'graphile_worker.migrations': ['id', 'ts', 'breaking'],
+  };
+
+  test('have these tables and these columns, and no others', async () => {
+    const { rows } = await owner.query<{ name: string; columns: string[] }>(
+      `select t.relnamespace::regnamespace || '.' || t.relname as name,
+         array_agg(a.attname::text order by a.attnum) as columns
+       from ${THEIRS.replace('where', "join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped where t.relkind in ('r', 'p') and")}
+       group by name`,
+    );
+    expect(Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))).toEqual(COLUMNS);
+  });
+
+  test('the service reads and writes them, and changes neither them nor what says which version they are', async () => {
+    const unusable =
+      await list(`select t.relname from ${THEIRS} and t.relkind = 'r' and t.relname <> 'migrations'
+      and not (has_table_privilege('${APP_ROLE}', t.oid, 'select') and has_table_privilege('${APP_ROLE}', t.oid, 'insert')
+        and has_table_privilege('${APP_ROLE}', t.oid, 'update') and has_table_privilege('${APP_ROLE}', t.oid, 'delete'))`);
+    expect(unusable).toEqual([]);
+    const owned = await list(`select t.relname from ${THEIRS} and t.relkind = 'r'
+      and has_table_privilege('${APP_ROLE}', t.oid, 'truncate, trigger')`);
+    expect(owned).toEqual([]);
+    const { rows } = await owner.query(
+      `select bool_or(has_schema_privilege('${APP_ROLE}', name, 'create')) as creates,
+         has_table_privilege('${APP_ROLE}', 'graphile_worker.migrations', 'insert, update, delete') as migrates
+       from unnest($1::text[]) name`,
+      [SCHEMAS],
+    );
+    expect(rows).toEqual([{ creates: false, migrates: false }]);
+  });
+
+  test('the service adds a job outside of any tenant’s scope, sees it, and takes it away again', async () => {
+    const db = openDb({ url: database.ownerUrl, size: 1, assumeRole: APP_ROLE, onError: () => {} });
+    try {
+      const { rows: added } = await db.pool.query(
+        "select key from graphile_worker.add_jobs(array[row('sweep', '{}', 'q', now(), 1, 'catalogue', 0, null)::graphile_worker.job_spec])",
+      );
+      expect(added).toEqual([{ key: 'catalogue' }]);
+      const taken = "delete from graphile_worker._private_jobs where key = 'catalogue' returning key";
+      expect((await db.pool.query(taken)).rows).toEqual(added);
+      await db.pool.query("insert into queue.worker_pools (id) values ('catalogue')");
+      await db.pool.query("update queue.worker_pools set seen_at = now() where id = 'catalogue'");
+      const { rows } = await db.pool.query(
+        "delete from queue.worker_pools where id = 'catalogue' returning id",
+      );
+      expect(rows).toEqual([{ id: 'catalogue' }]);
+    } finally {
+      await db.close();
+    }
+  });
+
+  test('nobody but the service and the owner may use them', async () => {
+    const open = await list(`select t.relname from ${THEIRS} and t.relkind in ('r', 'v')
+      and (has_table_privilege('public', t.oid, 'select, insert, update, delete')
+        or has_table_privilege('crossdock_lookup', t.oid, 'select, insert, update, delete'))`);
+    expect(open).toEqual([]);
+  });
+
+  test('installing the queue again changes nothing', async () => {
+    const grants = () =>
+      list(`select concat_ws(' ', table_schema, table_name, grantee, privilege_type) as found
+        from information_schema.role_table_grants where table_schema = any('{${SCHEMAS.join()}}') order by found`);
+    const policies = () =>
+      list(`select concat_ws(' ', tablename, policyname) as found from pg_policies
+        where schemaname = 'graphile_worker' order by found`);
+    const before = [await grants(), await policies()];
+    expect(before[1]).not.toEqual([]);
+    await installQueue(database.ownerUrl);
+    expect([await grants(), await policies()]).toEqual(before);
   });
 });
 

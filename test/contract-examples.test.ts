@@ -34,6 +34,8 @@ const OTHERWISE: Record<string, number> = {
   // the demo couriers have no URLs: a fresh installation calls nobody
   'syncCustomers staff': 400,
   'syncCustomers courier': 400,
+  // nothing was sent to anybody
+  'manageWebhookDeliveries redeliver': 404,
   // the demo manifest has packages aboard
   'manageManifest delete_manifest': 400,
 };

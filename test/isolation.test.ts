@@ -10,6 +10,7 @@ import {
   type Matrix,
   type MatrixRow,
 } from './authorization/matrix.js';
+import type { OperationId } from '../src/contract/types.js';
 import { operationOf } from './support/contract.js';
 import {
   canariesIn,
@@ -206,6 +207,7 @@ describe.each(LAYERS)('%s', (_name, options) => {
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
+    replies.push(...(await readOutbound(principal)));
     for (const reply of replies) {
       expect(reply.status).toBe(200);
       expectReadable(principal, reply);
@@ -215,6 +217,28 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const reader of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
       expect(found).toContain(reader);
   });
+
+  /** What couriers were sent: the log, each courier's events, the dispatches; and that there is something to see. */
+  async function readOutbound(principal: (typeof READERS)[number]): Promise<Reply[]> {
+    const get = (id: OperationId, query: Record<string, string | number>) =>
+      service.call(id, { as: principal, query });
+    const replies = [await get('listDispatches', { limit: 100 })];
+    for (const { dispatchId } of Object.values(couriers))
+      replies.push(await get('listDispatches', { dispatch_id: dispatchId }));
+    if (principal === 'warehouse') return replies;
+    const log = (query: Record<string, string>) => get('listWebhookDeliveries', { limit: 500, ...query });
+    replies.push(await log({}), await log({ status: 'failed' }), await log({ endpoint: 'update_package' }));
+    replies.push(await log({ type: 'package.updated', from: '2020-01-01', to: '2100-01-01' }));
+    for (const { eventId, packageId, courierId } of Object.values(couriers)) {
+      replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
+      replies.push(await log({ courier_id: courierId }));
+    }
+    const { code, courierId } = couriers[homeOf(principal)];
+    const feed = await get('readEvents', { courier_id: courierId, limit: 1000 });
+    expect(canariesIn(feed.body)).toEqual([code]);
+    expect(canariesIn((await log({})).body)).toContain(code);
+    return [...replies, feed];
+  }
 
   test('the figures count what the caller may see, and no more', async () => {
     for (const principal of ['iex', 'hrb', 'two/two'] as const) {

@@ -23,6 +23,8 @@ const HOLDERS = {
   'manifest:view': EVERYBODY,
   'billing:view': MANAGERS_AND_COURIERS,
   'billing:manage': MANAGERS,
+  'webhook:view': MANAGERS_AND_COURIERS,
+  'webhook:manage': MANAGERS_AND_COURIERS,
   // staff: what courier:manage stands for; a courier: its own settings
   'courier:settings': MANAGERS_AND_COURIERS,
 } satisfies Record<Permission, readonly Role[]>;

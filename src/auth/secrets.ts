@@ -2,7 +2,11 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import type { SecretConfig } from '../config.js';
 
 /** Where a secret is kept. It is bound into the ciphertext, so that one copied elsewhere does not open. */
-export type SecretPlace = { tenantId: string; rowId: string; field: 'totp_secret' | 'api_key' | 'api_token' | 'webhook_secret' | 'webhook_previous_secret' };
+export type SecretPlace = {
+  tenantId: string;
+  rowId: string;
+  field: 'totp_secret' | 'api_key' | 'api_token' | 'webhook_secret' | 'webhook_previous_secret';
+};
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */

@@ -1,9 +1,33 @@
-import type { UserCaller } from '../auth/callers.js';
-import type { Secrets } from '../auth/secrets.js';
+import { auditStatement, type AuditFact } from '../audit.js';
+import type { SystemCaller, UserCaller } from '../auth/callers.js';
+import type { SecretPlace, Secrets } from '../auth/secrets.js';
 import type { Db, Tx } from '../db/transaction.js';
+import { Fault } from '../errors.js';
 
 /** Who asks for a change, and of which courier. */
 export type Change = { db: Db; secrets: Secrets; caller: UserCaller; requestId: string; courierId: string };
 
 /** A change inside its transaction. */
 export type Ctx = Change & { tx: Tx };
+
+/** The same where background work may ask for it too. */
+export type AnyCtx = Omit<Ctx, 'caller'> & { caller: UserCaller | SystemCaller };
+
+/** Notes what was done to the courier, in the transaction that does it. */
+export async function record(ctx: AnyCtx, fact: Omit<AuditFact, 'entity' | 'entityId'>): Promise<void> {
+  const whole = { ...fact, entity: 'courier' as const, entityId: ctx.courierId };
+  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [whole]));
+}
+
+/** @throws Fault courier_not_found */
+export function found<Row>(row: Row | undefined): Row {
+  if (!row) throw new Fault('courier_not_found');
+  return row;
+}
+
+/** Where a courier's secret is kept. */
+export const placeOf = (tenantId: string, courierId: string, field: SecretPlace['field']): SecretPlace => ({
+  tenantId,
+  rowId: courierId,
+  field,
+});

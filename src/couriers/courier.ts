@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { auditStatement, type AuditFact } from '../audit.js';
 import type { UserCaller } from '../auth/callers.js';
 import type { SecretPlace, Secrets } from '../auth/secrets.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import type { OutboundRules } from '../outbound/urls.js';
-import type { Change, Ctx } from './context.js';
+import { found, placeOf, record, type Change, type Ctx } from './context.js';
 import {
   assertAcceptable,
   differenceOf,
@@ -13,12 +12,21 @@ import {
   type ProfileFields,
   type SentFields,
 } from './fields.js';
-import { lockCourier, selectCourier, updateCourier, updateKey, type CourierRow } from './queries.js';
+import {
+  forgetEndpoints,
+  lockCourier,
+  selectCourier,
+  updateCourier,
+  updateKey,
+  type CourierRow,
+} from './queries.js';
+import { ensureWebhookSecret } from './webhook-secret.js';
 
 /** A courier's profile with its secrets in clear. */
 export type Settings = ProfileFields &
-  Pick<CourierRow, 'courier_id' | 'courier_code' | 'air_freight_rate' | 'logo_hash' | 'logo_media_type'> & {
+  Omit<CourierRow, 'api_key_cipher' | 'api_token_cipher' | 'webhook_secret_cipher'> & {
     api_key: string | null;
+    webhook_secret: string | null;
   };
 
 /** The courier that a caller means: a courier always itself, staff the one that they name. */
@@ -55,7 +63,9 @@ export async function updateSettings(
     if (!difference) return { settings: before, isChanged: false };
     await saveFields(ctx, before, after, row.api_token_cipher);
     await record(ctx, { action: 'courier.updated', ...difference });
-    return { settings: after, isChanged: true };
+    await followUrls(ctx, before, after);
+    const [saved] = await tx.query<CourierRow>(selectCourier(change.db, change.caller, change.courierId));
+    return { settings: openSettings(change.secrets, change.caller.tenantId, found(saved)), isChanged: true };
   });
 }
 
@@ -75,18 +85,6 @@ export async function regenerateKey(change: Change): Promise<string> {
   });
 }
 
-/** Notes what was done to the courier, in the transaction that does it. */
-export async function record(ctx: Ctx, fact: Omit<AuditFact, 'entity' | 'entityId'>): Promise<void> {
-  const whole = { ...fact, entity: 'courier' as const, entityId: ctx.courierId };
-  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [whole]));
-}
-
-/** @throws Fault courier_not_found */
-export function found(row: CourierRow | undefined): CourierRow {
-  if (!row) throw new Fault('courier_not_found');
-  return row;
-}
-
 async function saveFields(
   ctx: Ctx,
   before: Settings,
@@ -101,19 +99,24 @@ async function saveFields(
   if (written !== 1) throw new Error(`${written} couriers were updated under one lock.`);
 }
 
+/** What other URLs for webhooks bring about: an end of what the old ones did, and a secret to sign with. */
+async function followUrls(ctx: Ctx, before: ProfileFields, after: ProfileFields): Promise<void> {
+  const changed = (['add_package', 'update_package'] as const).filter(
+    (name) => before[`api_url_${name}`] !== after[`api_url_${name}`],
+  );
+  if (changed.length === 0) return;
+  await forgetEndpoints(ctx, changed);
+  if (changed.some((name) => after[`api_url_${name}`] !== null)) await ensureWebhookSecret(ctx);
+}
+
 function openSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
-  const { api_key_cipher, api_token_cipher, ...rest } = row;
+  const { api_key_cipher, api_token_cipher, webhook_secret_cipher, ...rest } = row;
   const open = (cipher: string | null, field: SecretPlace['field']) =>
     cipher === null ? null : secrets.decrypt(cipher, placeOf(tenantId, row.courier_id, field));
   return {
     ...rest,
     api_key: open(api_key_cipher, 'api_key'),
     api_token: open(api_token_cipher, 'api_token'),
+    webhook_secret: open(webhook_secret_cipher, 'webhook_secret'),
   };
 }
-
-const placeOf = (tenantId: string, courierId: string, field: SecretPlace['field']): SecretPlace => ({
-  tenantId,
-  rowId: courierId,
-  field,
-});

@@ -1,3 +1,4 @@
+import type { components } from '../../generated/contract.js';
 import type { Handlers } from '../../generated/handlers.js';
 import type { ReplyOf, UploadedFile } from '../contract/types.js';
 import type { Deps } from '../deps.js';
@@ -8,8 +9,14 @@ import { takeFields, type SentFields } from './fields.js';
 import { readLogo, storeLogo } from './logo.js';
 import { makeSvgCleaner } from './svg.js';
 import { viewSettings } from './view.js';
+import { rotateWebhookSecret } from './webhook-secret.js';
 
 type Updated = ReplyOf<'updateCourierSettings'>;
+
+const ACTIONS = {
+  regenerate_key: regenerate,
+  rotate_webhook_secret: rotate,
+} satisfies Record<components['schemas']['CourierAction'], (change: Change) => Promise<Updated>>;
 
 // Shown by pages of any origin, kept for ever (another picture has another path), and nothing in it may run.
 const LOGO_HEADERS = {
@@ -36,12 +43,13 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
       const courierId = courierMeant(caller, query.id);
       const change: Change = { db, secrets, caller, requestId, courierId };
       if (request.mediaType === 'application/json') return update(change, request.body);
-      if (request.mediaType === 'application/x-www-form-urlencoded') return regenerate(change);
+      if (request.mediaType === 'application/x-www-form-urlencoded')
+        return ACTIONS[request.body.action](change);
       const { action, logo } = request.body;
       if (action && logo) throw invalidField('action', 'must not be sent beside logo', 'conflict');
       if (logo) return saveLogo(change, logo);
       if (!action) throw invalidField('logo', 'is required', 'required');
-      return regenerate(change);
+      return ACTIONS[action](change);
     },
 
     async getCourierLogo({ path, tenantId }) {
@@ -58,14 +66,20 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
     return { statusCode: 200, message, data: viewSettings(settings) };
   }
 
-  async function regenerate(change: Change): Promise<Updated> {
-    const api_key = await regenerateKey(change);
-    const message = 'New API key made. The one before it no longer works.';
-    return { statusCode: 200, message, data: { api_key } };
-  }
-
   async function saveLogo(change: Change, logo: UploadedFile): Promise<Updated> {
     const path = await storeLogo(change, logo, cleanSvg);
     return { statusCode: 200, message: 'Logo stored.', data: { path } };
   }
+}
+
+async function regenerate(change: Change): Promise<Updated> {
+  const api_key = await regenerateKey(change);
+  const message = 'New API key made. The one before it no longer works.';
+  return { statusCode: 200, message, data: { api_key } };
+}
+
+async function rotate(change: Change): Promise<Updated> {
+  const webhook_secret = await rotateWebhookSecret(change);
+  const message = 'New secret made. The one before it signs beside it for 24 hours.';
+  return { statusCode: 200, message, data: { webhook_secret } };
 }

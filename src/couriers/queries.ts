@@ -1,7 +1,7 @@
 import type { SystemCaller, UserCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
-import { sql, type Db, type Sql } from '../db/transaction.js';
-import type { Ctx } from './context.js';
+import { raw, sql, type Db, type Sql } from '../db/transaction.js';
+import type { AnyCtx, Ctx } from './context.js';
 import type { ProfileFields } from './fields.js';
 import type { MediaType } from './picture.js';
 
@@ -10,24 +10,46 @@ export type CourierRow = Omit<ProfileFields, 'api_token'> & {
   courier_code: string;
   api_key_cipher: string | null;
   api_token_cipher: string | null;
+  webhook_secret_cipher: string | null;
+  webhook_secret_rotated_at: Date | null;
+  /** Those that something was sent to; null for none. */
+  endpoints: { [Name in 'add_package' | 'update_package']?: EndpointHealth } | null;
   /** USD a pound, as an exact decimal. */
   air_freight_rate: string;
   logo_hash: string | null;
   logo_media_type: MediaType | null;
 };
 
-/** A courier's profile and what its logo is called. */
+/** How a URL has been answering; moments as the contract writes them. */
+export type EndpointHealth = {
+  failing_since: string | null;
+  paused_at: string | null;
+  last_success_at: string | null;
+  last_failure_at: string | null;
+  failures: number;
+};
+
+/** A courier's profile, how its URLs have been answering, and what its logo is called. */
 export function selectCourier(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`
     select c.id as courier_id, c.code as courier_code, c.name as courier_name, c.company_name, c.email,
       c.phone_number1, c.phone_number2, c.address1, c.address2, c.city_town, c.parish_province,
       c.api_key_cipher, c.api_url_get_customers, c.api_url_add_package, c.api_url_update_package,
-      c.api_token_cipher, c.house_color, c.air_freight_rate::text as air_freight_rate,
+      c.api_token_cipher, c.webhook_secret_cipher, c.webhook_secret_rotated_at,
+      (select jsonb_object_agg(e.endpoint, jsonb_build_object('failures', e.failures,
+          'failing_since', ${moment('failing_since')}, 'paused_at', ${moment('paused_at')},
+          'last_success_at', ${moment('last_success_at')}, 'last_failure_at', ${moment('last_failure_at')}))
+        from webhook_endpoints e
+        where ${tenantRows(db, caller, 'e')} and e.tenant_id = c.tenant_id and e.courier_id = c.id) as endpoints,
+      c.house_color, c.air_freight_rate::text as air_freight_rate,
       l.content_hash as logo_hash, l.media_type as logo_media_type
     from couriers c
     left join courier_logos l on l.tenant_id = c.tenant_id and l.courier_id = c.id and ${tenantRows(db, caller, 'l')}
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
+
+const moment = (column: keyof EndpointHealth): Sql =>
+  sql`to_char(e.${raw(column)} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
 
 /**
  * The same, held to the end of the transaction. Locked first and read by a second statement: one that waited for
@@ -68,6 +90,38 @@ export async function updateKey(
   return tx.execute(sql`
     update couriers c set api_key_hash = ${hash}, api_key_cipher = ${cipher}, updated_at = now()
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
+}
+
+/** Holds the courier's secret to the end of the transaction. */
+export async function lockWebhookSecret({
+  db,
+  tx,
+  caller,
+  courierId,
+}: AnyCtx): Promise<Pick<CourierRow, 'webhook_secret_cipher'> | undefined> {
+  const rows = await tx.query<Pick<CourierRow, 'webhook_secret_cipher'>>(sql`
+    select c.webhook_secret_cipher from couriers c
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for no key update`);
+  return rows[0];
+}
+
+/** Answers how many rows that was. */
+export async function replaceWebhookSecret(
+  { db, tx, caller, courierId }: AnyCtx,
+  cipher: string,
+  previousCipher: string | null,
+): Promise<number> {
+  return tx.execute(sql`
+    update couriers c set webhook_secret_cipher = ${cipher}, webhook_previous_secret_cipher = ${previousCipher},
+      webhook_secret_rotated_at = case when ${previousCipher}::text is not null then now() end, updated_at = now()
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
+}
+
+/** Another URL begins anew: what the one before did is forgotten, a pause too. */
+export async function forgetEndpoints({ db, tx, caller, courierId }: Ctx, names: string[]): Promise<number> {
+  return tx.execute(sql`
+    delete from webhook_endpoints e
+    where ${tenantRows(db, caller, 'e')} and e.courier_id = ${courierId}::uuid and e.endpoint = any(${names}::text[])`);
 }
 
 export type LogoRow = { content_hash: string; media_type: MediaType; content: Buffer };

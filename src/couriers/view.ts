@@ -1,4 +1,5 @@
 import type { DataOf } from '../contract/types.js';
+import { formatDateTime } from '../time.js';
 import type { Settings } from './courier.js';
 import { pathOf } from './logo.js';
 
@@ -23,8 +24,30 @@ export function viewSettings({ logo_hash, logo_media_type, ...rest }: Settings):
     api_url_add_package: rest.api_url_add_package,
     api_url_update_package: rest.api_url_update_package,
     api_token: rest.api_token,
+    webhook_secret: rest.webhook_secret,
+    webhook_secret_rotated_at:
+      rest.webhook_secret_rotated_at && formatDateTime(rest.webhook_secret_rotated_at),
+    webhooks: {
+      add_package: viewHealth(rest.api_url_add_package, rest.endpoints?.add_package),
+      update_package: viewHealth(rest.api_url_update_package, rest.endpoints?.update_package),
+    },
     house_color: rest.house_color,
     logo_path: hasLogo ? pathOf(rest.courier_id, logo_hash, logo_media_type) : null,
     air_freight_rate: Number(rest.air_freight_rate),
   };
 }
+
+type Health = SettingsView['webhooks']['add_package'];
+
+const UNTRIED = {
+  failing_since: null,
+  paused_at: null,
+  last_success_at: null,
+  last_failure_at: null,
+  failures: 0,
+};
+
+const viewHealth = (url: string | null, health: Omit<Health, 'state'> = UNTRIED): Health => ({
+  state: url === null ? 'none' : health.paused_at ? 'paused' : health.failing_since ? 'failing' : 'active',
+  ...health,
+});

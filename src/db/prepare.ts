@@ -3,6 +3,7 @@ import { openSecrets } from '../auth/secrets.js';
 import { ConfigError, type Config } from '../config.js';
 import { seedDemo } from '../demo/seed.js';
 import { projectRoot } from '../root.js';
+import { analyzeFilled } from './analyze.js';
 import { startEmbeddedPostgres, type EmbeddedServer } from './embedded.js';
 import { listPending, migrate } from './migrate.js';
 import { APP_ROLE, describeExcessPower, makeServiceLogin, readVersion, withClient } from './roles.js';
@@ -71,8 +72,7 @@ async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promis
   if (config.appEnv !== 'development') return;
   await withClient(ownerUrl, async (client) => {
     if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
-    // without statistics the first large writes would be planned for empty tables
-    await client.query('analyze');
+    await analyzeFilled(client);
     log('Loaded the demo data.');
   });
 }

@@ -10,6 +10,9 @@ export type ManifestNews = {
   status: 'ready' | 'shipped' | 'completed';
 };
 
+// More than a mail's own, which ends them with a word in the log, see send-manifest-mail.ts.
+const QUEUE_ATTEMPTS = 25;
+
 /** Queues one mail for each of the couriers, in the transaction that changes the manifest. */
 export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds: string[]): Promise<void> {
   const { tenantId } = tx.caller;
@@ -22,6 +25,7 @@ export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds:
     addJobs(
       'sendManifestMail',
       mails.map(({ id }) => ({ tenantId, mailId: id })),
+      { maxAttempts: QUEUE_ATTEMPTS },
     ),
   );
 }

@@ -20,5 +20,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  // the library takes ::8.8.8.8, which is nobody's, for ::ffff:8.8.8.8
+  if (address.includes(':') && address.includes('.') && !/^::ffff:/i.test(address)) return undefined;
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }

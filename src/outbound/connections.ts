@@ -47,7 +47,7 @@ function makeConnection(origin: string | URL, options: Client.Options, open: Ope
       const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
       open(target, signal).then(
         (socket) => done(null, socket),
-        (error: unknown) => done(error instanceof Error ? error : new Error(String(error)), null),
+        (error: Error) => done(error, null),
       );
     },
   });

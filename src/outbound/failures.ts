@@ -30,10 +30,13 @@ const WORDS: Partial<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without the intermediate ones',
 };
 
+export const codeOf = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+
 /** What went wrong, in words that tell nothing of our own network: no address, no port, no path. */
 export function wordsOf(error: unknown): string {
   if (error instanceof TargetFault) return error.message;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (WORDS[code]) return WORDS[code];
   if (code.startsWith('HPE_')) return 'what it answered is not HTTP';
   if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'its certificate is not trusted';

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { TargetFault } from './failures.js';
+import { codeOf, TargetFault } from './failures.js';
 
 /** @throws TargetFault when the name has no address, or nobody says which */
 export type Resolve = (name: string) => Promise<string[]>;
@@ -18,7 +18,9 @@ export function makeResolver(dnsServers: string[]): { resolve: Resolve; cancel()
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
-    const isNoName = answers.every((answer) => answer.status === 'fulfilled' || isAbsence(answer.reason));
+    const isNoName = answers.every(
+      (answer) => answer.status === 'fulfilled' || IS_NO_NAME.has(codeOf(answer.reason)),
+    );
     throw new TargetFault(
       'unreachable',
       isNoName ? 'the name does not resolve' : 'the name could not be looked up',
@@ -27,6 +29,3 @@ export function makeResolver(dnsServers: string[]): { resolve: Resolve; cancel()
 
   return { resolve, cancel: () => resolver.cancel() };
 }
-
-const isAbsence = (reason: unknown) =>
-  reason instanceof Error && 'code' in reason && IS_NO_NAME.has(String(reason.code));

@@ -4,6 +4,7 @@ import { ownRows } from '../db/filters.js';
 import { inScope, sql, type Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
+import { insertDispatch } from './dispatch-queries.js';
 import { filtersOf, matching, type PackageQuery } from './filters.js';
 import { queueSyncs, type SyncCounts } from './sync.js';
 
@@ -38,6 +39,7 @@ export async function queueDispatch(
     const [counts] = await tx.query<SyncCounts>(statement);
     if (!counts) throw new Error('The dispatch answered nothing.');
     if (counts.selected > MAX_SELECTED) throw tooMany();
+    await tx.execute(insertDispatch(caller, { id: dispatchId, ...counts }));
     const asked = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
     await tx.execute(
       auditStatement(caller, requestId, [

@@ -7,11 +7,13 @@ import { makeTurns } from '../turns.js';
 import {
   exportPage,
   findPackages,
+  listDispatches,
   queueDispatch,
   receivePackage,
   updatePackage,
   type PackageQuery,
 } from './packages.js';
+import { viewDispatches } from './dispatch-view.js';
 import { makeWorkbookWriter } from './spreadsheet.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
@@ -61,6 +63,8 @@ export function packageHandlers({ db }: Deps) {
       };
     },
 
+    listDispatches: async ({ query, caller }) => viewDispatches(await listDispatches(db, caller, query)),
+
     async updatePackage({ body, caller, requestId }) {
       const fields = await updatePackage(db, caller, requestId, body);
       const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
@@ -70,7 +74,7 @@ export function packageHandlers({ db }: Deps) {
         data: { fields_updated: fields, package_id: body.package_id.toLowerCase() },
       };
     },
-  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'updatePackage'>;
+  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
 }
 
 /** A file of what was queued would be neither the one nor the other. */

@@ -4,6 +4,7 @@ import { filtersOf, type PackageQuery } from './filters.js';
 import { listPackages, totalPackages, type PackageRow, type TotalsRow } from './list-queries.js';
 
 export { queueDispatch } from './dispatch.js';
+export { listDispatches } from './dispatches.js';
 export { exportPage } from './export.js';
 export type { PackageQuery } from './filters.js';
 export { receivePackage } from './intake.js';

@@ -21,9 +21,11 @@ export function queueSyncs(
   selection: Sql,
   { dispatchId = null, atMost = 1 }: { dispatchId?: string | null; atMost?: number } = {},
 ): Sql {
-  // sorted, because two dispatches of the same packages in opposite orders would deadlock
+  // sorted, because two dispatches of the same packages in opposite orders would deadlock; and the packages are held
+  // before what is marked and woken, as whoever changes one does: their foreign key would ask for them only after it
   return sql`with selected as materialized (
-      select p.id, p.courier_id from packages p where ${selection} limit ${atMost}::int + 1
+      select p.id, p.courier_id from packages p where ${selection}
+      order by p.id limit ${atMost}::int + 1 for key share of p
     ), marked as (
       insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, dispatch_id)
       select ${caller.tenantId}::uuid, s.id, s.courier_id, new_id(), ${dispatchId}::uuid

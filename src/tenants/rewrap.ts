@@ -11,6 +11,8 @@ type Column = { table: 'couriers' | 'users'; column: string; field: SecretPlace[
 const COLUMNS: Column[] = [
   { table: 'couriers', column: 'api_key_cipher', field: 'api_key' },
   { table: 'couriers', column: 'api_token_cipher', field: 'api_token' },
+  { table: 'couriers', column: 'webhook_secret_cipher', field: 'webhook_secret' },
+  { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
 ];
 

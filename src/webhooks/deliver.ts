@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../auth/callers.js';
-import type { Secrets } from '../auth/secrets.js';
-import { flushInScope } from '../db/transaction.js';
+import { BACKGROUND } from '../audit.js';
+import { placeOf } from '../couriers/context.js';
+import { ensureWebhookSecret, signingSecrets } from '../couriers/webhook-secret.js';
+import { flushInScope, inScope } from '../db/transaction.js';
 import type { OutboundReply } from '../outbound/client.js';
 import type { Lane } from '../queue/lanes.js';
 import type { TaskDeps } from '../tasks.js';
@@ -59,7 +61,7 @@ export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
     const isOpen = !deps.stopping.aborted && performance.now() < turnEndsMs;
     const room = isOpen ? AT_ONCE - inFlight.size : 0;
     const { target, deliveries } = await settleAndClaim(scope, results.splice(0), room);
-    const sender = target && openSender(deps, lane, target);
+    const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
     if (sender) for (const delivery of deliveries) start(sender, delivery);
     if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) continue;
     if (inFlight.size === 0 && results.length === 0) break;
@@ -100,28 +102,30 @@ async function settleAndClaim(
 
 type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
 
-function openSender({ secrets }: TaskDeps, lane: Lane, target: Target): Sender {
-  const open = (cipher: string | null, field: Parameters<Secrets['decrypt']>[1]['field']) =>
-    cipher === null
-      ? []
-      : [secrets.decrypt(cipher, { tenantId: lane.tenantId, rowId: lane.courierId, field })];
-  const [token] = open(target.api_token_cipher, 'api_token');
+async function openSender(deps: TaskDeps, { caller, lane }: LaneScope, target: Target): Promise<Sender> {
   const readMs = performance.now();
+  const tokenPlace = placeOf(lane.tenantId, lane.courierId, 'api_token');
+  const token = target.api_token_cipher && deps.secrets.decrypt(target.api_token_cipher, tokenPlace);
+  const row = { ...target, tenant_id: lane.tenantId, courier_id: lane.courierId };
+  const secrets = signingSecrets(deps.secrets, row, target.now);
   return {
     url: target.url,
-    secrets: [
-      ...open(target.webhook_secret_cipher, 'webhook_secret'),
-      ...open(target.webhook_previous_secret_cipher, 'webhook_previous_secret'),
-    ],
+    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, lane)],
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'Crossdock-Webhooks/1',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     },
     // the database's clock, so that replicas agree: receivers refuse what is minutes off
     clock: () => new Date(target.now.getTime() + performance.now() - readMs),
   };
 }
+
+/** For a courier whose URL was there before secrets were. */
+const makeSecret = ({ db, secrets }: TaskDeps, caller: SystemCaller, { courierId }: Lane): Promise<string> =>
+  inScope(db, caller, (tx) =>
+    ensureWebhookSecret({ db, tx, secrets, caller, courierId, requestId: BACKGROUND }),
+  );
 
 async function attempt(deps: TaskDeps, sender: Sender, delivery: ClaimedRow): Promise<AttemptResult> {
   const body = JSON.stringify(viewEvent(delivery));

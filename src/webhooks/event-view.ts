@@ -4,11 +4,7 @@ import { formatDateTime } from '../time.js';
 type Schemas = components['schemas'];
 
 /** An event as the feed and the webhooks show it. */
-export type ShownEvent =
-  | Schemas['PackageCreatedEvent']
-  | Schemas['PackageUpdatedEvent']
-  | Schemas['PackageStatusChangedEvent']
-  | Schemas['TestEvent'];
+export type ShownEvent = Schemas['Event'] | Schemas['TestEvent'];
 
 /** An event as it is stored. */
 export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = {

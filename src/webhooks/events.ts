@@ -19,7 +19,7 @@ export type PackageChange = {
 };
 
 /** Which of a courier's URLs each type goes to. Source: the contract's "Events". */
-const ENDPOINTS = {
+export const ENDPOINTS = {
   'package.created': 'add_package',
   'package.status_changed': 'update_package',
   'package.updated': 'update_package',

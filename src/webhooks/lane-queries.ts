@@ -14,8 +14,8 @@ export type TargetRow = {
   url: string | null;
   api_token_cipher: string | null;
   webhook_secret_cipher: string | null;
-  /** Null when its 24 hours are over. */
   webhook_previous_secret_cipher: string | null;
+  webhook_secret_rotated_at: Date | null;
   is_active: boolean;
   is_paused: boolean;
   /** By the database's clock. */
@@ -25,9 +25,7 @@ export type TargetRow = {
 export function selectTarget({ db, caller, lane }: LaneScope): Sql {
   return sql`
     select c.${raw(`api_url_${lane.endpoint}`)} as url, c.api_token_cipher, c.webhook_secret_cipher,
-      case when c.webhook_secret_rotated_at > now() - interval '24 hours' then c.webhook_previous_secret_cipher end
-        as webhook_previous_secret_cipher,
-      c.is_active, coalesce(e.paused_at is not null, false) as is_paused, clock_timestamp() as now
+      c.webhook_previous_secret_cipher, c.webhook_secret_rotated_at, c.is_active, coalesce(e.paused_at is not null, false) as is_paused, clock_timestamp() as now
     from couriers c
     left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${lane.endpoint}
       and ${tenantRows(db, caller, 'e')}

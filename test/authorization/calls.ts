@@ -148,6 +148,22 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     query: { id: courierId },
     urlencoded: { action: 'regenerate_key' },
   }),
+  'updateCourierSettings of a secret': ({ courierId }) => ({
+    query: { id: courierId },
+    urlencoded: { action: 'rotate_webhook_secret' },
+  }),
+  'listWebhookDeliveries of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  'listWebhookDeliveries of an event': ({ eventId }) => ({ query: { event_id: eventId } }),
+  'listWebhookDeliveries of a package': ({ packageId }) => ({ query: { package_id: packageId } }),
+  redeliver: ({ deliveryId }) => ({ body: { action: 'redeliver', delivery_id: deliveryId } }),
+  recover_since: ({ courierId }) => ({
+    body: { action: 'recover_since', since: '2026-01-01 00:00:00', courier_id: courierId },
+  }),
+  send_test: ({ courierId }) => ({
+    body: { action: 'send_test', endpoint: 'add_package', courier_id: courierId },
+  }),
+  readEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
+  listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
   async getCourierLogo({ courierId, logoFile }, _home, { owner }) {
     // another logo may have been uploaded since
     const { rows } = await owner.query<{ hash: string }>(

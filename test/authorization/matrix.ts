@@ -146,10 +146,27 @@ export const MATRIX = {
   getCourierSettings: {
     'getCourierSettings':                ['200 200 404 404 400', S403,                  ALL],
   },
+  listWebhookDeliveries: {
+    'listWebhookDeliveries of a courier': [ALL,                  S403,                  ALL],
+    'listWebhookDeliveries of an event': [ALL,                   S403,                  ALL],
+    'listWebhookDeliveries of a package': [ALL,                  S403,                  ALL],
+  },
+  manageWebhookDeliveries: {
+    'redeliver':                         ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'recover_since':                     ['200 200 404 404 400', S403,                  ALL],
+    'send_test':                         ['200 200 404 404 400', S403,                  ALL],
+  },
+  readEvents: {
+    'readEvents':                        ['200 200 404 404 400', S403,                  ALL],
+  },
+  listDispatches: {
+    'listDispatches':                    [ALL,                   ALL,                   ALL],
+  },
   // the key last: it leaves the keys of the demo data worthless, and what needs them is above
   updateCourierSettings: {
     'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL],
     'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL],
+    'updateCourierSettings of a secret': ['200 200 404 404 400', S403,                  ALL],
     'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL],
   },
   getCourierLogo: {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import type { Schema } from '../../src/contract/bundle.js';
+import { DEMO } from '../../src/demo/demo.js';
 import { operationOf } from '../support/contract.js';
 import { fingerprint } from '../support/fingerprint.js';
 import { inputs, type Input } from '../support/inputs.js';
@@ -51,6 +52,8 @@ const BESIDE: Record<string, Record<string, string | boolean>> = {
   'retrievePackages export_format': { export: true },
   // enough hits for the limit to show, and a misspelt name
   'searchCustomers limit': { q: 'an' },
+  'readEvents after': { courier_id: DEMO.couriers.IEX },
+  'readEvents limit': { courier_id: DEMO.couriers.IEX },
   'searchCustomers advanced': { q: 'Marsia Cambel' },
 };
 

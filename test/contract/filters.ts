@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { DEMO } from '../../src/demo/demo.js';
 import type { Body } from '../support/contract.js';
 import { clone } from '../support/couriers.js';
+import { plantDispatch, plantLog } from '../support/deliveries.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and which of the records it keeps. */
@@ -96,6 +97,43 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'loadCourierBills to': (all) => {
     const date = middle(all, 'start_date');
     return { value: date, keeps: (record) => String(record['start_date']) <= date };
+  },
+
+  'listWebhookDeliveries courier_id': async (_all, owner) => {
+    await plantLog(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listWebhookDeliveries status': async (_all, owner) => {
+    await plantLog(owner);
+    return equals('status', 'failed');
+  },
+  'listWebhookDeliveries endpoint': async (_all, owner) => {
+    await plantLog(owner);
+    return equals('endpoint', 'add_package');
+  },
+  'listWebhookDeliveries type': async (_all, owner) => {
+    await plantLog(owner);
+    return equals('type', 'package.status_changed');
+  },
+  'listWebhookDeliveries event_id': async (_all, owner) =>
+    equals('event_id', (await plantLog(owner)).eventId),
+  'listWebhookDeliveries package_id': async (_all, owner) =>
+    equals('package_id', (await plantLog(owner)).packageId),
+  // a delivery of the day itself, first and last second, is in
+  'listWebhookDeliveries from': async (_all, owner) => {
+    const { day } = await plantLog(owner);
+    return { value: day, keeps: (record) => String(record['created_at']).slice(0, 10) >= day };
+  },
+  'listWebhookDeliveries to': async (_all, owner) => {
+    const { day } = await plantLog(owner);
+    return { value: day, keeps: (record) => String(record['created_at']).slice(0, 10) <= day };
+  },
+
+  'readEvents courier_id': { isNoFilter: 'says whose events' },
+
+  'listDispatches dispatch_id': async (_all, owner) => {
+    await plantDispatch(owner);
+    return equals('dispatch_id', await plantDispatch(owner));
   },
 
   'retrievePackages export': { isNoFilter: 'asks for a file' },

@@ -6,6 +6,7 @@ import { faultsOf } from '../fuzz/oracle.js';
 import { makeHomes } from '../fuzz/homes.js';
 import { requestsOf, shown, type Home } from '../fuzz/requests.js';
 import { operationIds } from '../support/contract.js';
+import { plantDispatch, plantLog } from '../support/deliveries.js';
 import { startService, type Service } from '../support/service.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
@@ -36,6 +37,12 @@ beforeAll(async () => {
   client = makeFuzzClient(service);
   // something that can be deleted
   for (let count = 0; count < 40; count += 1) await service.call('createManifest', { as: 'admin', body: {} });
+  // somewhere to send webhooks to, and some that were sent
+  await service.owner.query("update couriers set api_url_add_package = 'https://partner.example/hooks'");
+  for (let count = 0; count < 10; count += 1) {
+    await plantLog(service.owner);
+    await plantDispatch(service.owner);
+  }
   const homes = await makeHomes(service.owner);
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
   // all at once, and each test waits for its own

@@ -1,6 +1,7 @@
 import type { Schema } from '../../src/contract/bundle.js';
 import type { OperationId } from '../../src/contract/types.js';
 import { ablest, inputs } from '../support/inputs.js';
+import { DEMO } from '../../src/demo/demo.js';
 import { operationIds, operationOf, type Body } from '../support/contract.js';
 import type { Call, Reply, Service } from '../support/service.js';
 
@@ -16,7 +17,7 @@ export type List = {
   hasPages: boolean;
 };
 
-const PAGING = ['page', 'limit', 'sort_by', 'sort_dir'];
+const PAGING = ['page', 'before', 'after', 'limit', 'sort_by', 'sort_dir'];
 
 export const lists: List[] = operationIds.flatMap((id) => {
   const own = inputs.filter((input) => input.id === id && !input.field.includes('[]'));
@@ -40,7 +41,10 @@ export function listOf(id: OperationId): List {
 }
 
 /** What a list cannot be asked without. */
-const ALWAYS: Partial<Record<OperationId, Values>> = { searchCustomers: { q: 'smith' } };
+const ALWAYS: Partial<Record<OperationId, Values>> = {
+  searchCustomers: { q: 'smith' },
+  readEvents: { courier_id: DEMO.couriers.IEX },
+};
 
 export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
   const { method } = operationOf(id);
@@ -59,12 +63,16 @@ export async function readAll(
   const { hasPages, maxLimit } = listOf(id);
   const records: Body[] = [];
   const size = limit ?? maxLimit;
-  for (let page = 1; ; page += 1) {
-    const reply = await ask(service, id, { ...values, limit: size, ...(hasPages ? { page } : {}) });
+  for (let page = 1, next: Values = hasPages ? { page } : {}; ; page += 1) {
+    const reply = await ask(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
       throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
     const found = reply.body['data'] as Body[];
     records.push(...found);
-    if (!hasPages || found.length < size) return records;
+    const meta = (reply.body['meta'] ?? {}) as Body;
+    if (hasPages && found.length === size) next = { page: page + 1 };
+    else if (typeof meta['next_before'] === 'string') next = { before: meta['next_before'] };
+    else if (meta['has_more'] === true) next = { after: Number(meta['next_after']) };
+    else return records;
   }
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
+import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from './pictures.js';
 
 /** What a caller may name of one courier, or of nobody. */
@@ -19,8 +20,11 @@ export type Belongings = {
   rateId: number;
   /** The file name of its logo. */
   logoFile: string;
-  /** A synchronisation of its customers, which has failed. */
-  syncId: string;
+  /** A webhook that was given up, of an event about its package. */
+  deliveryId: string;
+  eventId: string;
+  /** Asked for by the courier. */
+  dispatchId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -59,7 +63,9 @@ export const nobody = (): Belongings => ({
   carrierId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
-  syncId: randomUUID(),
+  deliveryId: randomUUID(),
+  eventId: randomUUID(),
+  dispatchId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -115,6 +121,7 @@ async function equip(
     const number = freshNumber();
     return { ...own, tracking_number: number, tracking_key: number };
   };
+  await plantSync(owner, tenantId, courierId);
   const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
   const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
     ...parcel(),
@@ -136,8 +143,24 @@ async function equip(
     carrierId,
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
-    syncId: await plantSync(owner, tenantId, courierId),
+    ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
+}
+
+/** An event with its delivery, which failed once and tells why, and a dispatch. */
+async function equipWithWebhook(
+  owner: pg.Pool,
+  own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
+): Promise<Pick<Belongings, 'deliveryId' | 'eventId' | 'dispatchId'>> {
+  const data = { ...eventPackage(own.packageId), description: `canary:${own.code}` };
+  const eventId = await plantEvent(owner, { ...own, type: 'package.updated', data });
+  const deliveryId = await plantDelivery(owner, { eventId, status: 'failed', attempts: 1 });
+  const dispatchId = randomUUID();
+  await owner.query(
+    'insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued) values ($1, $2, $3, $2, 1, 0)',
+    [own.tenantId, dispatchId, own.courierId],
+  );
+  return { deliveryId, eventId, dispatchId };
 }
 
 /** A tier above all others of the courier, and a bill of each status. */
@@ -170,14 +193,13 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
   return `${hash}.png`;
 }
 
-async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
-  const id = randomUUID();
+/** A synchronisation of its customers that has failed. */
+async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
   await owner.query(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
-     values ($1, $2, $3, 'schedule', 'failed', 'No answer.', now(), now())`,
-    [tenantId, id, courierId],
+     values ($1, new_id(), $2, 'schedule', 'failed', 'No answer.', now(), now())`,
+    [tenantId, courierId],
   );
-  return id;
 }
 
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
@@ -188,7 +210,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(code|user_code|username|role|status|origin|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];

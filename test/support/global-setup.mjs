@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { readConfig } from '../../dist/src/config.js';
 import { openSecrets } from '../../dist/src/auth/secrets.js';
+import { analyzeFilled } from '../../dist/src/db/analyze.js';
 import { startEmbeddedPostgres } from '../../dist/src/db/embedded.js';
 import { migrate } from '../../dist/src/db/migrate.js';
 import { seedDemo } from '../../dist/src/demo/seed.js';
@@ -89,7 +90,7 @@ async function makeTemplates(adminUrl, config) {
     const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
     await client.connect();
     await seedDemo(client, openSecrets(config.secrets), new Date());
-    await client.query('analyze');
+    await analyzeFilled(client);
     await client.end();
   } finally {
     await admin.end();

@@ -131,6 +131,9 @@ CREATE TABLE "customer_sync_runs" (
 );
 
 -- CreateIndex
+CREATE INDEX "events_tenant_id_package_id_idx" ON "events"("tenant_id", "package_id");
+
+-- CreateIndex
 CREATE INDEX "events_tenant_id_occurred_at_idx" ON "events"("tenant_id", "occurred_at");
 
 -- CreateIndex
@@ -225,6 +228,9 @@ alter table couriers
 -- What is due, lane by lane: a lane is one URL of one courier.
 create index webhook_deliveries_due on webhook_deliveries (tenant_id, courier_id, endpoint, next_attempt_at)
   where status = 'pending';
+-- What was given up, which the log is asked for most; they are few, so that these cost next to nothing.
+create index webhook_deliveries_failed on webhook_deliveries (tenant_id, id) where status = 'failed';
+create index webhook_deliveries_failed_of_courier on webhook_deliveries (tenant_id, courier_id, id) where status = 'failed';
 -- What waits to be synchronised, in the order in which it was asked for.
 create index package_syncs_waiting on package_syncs (tenant_id, courier_id, requested_at, package_id)
   where status = 'queued';
@@ -234,6 +240,9 @@ create unique index customer_sync_runs_one_open on customer_sync_runs (tenant_id
 
 alter table event_counters set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 alter table webhook_deliveries set (fillfactor = 80);
+-- Not looked at while it is a page or two: the foreign key of deliveries would be checked by reading it whole, and still
+-- be when a manifest's 10,000 events come next.
+alter table events set (autovacuum_analyze_threshold = 1000);
 
 -- What the jobs said that nobody had delivered yet: their events, in the order of their writing, so that the feed
 -- has them. Waiting synchronisations are in package_syncs; a mail about a manifest of the past is not sent.

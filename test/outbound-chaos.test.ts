@@ -1,0 +1,225 @@
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { openSecrets } from '../src/auth/secrets.js';
+import { readConfig } from '../src/config.js';
+import { DEMO } from '../src/demo/seed.js';
+import { ask, codeOf, logIn, type Question } from './support/client.js';
+import { startOwnServer, type OwnServer } from './support/postgres.js';
+import {
+  endProcesses,
+  removeFolders,
+  run,
+  startReplica,
+  until,
+  type Replica,
+  type Running,
+} from './support/processes.js';
+import { startReceiver, verified, type Receiver } from './support/receiver.js';
+import { setEndpoints, webhookSecret } from './support/webhooks.js';
+
+const COURIERS = 10;
+const WORKERS = 4;
+const KILLS = 50;
+const RESTARTS = 5;
+// 10,000 events in three ways
+const DISPATCHED = 5_000;
+const SHIPPED = 3_000;
+const SCANNED = 2_000;
+
+const LIMIT_MS = 240_000;
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+let server: OwnServer;
+let replica: Replica;
+let receiver: Receiver;
+let owner: pg.Pool;
+let token: string;
+let workers: Running[];
+
+beforeAll(async () => {
+  server = await startOwnServer();
+  await server.query('create database crossdock');
+  replica = await startReplica({ DATABASE_URL: server.urlOf('crossdock'), RUN_WORKER: 'false' });
+  owner = new pg.Pool({ connectionString: server.urlOf('crossdock'), max: 4 });
+  owner.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
+  // a little slow, so that much is under way at any time
+  receiver = await startReceiver((_request, response) => {
+    setTimeout(() => response.writeHead(204).end(), 20 + Math.random() * 60);
+  });
+  token = await logIn(replica.url);
+  workers = Array.from({ length: WORKERS }, startWorker);
+}, LIMIT_MS);
+
+afterAll(async () => {
+  agent.destroy();
+  await endProcesses();
+  await owner.end();
+  await receiver.stop();
+  await server.stop();
+  await removeFolders();
+}, LIMIT_MS);
+
+const startWorker = () =>
+  run('src/worker.js', {
+    DATABASE_URL: server.urlOf('crossdock'),
+    LOG_LEVEL: 'silent',
+    OUTBOUND_ALLOW_LOOPBACK: 'true',
+    WORKER_HEARTBEAT_SECONDS: '1',
+  });
+
+test(
+  `${DISPATCHED + SHIPPED + SCANNED} events, ${KILLS} kills of workers and ${RESTARTS} restarts of PostgreSQL: each event arrives, duplicates are those that were under way`,
+  async () => {
+    const couriers = await makeCouriers();
+    const dispatched = await makePackages(couriers, DISPATCHED, 'DISPATCHED');
+    const shipped = await makePackages(couriers, SHIPPED, 'SHIPPED');
+    const load = Promise.all([dispatch(dispatched), ship(shipped), scan()]);
+
+    const broken = new Map<string, Set<number>>();
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      await sleep(Math.random() * 1_000);
+      const victim = await workingOne();
+      victim.child.kill('SIGKILL');
+      await victim.ended;
+      note(broken, await claimed());
+      workers[workers.indexOf(victim)] = startWorker();
+      if (kill % (KILLS / RESTARTS) === 0) {
+        await server.shutDown();
+        await server.restart();
+        note(broken, await claimed());
+      }
+    }
+    await load;
+    await until(async () => (await count("webhook_deliveries where status = 'pending'")) === 0, LIMIT_MS / 2);
+
+    const { rows } = await owner.query<{ id: string }>('select id from events');
+    const times = new Map<string, number>();
+    for (const request of receiver.received) {
+      const id = request.headers['webhook-id'] ?? '';
+      times.set(id, (times.get(id) ?? 0) + 1);
+      expect(verified(webhookSecret('s'), request)).toMatchObject({ event_id: id });
+    }
+    expect(rows).toHaveLength(DISPATCHED + SHIPPED + SCANNED);
+    expect(rows.filter(({ id }) => !times.has(id))).toEqual([]);
+    expect(times.size).toBe(rows.length);
+    // again came what was under way when something was broken, and each as often at most
+    for (const [id, number] of times) expect(number).toBeLessThanOrEqual(1 + (broken.get(id)?.size ?? 0));
+    expect(receiver.received.length).toBeGreaterThan(times.size);
+    expect(await count("webhook_deliveries where status <> 'delivered'")).toBe(0);
+    expect(await count("package_syncs where status <> 'sent'")).toBe(0);
+    // numbered without a gap, whatever broke
+    const { rows: gaps } = await owner.query(
+      `select courier_id from events group by courier_id having max(sequence) <> count(*) or min(sequence) <> 1`,
+    );
+    expect(gaps).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+async function makeCouriers(): Promise<string[]> {
+  const secrets = openSecrets(readConfig({}).secrets);
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into couriers (tenant_id, id, code, name)
+     select $1, gen_random_uuid(), 'CHAOS' || n, 'Courier ' || n from generate_series(1, $2) n returning id`,
+    [DEMO.tenants.demo, COURIERS],
+  );
+  const urls = { add: `${receiver.url}/add`, update: `${receiver.url}/update` };
+  for (const { id } of rows) await setEndpoints({ owner, secrets }, { courierId: id, ...urls });
+  return rows.map(({ id }) => id);
+}
+
+async function makePackages(couriers: string[], number: number, prefix: string): Promise<string[]> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
+     select $1, gen_random_uuid(), ($2::uuid[])[1 + n % $3::int], $4::text || n, $4::text || n, $4::text || n, 1,
+       (select id from warehouses where tenant_id = $1 and is_primary)
+     from generate_series(1, $5::int) n returning id`,
+    [DEMO.tenants.demo, couriers, couriers.length, prefix, number],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** 250 at a time, so that there is work for as long as workers are killed. */
+async function dispatch(packageIds: string[]): Promise<void> {
+  for (let from = 0; from < packageIds.length; from += 250) {
+    const package_ids = packageIds.slice(from, from + 250);
+    await untilServed('/api/RetrievePackages.php', { action: 'queue_dispatch', package_ids });
+    await sleep(2_000);
+  }
+}
+
+/** In manifests of 250, one after the other. */
+async function ship(packageIds: string[]): Promise<void> {
+  for (let from = 0; from < packageIds.length; from += 250) {
+    const { manifest_id } = await untilServed('/api/CreateManifest.php', {});
+    const manage = (body: object) => untilServed('/api/ManageManifest.php', { manifest_id, ...body });
+    await manage({ action: 'add_packages', package_ids: packageIds.slice(from, from + 250) });
+    await sleep(2_000);
+    for (const status of ['ready', 'shipped']) await manage({ action: 'update_meta', status });
+  }
+}
+
+/** Ten scanners. */
+async function scan(): Promise<void> {
+  const { rows } = await owner.query<{ id: string }>("select id from couriers where code like 'CHAOS%'");
+  let next = 0;
+  const scanner = async () => {
+    while (next < SCANNED) {
+      const n = (next += 1);
+      const body = { tracking_number: `SCANNED-${n}`, weight: 1, courier_id: rows[n % rows.length]?.id };
+      await untilServed('/api/ReceivePackage.php', body);
+      await sleep(150);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, scanner));
+}
+
+/** Calls until the answer is a success: what a client does that is told 503, or nothing. */
+async function untilServed(path: string, body: object): Promise<{ manifest_id?: string }> {
+  const headers = { authorization: `Bearer ${token}` };
+  const question: Question = { method: 'POST', path, headers, body };
+  for (;;) {
+    const outcome = await ask(replica.url, question, agent).catch(codeOf);
+    if (typeof outcome !== 'string' && outcome.status < 300) return dataOf(outcome.text);
+    if (typeof outcome !== 'string' && outcome.status !== 503) throw new Error(JSON.stringify(outcome));
+    await sleep(200);
+  }
+}
+
+// as: the contract's shape of a success; only a manifest's id is read of it
+const dataOf = (text: string) => (JSON.parse(text) as { data?: { manifest_id?: string } }).data ?? {};
+
+async function count(what: string): Promise<number> {
+  const ask = () => owner.query<{ n: number }>(`select count(*)::int as n from ${what}`);
+  // a pooled connection that a restart broke is noticed when it is used
+  const { rows } = await ask().catch(() => ask());
+  return rows[0]?.n ?? -1;
+}
+
+type Claim = { event_id: string; claimed_until: Date };
+
+/** What some worker, dead or alive, is in the midst of. */
+async function claimed(): Promise<Claim[]> {
+  const ask = () =>
+    owner.query<Claim>(
+      "select event_id, claimed_until from webhook_deliveries where status = 'pending' and claimed_until > now()",
+    );
+  return (await ask().catch(() => ask())).rows;
+}
+
+/** Notes claims, each once however often it is seen. */
+function note(seen: Map<string, Set<number>>, claims: Claim[]): void {
+  for (const { event_id, claimed_until } of claims)
+    seen.set(event_id, (seen.get(event_id) ?? new Set()).add(claimed_until.getTime()));
+}
+
+/** Some worker that has begun to work. */
+async function workingOne(): Promise<Running> {
+  const working = () => workers.filter((worker) => worker.output().includes('works the queue'));
+  await until(async () => working().length > 0);
+  const [first, ...rest] = working();
+  const victim = [first, ...rest][Math.floor(Math.random() * (1 + rest.length))];
+  if (!victim) throw new Error('No worker works.');
+  return victim;
+}

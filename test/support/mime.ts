@@ -1,0 +1,92 @@
+/** A message as its reader's program takes it apart. */
+export type ParsedMail = {
+  /** In their order, names in lower case, values unfolded and decoded. */
+  headers: [name: string, value: string][];
+  /** The same before encoded words are decoded. */
+  encodedHeaders: [name: string, value: string][];
+  /** The parts of multipart/alternative, by media type, decoded. */
+  parts: Record<string, string>;
+};
+
+/** Reads a multipart/alternative message strictly: ASCII, CRLF line ends, lines of 998 characters at most. */
+export function parseMail(bytes: Buffer): ParsedMail {
+  const message = bytes.toString('latin1');
+  const odd = /[^\t\r\n -~]/.exec(message);
+  if (odd) throw new Error(`A character ${JSON.stringify(odd[0])} stands bare in the message.`);
+  if (/\r(?!\n)|(?<!\r)\n/.test(message)) throw new Error('A line does not end in CRLF.');
+  if (message.split('\r\n').some((line) => line.length > 998)) throw new Error('A line is too long.');
+
+  const { headers, body } = split(message);
+  const [, boundary] =
+    /^multipart\/alternative;\s*boundary="([^"]+)"$/.exec(valueOf(headers, 'content-type')) ?? [];
+  if (!boundary) throw new Error('It is no multipart/alternative.');
+  const [, ...sections] = `\r\n${body}`.split(`\r\n--${boundary}`);
+  if (sections.pop()?.trim() !== '--') throw new Error('The last boundary is missing.');
+  const parts = sections.map((section) => {
+    const part = split(section.replace(/^\r\n/, ''));
+    return [valueOf(part.headers, 'content-type'), decodeBody(part)] as const;
+  });
+  return {
+    encodedHeaders: headers,
+    headers: headers.map(([name, value]) => [name, decodeWords(value)]),
+    parts: Object.fromEntries(parts),
+  };
+}
+
+export const headerOf = ({ headers }: ParsedMail, name: string): string => valueOf(headers, name);
+
+function valueOf(headers: [string, string][], name: string): string {
+  const values = headers.filter(([each]) => each === name);
+  if (values.length !== 1) throw new Error(`There are ${values.length} headers ${name}.`);
+  return values[0]?.[1] ?? '';
+}
+
+function split(text: string): { headers: [string, string][]; body: string } {
+  const end = text.indexOf('\r\n\r\n');
+  const lines = text
+    .slice(0, end)
+    .replaceAll(/\r\n(?=[ \t])/g, '')
+    .split('\r\n');
+  const headers = lines.map((line): [string, string] => {
+    const [, name = '', value = ''] = /^([!-9;-~]+): ?(.*)$/.exec(line) ?? [];
+    if (!name) throw new Error(`No header: ${line}`);
+    return [name.toLowerCase(), value.trim()];
+  });
+  return { headers, body: text.slice(end + 4) };
+}
+
+function decodeBody({ headers, body }: { headers: [string, string][]; body: string }): string {
+  const encoding = valueOf(headers, 'content-transfer-encoding');
+  switch (encoding) {
+    case '7bit':
+      return body;
+    case 'base64':
+      return Buffer.from(body, 'base64').toString();
+    case 'quoted-printable':
+      return fromQuoted(body.replaceAll('=\r\n', ''));
+    default:
+      throw new Error(`The encoding is ${encoding}.`);
+  }
+}
+
+const fromQuoted = (text: string) =>
+  Buffer.from(
+    text.replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+    'latin1',
+  ).toString();
+
+// RFC 2047; white space between two encoded words is no part of the text
+const decodeWords = (value: string) =>
+  value
+    .replaceAll(/(=\?[^?]+\?[QB]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
+    .replaceAll(/=\?utf-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, text: string) =>
+      kind.toUpperCase() === 'B'
+        ? Buffer.from(text, 'base64').toString('latin1')
+        : Buffer.from(fromQuotedWord(text), 'latin1').toString('latin1'),
+    )
+    .replaceAll(/[\x80-\xff]+/g, (bytes) => Buffer.from(bytes, 'latin1').toString());
+
+const fromQuotedWord = (text: string) =>
+  text
+    .replaceAll('_', ' ')
+    .replaceAll(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
