@@ -15,6 +15,7 @@ import { openKeyFailures, openRequestLimit } from './http/request-limit.js';
 import { registerRoutes } from './http/routes.js';
 import { makeServer, type Timeouts } from './http/server.js';
 import { openTenants } from './http/tenants.js';
+import type { RequestMetrics } from './metrics/requests.js';
 
 export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets };
 
@@ -23,16 +24,18 @@ export type AppOptions = {
   db: Db;
   /** Shorter ones than production's, for tests. */
   timeouts?: Timeouts;
+  /** Told of every request. */
+  metrics?: RequestMetrics;
   /** Tests: every reply is judged against the contract, and told of here. */
   onReply?: (reply: SeenReply) => void;
 };
 
 /** The whole composition: everything the service is made of, and in which order a request meets it. */
-export async function createApp({ config, db, timeouts, onReply }: AppOptions): Promise<App> {
+export async function createApp({ config, db, timeouts, metrics, onReply }: AppOptions): Promise<App> {
   const contract = await readContract();
   // as: our own generator wrote it
   const bundle = JSON.parse(contract.json) as Bundle;
-  const server = await makeServer(config, timeouts);
+  const server = await makeServer(config, timeouts, metrics);
   const secrets = openSecrets(config.secrets);
   const tokens = await registerTokens(server, config.tokens);
 

@@ -1,23 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { openSecrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import { openDb } from './db/open.js';
-import { createPool, type PoolOptions } from './db/pool.js';
+import { createPool, type Connection } from './db/pool.js';
 import { makeMailer } from './mail/transport.js';
+import type { Metrics } from './metrics/metrics.js';
 import { makeOutboundClient } from './outbound/client.js';
 import { runQueue } from './queue/runner.js';
 import { makeTasks } from './tasks.js';
 
 export type BackgroundOptions = {
   config: Config;
-  database: Pick<PoolOptions, 'url' | 'assumeRole'>;
+  connection: Connection;
   log: FastifyBaseLogger;
+  metrics?: Metrics;
 };
 
 export type Background = {
   /** Begins nothing more, and answers when what was begun has ended or `withinMs` are over. */
   stop(withinMs: number): Promise<void>;
 };
+
+/** How long the statements of tasks that are cut may hold the pools open. */
+const RELEASE_MS = 500;
 
 /** For the queue's own statements: fetching, settling, listening, signs of life. */
 const QUEUE_CONNECTIONS = 4;
@@ -29,10 +35,11 @@ const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'tra
  * Everything that the worker is made of: it does what requests have queued. It has connections of its own, so that work
  * in the background never makes a request wait for one.
  */
-export function startBackground({ config, database, log }: BackgroundOptions): Background {
-  const onError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
-  const db = openDb({ ...database, size: config.poolSize, onError });
-  const queuePool = createPool({ ...database, size: QUEUE_CONNECTIONS, onError, isPipelined: false });
+export function startBackground({ config, connection, log, metrics }: BackgroundOptions): Background {
+  const db = openDb({ ...connection, size: config.poolSize });
+  const queuePool = createPool({ ...connection, size: QUEUE_CONNECTIONS, isPipelined: false });
+  metrics?.watchPool('worker', db.pool);
+  metrics?.watchPool('queue', queuePool);
   const outbound = makeOutboundClient(config.outbound);
   const stopping = new AbortController();
   const tasks = makeTasks({
@@ -43,6 +50,7 @@ export function startBackground({ config, database, log }: BackgroundOptions): B
     mailer: makeMailer(config.mail),
     log,
     stopping: stopping.signal,
+    metrics,
   });
   const queue = runQueue({
     pg: queuePool,
@@ -55,7 +63,9 @@ export function startBackground({ config, database, log }: BackgroundOptions): B
     async stop(withinMs) {
       stopping.abort();
       await queue.stop(withinMs);
-      await Promise.allSettled([outbound.close(), db.close(), queuePool.end()]);
+      // cuts what a receiver has not answered yet
+      await outbound.close();
+      await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(RELEASE_MS)]);
     },
   };
 }

@@ -21,10 +21,6 @@ const CATALOGUE = {
   packages_not_assignable: { http: 400, text: 'Leave out the packages named in errors.' },
   default_rates_missing: { http: 400, text: 'Save default rates before you copy them.' },
   logo_not_acceptable: { http: 400, text: 'Send the logo as a JPG, PNG or SVG file.' },
-  sync_url_missing: {
-    http: 400,
-    text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
-  },
   endpoint_missing: {
     http: 400,
     text: 'The courier has not set this URL, or is disabled. Set it in the settings first.',
@@ -34,6 +30,10 @@ const CATALOGUE = {
     text: 'The URL is paused. Send it a test first: the first that it takes ends the pause.',
   },
   tests_pending: { http: 400, text: 'Ten tests wait to be sent. Wait until one of them has been.' },
+  sync_url_missing: {
+    http: 400,
+    text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
+  },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },

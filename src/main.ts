@@ -5,7 +5,8 @@ import { startBackground } from './background.js';
 import { ConfigError, type Config } from './config.js';
 import { openDb } from './db/open.js';
 import type { PreparedDatabase } from './db/prepare.js';
-import { DRAIN_MS, print, runProcess, type Stop } from './process.js';
+import { serveMetrics } from './metrics/serve.js';
+import { connectionOf, DRAIN_MS, print, runProcess, type Stop } from './process.js';
 
 /** How long the statements of cut requests may hold the pool open. */
 const RELEASE_MS = 500;
@@ -14,24 +15,24 @@ await runProcess(serveFrom);
 
 /** Serves, and works the queue beside it unless told not to, until a signal comes. */
 async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
-  const db = openDb({
-    ...database,
-    size: config.poolSize,
-    onError: (error) => print(`A database connection broke: ${error.message}`),
-  });
+  const connection = connectionOf(database);
+  const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
+  const db = openDb({ ...connection, size: config.poolSize });
+  metrics?.watchPool('service', db.pool);
   try {
-    const { server } = await createApp({ config, db });
+    const { server } = await createApp({ config, db, ...(metrics ? { metrics } : {}) });
     // a signal that came meanwhile must not be answered with a greeting
     if (stop.signal()) return;
     await listen(server, config);
+    if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
     const background = config.worker.inProcess
-      ? startBackground({ config, database, log: server.log })
+      ? startBackground({ config, connection, log: server.log, ...(metrics ? { metrics } : {}) })
       : undefined;
     if (config.appEnv === 'development') greet(server, config);
     await stop.told;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
-    await Promise.race([db.close(), sleep(RELEASE_MS)]);
+    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(RELEASE_MS)]);
   }
 }
 

@@ -1,4 +1,5 @@
 import { ConfigError, readConfig, type Config } from './config.js';
+import type { Connection } from './db/pool.js';
 import { prepareDatabase, type PreparedDatabase } from './db/prepare.js';
 
 /** What starts us (docker, systemd, a rolling update) kills after ten seconds: end by ourselves before. */
@@ -8,6 +9,13 @@ const EXIT_MS = 9_500;
 export const DRAIN_MS = 7_500;
 
 export const print = (line: string) => process.stderr.write(`${line}\n`);
+
+/** How pools of this process connect. */
+export const connectionOf = ({ url, assumeRole }: PreparedDatabase): Connection => ({
+  url,
+  ...(assumeRole ? { assumeRole } : {}),
+  onError: (error) => print(`A database connection broke: ${error.message}`),
+});
 
 export type Stop = {
   /** The signal that came, once it has. */

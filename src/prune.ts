@@ -9,7 +9,7 @@ const AT_MOST = 5_000;
 export async function prune({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
   for (const caller of await systemCallers(db)) {
     for (const old of OLD) {
-      for (let deleted = AT_MOST; deleted === AT_MOST && !stopping.aborted; ) {
+      for (let deleted = AT_MOST; deleted === AT_MOST && !stopping.aborted;) {
         const [rows] = await flushInScope(db, caller, [deleteSome(caller.tenantId, old)]);
         // as: the statement counts
         deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;

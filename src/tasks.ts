@@ -4,13 +4,14 @@ import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
 import { sendManifestMail } from './mail/send-manifest-mail.js';
 import type { Mailer } from './mail/transport.js';
+import type { OutboundMetrics } from './metrics/outbound.js';
 import type { OutboundClient } from './outbound/client.js';
 import { scheduleCustomerSyncs } from './customers/sync-run.js';
 import { makeCustomerSync } from './customers/sync.js';
 import type { Tasks } from './queue/runner.js';
 import { prune } from './prune.js';
 import { deliver } from './webhooks/deliver.js';
-import { sweep } from './webhooks/sweep.js';
+import { sweep } from './sweep.js';
 
 /** What background work is made from. */
 export type TaskDeps = {
@@ -22,7 +23,7 @@ export type TaskDeps = {
   log: FastifyBaseLogger;
   /** Aborted when the worker is to end: finish what is begun, begin nothing. */
   stopping: AbortSignal;
-  onWebhookAttempt?: (outcome: string, seconds: number) => void;
+  metrics: OutboundMetrics | undefined;
 };
 
 /** What is done for each kind of job. */

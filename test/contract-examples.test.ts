@@ -31,11 +31,11 @@ const OTHERWISE: Record<string, number> = {
   // their preauth_token stands for one that login gave
   'login verifyCode': 401,
   'login verifyBackupCode': 401,
+  // nothing was sent to anybody
+  'manageWebhookDeliveries redeliver': 404,
   // the demo couriers have no URLs: a fresh installation calls nobody
   'syncCustomers staff': 400,
   'syncCustomers courier': 400,
-  // nothing was sent to anybody
-  'manageWebhookDeliveries redeliver': 404,
   // the demo manifest has packages aboard
   'manageManifest delete_manifest': 400,
 };

@@ -38,6 +38,12 @@ async function auditOf(courierId: string): Promise<Entry[]> {
 const fieldsOf = ({ body }: Reply) =>
   ((body['errors'] ?? []) as { field: string }[]).map(({ field }) => field);
 
+/** A webhook's address that is not set. */
+const UNTRIED = {
+  state: 'none',
+  ...{ failing_since: null, paused_at: null, last_success_at: null, last_failure_at: null, failures: 0 },
+};
+
 describe('reading', () => {
   test('a courier reads its whole profile, secrets in clear', async () => {
     const reply = await read({ as: 'iex' });
@@ -59,6 +65,9 @@ describe('reading', () => {
       api_url_add_package: null,
       api_url_update_package: null,
       api_token: null,
+      webhook_secret: null,
+      webhook_secret_rotated_at: null,
+      webhooks: { add_package: UNTRIED, update_package: UNTRIED },
       house_color: '#0A7D5C',
       logo_path: expect.stringMatching(new RegExp(`^logos/${IEX}/[0-9a-f]{64}\\.svg$`)),
       air_freight_rate: 1.75,

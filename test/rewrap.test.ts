@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import speakeasy from 'speakeasy';
 import { createApp, type App } from '../src/app.js';
-import { openSecrets, type Secrets } from '../src/auth/secrets.js';
+import { openSecrets, type SecretPlace, type Secrets } from '../src/auth/secrets.js';
 import { readConfig } from '../src/config.js';
+import { signingSecrets, type SigningRow } from '../src/couriers/webhook-secret.js';
 import { openDb } from '../src/db/open.js';
 import { DEMO } from '../src/demo/seed.js';
 import { newId } from '../src/ids.js';
@@ -58,9 +59,11 @@ async function rewrap(keys = BOTH): Promise<{ code: number | null; said: string 
 
 const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION_KEYS: keys }).secrets);
 
-/** Couriers with a key and a token each, more than two batches of them. */
+/** Couriers with a key, a token and two secrets each, more than two batches of them. */
 async function plantCouriers(): Promise<{ id: string; key: string; token: string }[]> {
   const secrets = secretsOf(OLD);
+  const seal = (text: string, rowId: string, field: SecretPlace['field']) =>
+    secrets.encrypt(text, { tenantId: DEMO.tenants.demo, rowId, field });
   const planted = Array.from({ length: MANY }, (_, n) => ({
     id: newId(),
     key: `key-${n}`,
@@ -72,8 +75,11 @@ async function plantCouriers(): Promise<{ id: string; key: string; token: string
     code: id,
     name: id,
     api_key_hash: secrets.lookupHash(key, 'api_key'),
-    api_key_cipher: secrets.encrypt(key, { tenantId: DEMO.tenants.demo, rowId: id, field: 'api_key' }),
-    api_token_cipher: secrets.encrypt(token, { tenantId: DEMO.tenants.demo, rowId: id, field: 'api_token' }),
+    api_key_cipher: seal(key, id, 'api_key'),
+    api_token_cipher: seal(token, id, 'api_token'),
+    webhook_secret_cipher: seal(`new-${token}`, id, 'webhook_secret'),
+    webhook_previous_secret_cipher: seal(`old-${token}`, id, 'webhook_previous_secret'),
+    webhook_secret_rotated_at: new Date(),
   }));
   const columns = Object.keys(rows[0] ?? {}).join(', ');
   await service.owner.query(
@@ -87,6 +93,7 @@ async function versions(): Promise<Record<string, number>> {
   const { rows } = await service.owner.query<{ version: string; count: number }>(
     `select split_part(cipher, '.', 1) as version, count(*)::int from (
        select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
+       union all select webhook_secret_cipher from couriers union all select webhook_previous_secret_cipher from couriers
        union all select totp_secret from users) as kept
      where cipher is not null group by 1 order by 1`,
   );
@@ -130,6 +137,8 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
 
   expect([code, said]).toEqual([0, expect.stringContaining('Nothing depends on an old key.')]);
   expect(said).toMatch(new RegExp(`couriers.api_token_cipher: ${MANY} rewrapped, now v2 ${MANY}\n`));
+  for (const column of ['webhook_secret_cipher', 'webhook_previous_secret_cipher'])
+    expect(said).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
   expect(said).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
   expect(said).not.toMatch(/key-\d|token-\d|KRSXG5|aaaaaaaa/);
   expect(Object.keys(await versions())).toEqual(['v2']);
@@ -137,6 +146,7 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
   const rotated = await startReplica(NEW);
   closing.push(rotated.stop);
   const staff = await logIn(rotated.url);
+  await expectSigners(rotated.app.secrets, planted);
   const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
   for (const { id, key, token: expected } of some)
     expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });
@@ -151,6 +161,20 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
   expect(await twoFactorLogin(rotated.url)).toBe(200);
   await closing.pop()?.();
 });
+
+/** Webhooks are signed as before, with nothing but the new key at hand. */
+async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
+  const tokens = new Map(planted.map(({ id, token }) => [id, token]));
+  const { rows } = await service.owner.query<SigningRow>(
+    'select *, id as courier_id from couriers where id = any($1)',
+    [[...tokens.keys()]],
+  );
+  expect(rows).toHaveLength(planted.length);
+  for (const row of rows) {
+    const token = String(tokens.get(row.courier_id));
+    expect(signingSecrets(secrets, row, new Date())).toEqual([`new-${token}`, `old-${token}`]);
+  }
+}
 
 async function twoFactorLogin(base: string): Promise<number> {
   const post = (body: unknown) => ask(base, { method: 'POST', path: '/api/login.php', body });

@@ -325,7 +325,7 @@ describe('a URL that takes nothing for long', () => {
     expect(await deliveryOf(missed)).toBeUndefined();
     // the other courier and the other URL go on
     await settled(await receive('HRB-2001'));
-    const reply = await service.call('manageWebhookDeliveries' as never, {
+    const reply = await service.call('manageWebhookDeliveries', {
       as: 'iex',
       body: { action: 'send_test', endpoint: 'add_package' },
     });

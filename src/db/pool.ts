@@ -14,7 +14,12 @@ export type PoolOptions = {
   onError(error: Error): void;
   /** Off for a library that waits for each answer anyway, and listens for notifications. */
   isPipelined?: boolean;
+  /** How long a statement may take, where it is not as long as a request's. */
+  statementTimeoutMs?: number;
 };
+
+/** Which database, as whom, and who is told of what breaks. */
+export type Connection = Pick<PoolOptions, 'url' | 'assumeRole' | 'onError'>;
 
 /** How long a request waits for a connection before it is refused with 503. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -22,17 +27,26 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** Above every request's own limit, so that an abandoned statement does not hold its locks for ever. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** One connection, for questions about the database's own state: a busy pool does not keep it waiting. */
+export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
+  createPool({ ...connection, size: 1, statementTimeoutMs: PROBE_TIMEOUT_MS });
+
 /**
  * The connection pool that the scoped statements and Prisma share. `pipeline` sends a transaction's statements
  * without waiting for each other's answers.
  */
-export function createPool({ url, size, assumeRole, onError, isPipelined = true }: PoolOptions): pg.Pool {
+export function createPool(options: PoolOptions): pg.Pool {
+  const { url, size, assumeRole, onError, isPipelined = true, statementTimeoutMs } = options;
   const pool = new Pool({
     connectionString: url,
     max: size,
     pipeline: isPipelined,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    // our own clock as well, for a server that says nothing any more
+    ...(statementTimeoutMs ? { query_timeout: statementTimeoutMs + 500 } : {}),
     application_name: 'crossdock',
     options: startupOptions(assumeRole),
   });

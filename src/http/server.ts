@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
+import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { boundAnonymousBodies } from './anonymous-bodies.js';
 import { answerRouterFailure } from './failures.js';
 import { registerForms } from './forms.js';
+import { makeRequestMeter } from './request-metrics.js';
 import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
 
@@ -18,7 +21,13 @@ export type Timeouts = { headersMs: number; requestMs: number };
 const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
 
 /** Fastify with our limits, parser, log lines and headers, and no route yet. */
-export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS): Promise<FastifyInstance> {
+export async function makeServer(
+  config: Config,
+  timeouts: Timeouts = TIMEOUTS,
+  metrics?: RequestMetrics,
+): Promise<FastifyInstance> {
+  const meter = metrics && makeRequestMeter(metrics);
+  const onBareAnswer = (status: number, socket: Duplex) => meter?.answeredOnSocket(status, socket);
   const listener = {
     headersTimeout: timeouts.headersMs,
     connectionsCheckingInterval: 500,
@@ -39,10 +48,14 @@ export async function makeServer(config: Config, timeouts: Timeouts = TIMEOUTS):
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    frameworkErrors: answerRouterFailure,
-    clientErrorHandler: answerParserFailure,
+    frameworkErrors(error, request, reply) {
+      answerRouterFailure(error, request, reply);
+      metrics?.requestRefused(reply.statusCode);
+    },
+    clientErrorHandler: (error, socket) => answerParserFailure(error, socket, onBareAnswer),
   });
-  answerInsteadOfNode(app);
+  meter?.watch(app);
+  answerInsteadOfNode(app, onBareAnswer);
   boundAnonymousBodies(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)

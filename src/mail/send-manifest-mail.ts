@@ -1,11 +1,17 @@
 import type { Logger } from 'pino';
 import { flushInScope, type Db } from '../db/transaction.js';
+import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { Jobs } from '../queue/jobs.js';
 import { composeMail, type Mail } from './compose.js';
 import { noteOutcome, takeUpMail, type MailOutcome } from './queries.js';
 import type { Mailer, SendResult } from './transport.js';
 
-export type MailDeps = { db: Db; mailer: Mailer; log: Pick<Logger, 'info' | 'warn' | 'error'> };
+export type MailDeps = {
+  db: Db;
+  mailer: Mailer;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  metrics?: Pick<OutboundMetrics, 'mail'> | undefined;
+};
 
 /** How often sending is tried before a mail is given up: for 16 hours, as the queue spaces its attempts. */
 export const MAX_ATTEMPTS = 12;
@@ -18,7 +24,7 @@ export const MAX_ATTEMPTS = 12;
  * @throws Error when it is to be tried again
  */
 export async function sendManifestMail(
-  { db, mailer, log }: MailDeps,
+  { db, mailer, log, metrics }: MailDeps,
   { tenantId, mailId }: Jobs['sendManifestMail'],
 ): Promise<void> {
   const mail: Mail = { db, caller: { kind: 'system', tenantId }, id: mailId };
@@ -29,6 +35,7 @@ export async function sendManifestMail(
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
   await flushInScope(db, mail.caller, [noteOutcome(mail, mailId, { status, recipient, error })]);
+  metrics?.mail(status === 'queued' ? 'retried' : status);
   // no address: whoever reads the log need not know who gets mail
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `manifest mail ${status}`);
   if (status === 'queued') throw new Error(`Manifest mail ${mailId} was not sent: ${reason}`);

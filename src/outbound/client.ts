@@ -60,9 +60,8 @@ export function makeOutboundClient(
   async function attempt(request: OutboundRequest): Promise<Ended> {
     const fault = faultOfUrl(request.url, { allowLoopback });
     if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
-    const header = faultyHeader(request.headers);
-    if (header)
-      return { outcome: 'unreachable', error: `the header ${header} cannot be sent: it is not plain text` };
+    const headerFault = faultOfHeaders(request.headers);
+    if (headerFault) return { outcome: 'unreachable', error: headerFault };
     return exchange(connections, request);
   }
 
@@ -79,10 +78,12 @@ export function makeOutboundClient(
   };
 }
 
-/** CR, LF and NUL would start a header of their own, or a request. */
-function faultyHeader(headers: Record<string, string>): string | undefined {
-  const faulty = Object.entries(headers).find(
-    ([name, value]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value),
-  );
-  return faulty && JSON.stringify(faulty[0]);
+/** CR, LF and NUL would begin a header of their own, or a request. */
+function faultOfHeaders(headers: Record<string, string>): string | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'a header has a name that cannot be sent';
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      return `the header ${name} holds characters that cannot be sent`;
+  }
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import { Agent, Client, Pool, type Dispatcher } from 'undici';
+import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
 import type { OpenSocket } from './connect.js';
 
 /** A request, and the signal that its sender no longer waits. */
@@ -30,7 +30,7 @@ export function makeConnections(open: OpenSocket): Connections {
   return new Agent({
     ...LIMITS,
     factory: (origin, poolOptions) =>
-      new Pool(origin, {
+      new OriginPool(origin, {
         ...poolOptions,
         factory: (_origin, options) => makeConnection(origin, options, open),
       }),
@@ -47,7 +47,8 @@ function makeConnection(origin: string | URL, options: Client.Options, open: Ope
       const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
       open(target, signal).then(
         (socket) => done(null, socket),
-        (error: Error) => done(error, null),
+        // as: sockets, TLS and TargetFault throw nothing else
+        (error: unknown) => done(error as Error, null),
       );
     },
   });

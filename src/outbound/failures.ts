@@ -1,3 +1,5 @@
+import { errors } from 'undici';
+
 /** A target that was not called, or not reached; the message is for the courier's log. */
 export class TargetFault extends Error {
   constructor(
@@ -18,6 +20,7 @@ const WORDS: Partial<Record<string, string>> = {
   ENETUNREACH: 'the host could not be reached',
   EADDRNOTAVAIL: 'the host could not be reached',
   ETIMEDOUT: 'the host could not be reached',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'what it answered is not HTTP',
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too long",
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
@@ -38,7 +41,8 @@ export function wordsOf(error: unknown): string {
   if (error instanceof TargetFault) return error.message;
   const code = codeOf(error);
   if (WORDS[code]) return WORDS[code];
-  if (code.startsWith('HPE_')) return 'what it answered is not HTTP';
+  // the parser's errors have a name alone
+  if (error instanceof errors.HTTPParserError) return 'what it answered is not HTTP';
   if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'its certificate is not trusted';
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'TLS could not be agreed on';
   return 'the request failed';

@@ -45,7 +45,7 @@ export function runQueue(options: QueueOptions): RunningQueue {
     async stop(withinMs) {
       state.isStopping = true;
       const stopped = state.runner?.stop().catch(() => undefined);
-      await Promise.race([Promise.all([stopped, ended]), sleep(withinMs, undefined, { ref: false })]);
+      await Promise.race([stopped ?? ended, sleep(withinMs, undefined, { ref: false })]);
       clearInterval(heart);
       if (state.poolId) await release(options.pg, [state.poolId]).catch(() => undefined);
     },
@@ -62,8 +62,7 @@ async function keepRunning(options: QueueOptions, state: State): Promise<void> {
     } catch (error) {
       options.log({ level: 'error', text: `The queue stopped: ${String(error)}` });
     }
-    if (state.isStopping) return;
-    await sleep(RESTART_MS);
+    await sleep(RESTART_MS, undefined, { ref: false });
     // nothing of the pool that ended runs any more
     if (state.poolId) await release(options.pg, [state.poolId]).catch(() => undefined);
   }

@@ -51,8 +51,9 @@ export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
   const results: AttemptResult[] = [];
   const start = (sender: Sender, delivery: ClaimedRow) => {
     const sending = attempt(deps, sender, delivery).then((result) => {
-      results.push(result);
       inFlight.delete(sending);
+      // cut off because we end: no failure of the receiver's, its claim runs out and another worker sends it
+      if (!(deps.stopping.aborted && result.outcome === 'unreachable')) results.push(result);
     });
     inFlight.add(sending);
   };
@@ -139,7 +140,7 @@ async function attempt(deps: TaskDeps, sender: Sender, delivery: ClaimedRow): Pr
     maxBytes: MAX_REPLY_BYTES,
   });
   const number = delivery.attempt_count + 1;
-  deps.onWebhookAttempt?.(outcomeOf(reply), reply.durationMs / 1_000);
+  deps.metrics?.webhookAttempt(outcomeOf(reply), reply.durationMs / 1_000);
   return {
     delivery_id: delivery.delivery_id,
     number,

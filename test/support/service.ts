@@ -5,6 +5,7 @@ import { startBackground } from '../../src/background.js';
 import { readConfig, type Config } from '../../src/config.js';
 import { openDb } from '../../src/db/open.js';
 import type { Db } from '../../src/db/transaction.js';
+import { serveMetrics, type ServedMetrics } from '../../src/metrics/serve.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { filledPath } from './contract.js';
 import { demoDatabase, freshDatabase } from './database.js';
@@ -45,6 +46,8 @@ export type Service = {
   owner: pg.Pool;
   app: App;
   db: Db;
+  /** When METRICS_PORT was given. */
+  metrics: ServedMetrics | undefined;
   call(operationId: OperationId, call?: Call): Promise<Reply>;
   request(method: string, path: string, call?: Call): Promise<Reply>;
   tokenOf(user: string): Promise<string>;
@@ -76,18 +79,21 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
     DATABASE_URL: database.ownerUrl,
   });
-  const db = openDb({
+  const connection = {
     url: database.ownerUrl,
-    size: options.poolSize ?? 10,
     ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
     onError: () => {},
-  });
+  };
+  const db = openDb({ ...connection, size: options.poolSize ?? 10 });
+  const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
+  metrics?.watchPool('service', db.pool);
   db.applicationFilters = options.applicationFilters ?? true;
   const faults: string[] = [];
   const app = await createApp({
     config,
     db,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    ...(metrics ? { metrics } : {}),
     onReply(reply) {
       observe(reply);
       const { operationId, status } = reply;
@@ -98,7 +104,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const background = options.worker
     ? startBackground({
         config,
-        database: { url: database.ownerUrl, assumeRole: 'crossdock_app' },
+        connection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         log: app.server.log,
       })
     : undefined;
@@ -110,6 +116,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     owner,
     app,
     db,
+    metrics,
     call(operationId, call = {}) {
       return service.request(operations[operationId].method, filledPath(operationId, call.path), call);
     },
@@ -124,6 +131,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       agent.destroy();
       await app.server.close();
       await background?.stop(10_000);
+      await metrics?.close();
       await db.close();
       await owner.end();
       await database.drop();

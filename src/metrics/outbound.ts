@@ -1,0 +1,66 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+const ATTEMPT_OUTCOMES = [
+  'delivered',
+  'rejected',
+  'timeout',
+  'unreachable',
+  'unsafe_target',
+  'too_large',
+] as const;
+const MAIL_RESULTS = ['sent', 'skipped', 'retried', 'failed'] as const;
+const SYNC_RESULTS = ['succeeded', 'failed'] as const;
+
+/** As webhook_attempts has them. */
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+/** `retried`: could not be sent, and is tried again; `failed`: given up; `skipped`: nobody to send it to. */
+export type MailResult = (typeof MAIL_RESULTS)[number];
+export type CustomerSyncResult = (typeof SYNC_RESULTS)[number];
+
+/** For workers to tell what they have done. */
+export type OutboundMetrics = {
+  webhookAttempt(outcome: AttemptOutcome, seconds: number): void;
+  mail(result: MailResult): void;
+  customerSync(result: CustomerSyncResult): void;
+};
+
+export function countOutbound(registry: Registry): OutboundMetrics {
+  const attempt = makeTally(
+    registry,
+    { name: 'crossdock_webhook_attempts_total', help: 'Attempts to send a webhook.', label: 'outcome' },
+    ATTEMPT_OUTCOMES,
+  );
+  const attemptSeconds = new Histogram({
+    name: 'crossdock_webhook_attempt_duration_seconds',
+    help: 'How long an attempt took, from looking the name up to the end of the answer.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  return {
+    webhookAttempt(outcome, seconds) {
+      attempt(outcome);
+      attemptSeconds.observe(seconds);
+    },
+    mail: makeTally(
+      registry,
+      { name: 'crossdock_mails_total', help: 'Attempts to send a mail.', label: 'result' },
+      MAIL_RESULTS,
+    ),
+    customerSync: makeTally(
+      registry,
+      { name: 'crossdock_customer_syncs_total', help: 'Synchronisations of customers.', label: 'result' },
+      SYNC_RESULTS,
+    ),
+  };
+}
+
+/** A counter by one label that begins with each value at 0, so that the first of a kind shows as an increase. */
+function makeTally<Value extends string>(
+  registry: Registry,
+  { name, help, label }: { name: string; help: string; label: string },
+  values: readonly Value[],
+): (value: Value) => void {
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+  for (const value of values) counter.inc({ [label]: value }, 0);
+  return (value) => counter.inc({ [label]: value });
+}
