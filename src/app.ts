@@ -25,7 +25,7 @@ export type AppOptions = {
   /** Shorter ones than production's, for tests. */
   timeouts?: Timeouts;
   /** Told of every request. */
-  metrics?: RequestMetrics;
+  metrics?: RequestMetrics | undefined;
   /** Tests: every reply is judged against the contract, and told of here. */
   onReply?: (reply: SeenReply) => void;
 };

@@ -14,7 +14,8 @@ export type BackgroundOptions = {
   config: Config;
   connection: Connection;
   log: FastifyBaseLogger;
-  metrics?: Metrics;
+  /** Told of what is done, and shown the connections. */
+  metrics?: Metrics | undefined;
 };
 
 export type Background = {

@@ -16,17 +16,17 @@ await runProcess(serveFrom);
 /** Serves, and works the queue beside it unless told not to, until a signal comes. */
 async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
   const connection = connectionOf(database);
-  const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
+  const metrics = config.metrics && (await serveMetrics(config.metrics, connection));
   const db = openDb({ ...connection, size: config.poolSize });
   metrics?.watchPool('service', db.pool);
   try {
-    const { server } = await createApp({ config, db, ...(metrics ? { metrics } : {}) });
+    const { server } = await createApp({ config, db, metrics });
     // a signal that came meanwhile must not be answered with a greeting
     if (stop.signal()) return;
     await listen(server, config);
     if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
     const background = config.worker.inProcess
-      ? startBackground({ config, connection, log: server.log, ...(metrics ? { metrics } : {}) })
+      ? startBackground({ config, connection, log: server.log, metrics })
       : undefined;
     if (config.appEnv === 'development') greet(server, config);
     await stop.told;

@@ -7,8 +7,9 @@ import { connectionOf, DRAIN_MS, print, runProcess } from './process.js';
 await runProcess(async (database, config, stop) => {
   const connection = connectionOf(database);
   const log = pino({ level: config.logLevel });
-  const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
-  const background = startBackground({ config, connection, log, ...(metrics ? { metrics } : {}) });
+  const metrics = config.metrics && (await serveMetrics(config.metrics, connection));
+  if (metrics) log.info({ port: metrics.port }, 'serving metrics');
+  const background = startBackground({ config, connection, log, metrics });
   if (config.appEnv === 'development') print('Crossdock works the queue. Ctrl-C stops.');
   await stop.told;
   log.info({ signal: stop.signal() }, 'closing');

@@ -53,7 +53,7 @@ const SHARED_FILES = ['audit', 'errors', 'ids', 'time', 'tracking-key', 'config'
   (name) => `src/${name}.ts`,
 );
 const isShared = (path: string) =>
-  ['http', 'contract', 'db', 'queue', 'outbound'].includes(folderOf(path) ?? '') ||
+  ['http', 'contract', 'db', 'queue', 'outbound', 'metrics'].includes(folderOf(path) ?? '') ||
   SHARED_AUTH.includes(path) ||
   SHARED_FILES.includes(path);
 const isLogin = (path: string) => folderOf(path) === 'auth' && !SHARED_AUTH.includes(path);

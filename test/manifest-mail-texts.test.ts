@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
 import { MAX_LISTED } from '../src/mail/compose.js';
+import { toMime } from '../src/mail/mime.js';
 import { sendManifestMail } from '../src/mail/send-manifest-mail.js';
 import { mailsOf, makeManifest, makePackages, move, openMailRoom, type MailRoom } from './support/mails.js';
 import { headerOf, parseMail, type ParsedMail } from './support/mime.js';
@@ -336,6 +337,22 @@ describe('headers', () => {
         );
       expect(ses.accepted.at(-1)?.destinations).toEqual(['mail@iex.example']);
       expect(ses.accepted.at(-1)?.source).toBe('notices@crossdock.example');
+    }
+  });
+
+  test('nor by a message that nobody has cleaned: each of its texts stays one line of one header', async () => {
+    for (const text of BREAKS.flatMap((end) => HEADERS.map((header) => `Ann${end}${header}`))) {
+      const message = { id: 'm-1', subject: text, senderName: text, text: 't', html: 'h', date: new Date() };
+      const bytes = await toMime(
+        { ...message, recipient: { name: text, address: 'mail@iex.example' } },
+        'notices@crossdock.example',
+      );
+      const mail = parseMail(bytes);
+      expect(mail.headers).toHaveLength(8);
+      const line = `Ann ${text.split(/[\p{Cc}\u2028]+/u)[1]}`;
+      expect(headerOf(mail, 'subject')).toBe(line);
+      expect(headerOf(mail, 'to').replaceAll('"', '')).toBe(`${line} <mail@iex.example>`);
+      expect(headerOf(mail, 'from').replaceAll('"', '')).toBe(`${line} <notices@crossdock.example>`);
     }
   });
 

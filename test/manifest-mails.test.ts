@@ -24,6 +24,7 @@ import {
   type MailRow,
 } from './support/mails.js';
 import { headerOf, parseMail } from './support/mime.js';
+import { until } from './support/processes.js';
 import { startService, type Service } from './support/service.js';
 import { startSes, type Ses, type SesAnswer } from './support/ses.js';
 
@@ -43,10 +44,10 @@ let room: MailRoom;
 let folder: string;
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: SECRET });
+  folder = await mkdtemp(join(tmpdir(), 'crossdock-mail-'));
   service = await startService();
   ses = await startSes();
   room = openMailRoom(service, throughSes(ses), TIMEOUT_MS);
-  folder = await mkdtemp(join(tmpdir(), 'crossdock-mail-'));
   await makeCouriers(service.owner);
   for (const [id, email] of Object.entries(ADDRESSES)) await setCourier(id, { email });
 });
@@ -66,7 +67,7 @@ afterAll(async () => {
 const throughSes = ({ url }: Ses) => ({
   from: FROM,
   ses: { region: 'us-east-1', endpoint: url },
-  outbox: join(folder ?? '', 'unused'),
+  outbox: join(folder, 'unused'),
 });
 
 describe('who gets mail', () => {
@@ -368,18 +369,19 @@ describe('when sending fails', () => {
     const calm = await timed(transition);
     ses.answer = 'hang';
     const ids = await Promise.all(Array.from({ length: 20 }, () => queueMail()));
-    const patient = openMailRoom(service, throughSes(ses), 5_000);
+    const patient = openMailRoom(service, throughSes(ses));
     let ended = 0;
     const sending = ids.map(({ mail }) =>
       sendManifestMail(patient.deps, payloadOf(mail)).catch(() => (ended += 1)),
     );
-    while (ses.requests.length < 20) await new Promise(setImmediate);
+    await until(async () => ses.requests.length === 20);
     // by the pool itself: of ten connections none is out
     expect(service.db.pool.idleCount).toBe(service.db.pool.totalCount);
     const hanging = await timed(transition);
     expect([ses.requests.length, ended]).toEqual([20, 0]);
     expect(hanging.reply).toEqual(calm.reply);
     expect(hanging.ms).toBeLessThan(2_000);
+    ses.hangUp();
     await Promise.all(sending);
     expect(ended).toBe(20);
     patient.close();

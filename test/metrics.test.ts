@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../generated/operations.js';
 import { DEMO } from '../src/demo/seed.js';
+import { projectRoot } from '../src/root.js';
 import { demoDatabase } from './support/database.js';
 import { growth, keyOf, scrape as scrapePort, type Scrape } from './support/exposition.js';
 import { endProcesses, freePort, removeFolders, run, startReplica, statusOf } from './support/processes.js';
@@ -283,6 +286,17 @@ describe('labels', () => {
     const operationsSeen = [...(found.get('operation') ?? [])].map((each) => each.split('=')[1] ?? '');
     expect(operationsSeen.filter((each) => each !== 'none' && !(each in operations))).toEqual([]);
   });
+});
+
+test('docs/operations.md explains every metric of ours, and no other', async () => {
+  const text = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
+  const explained = [...text.matchAll(/^\| `(crossdock_\w+)` +\| (\w+) /gm)].map(([, name, type]) => [
+    name,
+    type,
+  ]);
+  const { types } = await scrape();
+  const told = [...types].filter(([name]) => name.startsWith('crossdock_'));
+  expect(explained.sort()).toEqual(told.sort());
 });
 
 describe('connections to the database', () => {

@@ -93,7 +93,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     config,
     db,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
-    ...(metrics ? { metrics } : {}),
+    metrics,
     onReply(reply) {
       observe(reply);
       const { operationId, status } = reply;
@@ -106,6 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         config,
         connection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         log: app.server.log,
+        metrics,
       })
     : undefined;
   const tokens = new Map<string, Promise<string>>();

@@ -25,6 +25,8 @@ export type Ses = {
   requests: SentMail[];
   accepted: SentMail[];
   answer: SesAnswer;
+  /** Breaks every connection, those that hang too. */
+  hangUp(): void;
   stop(): Promise<void>;
 };
 
@@ -47,6 +49,7 @@ export async function startSes(): Promise<Ses> {
     requests: [],
     accepted: [],
     answer: 'accept',
+    hangUp: () => server.closeAllConnections(),
     async stop() {
       server.closeAllConnections();
       server.close();
@@ -70,17 +73,27 @@ const NAMESPACE = 'xmlns="http://ses.amazonaws.com/doc/2010-12-01/"';
 
 function reply(response: ServerResponse, answer: SesAnswer, count: number): void {
   if (answer === 'hang') return;
-  if (answer === 'reset') return void response.socket?.destroy();
-  if (answer === 'trickle') return trickle(response);
-  if (answer === 'accept') {
+  if (answer === 'reset') response.socket?.destroy();
+  else if (answer === 'trickle') trickle(response);
+  else if (answer === 'accept') {
     const result = `<SendRawEmailResult><MessageId>mail-${count}</MessageId></SendRawEmailResult>`;
-    return send(response, 200, `<SendRawEmailResponse ${NAMESPACE}>${result}</SendRawEmailResponse>`);
-  }
-  if ('body' in answer) return send(response, answer.status, answer.body);
-  const { status, code, message = 'No.' } = answer;
+    send(response, 200, `<SendRawEmailResponse ${NAMESPACE}>${result}</SendRawEmailResponse>`);
+  } else if ('body' in answer) send(response, answer.status, answer.body);
+  else send(response, answer.status, failure(answer));
+}
+
+function failure({
+  status,
+  code,
+  message = 'No.',
+}: {
+  status: number;
+  code: string;
+  message?: string;
+}): string {
   const type = status < 500 ? 'Sender' : 'Receiver';
   const error = `<Error><Type>${type}</Type><Code>${code}</Code><Message>${message}</Message></Error>`;
-  send(response, status, `<ErrorResponse ${NAMESPACE}>${error}<RequestId>r-1</RequestId></ErrorResponse>`);
+  return `<ErrorResponse ${NAMESPACE}>${error}<RequestId>r-1</RequestId></ErrorResponse>`;
 }
 
 function send(response: ServerResponse, status: number, body: string): void {
