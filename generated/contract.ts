@@ -1831,12 +1831,12 @@ export interface components {
             /** @description When it ended, in UTC; null until then. */
             finished_at: string | null;
         };
-        KeysetMeta: {
+        KeyPageMeta: {
             /** @description The `limit` that applied. */
             limit: number;
             /**
              * Format: uuid
-             * @description What to send as `before` for the next page; null where there is none.
+             * @description What to send as `before` to read on; null where there is no more.
              */
             next_before: string | null;
         };
@@ -2525,15 +2525,6 @@ export interface components {
             settled_at: components["schemas"]["DateTime"] | null;
             /** @description In their order. */
             attempts: components["schemas"]["WebhookAttempt"][];
-        };
-        KeyPageMeta: {
-            /** @description The `limit` that applied. */
-            limit: number;
-            /**
-             * Format: uuid
-             * @description What to send as `before` to read on; null where there is no more.
-             */
-            next_before: string | null;
         };
         RedeliverAction: {
             /**
@@ -4719,7 +4710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Success"] & {
                         /** @description The newest first. */
                         data: components["schemas"]["CustomerSync"][];
-                        meta: components["schemas"]["KeysetMeta"];
+                        meta: components["schemas"]["KeyPageMeta"];
                     };
                 };
             };

@@ -79,7 +79,7 @@ test('callers while runs end: each is told of a run, and no two are open', async
   const state = { isOver: false };
   const working = (async () => {
     while (!state.isOver) {
-      for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers')) await rig.work(runId);
+      for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers')) await rig.work(runId).catch(doneAgain);
       await emptyQueueOfEnded();
     }
   })();
@@ -92,6 +92,11 @@ test('callers while runs end: each is told of a run, and no two are open', async
   const { rows } = await service.owner.query<{ id: string }>('select id from customer_sync_runs order by id');
   expect(queued.map(({ body }) => String(body['data'].run_id)).sort()).toEqual(rows.map(({ id }) => id));
 }, 120_000);
+
+/** A job that won no connection among 200 callers throws, and the queue does it again; so does the loop above. */
+function doneAgain(error: unknown): void {
+  if (!/timeout exceeded when trying to connect/.test(String(error))) throw error;
+}
 
 async function emptyQueueOfEnded(): Promise<void> {
   await service.owner.query(

@@ -25,8 +25,6 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
-  /** A synchronisation of its customers, which has failed. */
-  syncId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -68,7 +66,6 @@ export const nobody = (): Belongings => ({
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
-  syncId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -124,6 +121,7 @@ async function equip(
     const number = freshNumber();
     return { ...own, tracking_number: number, tracking_key: number };
   };
+  await plantSync(owner, tenantId, courierId);
   const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
   const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
     ...parcel(),
@@ -146,7 +144,6 @@ async function equip(
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
-    syncId: await plantSync(owner, tenantId, courierId),
   };
 }
 
@@ -196,14 +193,13 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
   return `${hash}.png`;
 }
 
-async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
-  const id = randomUUID();
+/** A synchronisation of its customers that has failed. */
+async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
   await owner.query(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
-     values ($1, $2, $3, 'schedule', 'failed', 'No answer.', now(), now())`,
-    [tenantId, id, courierId],
+     values ($1, new_id(), $2, 'schedule', 'failed', 'No answer.', now(), now())`,
+    [tenantId, courierId],
   );
-  return id;
 }
 
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
