@@ -161,7 +161,7 @@ describe('whose', () => {
 });
 
 test('200 parcels received at once while a reader polls: it never sees a gap, and ends with all', async () => {
-  let isOver = false;
+  const writing = { isOver: false };
   const seen: number[] = [];
   let polls = 0;
   const poll = async () => {
@@ -174,14 +174,14 @@ test('200 parcels received at once while a reader polls: it never sees a gap, an
     polls += 1;
   };
   const reader = (async () => {
-    while (!isOver) await poll();
+    while (!writing.isOver) await poll();
   })();
   const replies = await Promise.all(
     Array.from({ length: 200 }, (_, n) =>
       untilAdmitted(() => receive({ tracking_number: `GAP-${n}`, courier_id: IEX })),
     ),
   );
-  isOver = true;
+  writing.isOver = true;
   await reader;
   await poll();
   expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(201));
