@@ -68,6 +68,14 @@ describe('reading the settings', () => {
       TRUST_PROXY: '10.0.0.0/8, ::1',
       DATA_DIR: '/srv/crossdock',
       WEBHOOK_RETRY_SECONDS: '1,2',
+      MAIL_FROM: 'gateway@example.com',
+      SES_REGION: 'us-east-1',
+      RUN_WORKER: 'false',
+      WORKER_CONCURRENCY: '200',
+      WORKER_HEARTBEAT_SECONDS: '5',
+      METRICS_HOST: '10.0.0.5',
+      METRICS_PORT: '9464',
+      OUTBOUND_DNS_SERVERS: '192.0.2.53, [2001:db8::53]:5353',
       RATE_LIMIT_PER_MINUTE: '600',
       TOKEN_KEYS: `new:${'n:'.repeat(20)},old:${'o'.repeat(32)}`,
       ENCRYPTION_KEYS: `2:${'CD'.repeat(32)},1:${'ab'.repeat(32)}`,
@@ -76,7 +84,10 @@ describe('reading the settings', () => {
       port: 0,
       poolSize: 25,
       trustProxy: ['10.0.0.0/8', '::1'],
-      mailOutbox: '/srv/crossdock/outbox',
+      mail: { from: 'gateway@example.com', ses: { region: 'us-east-1' }, outbox: '/srv/crossdock/outbox' },
+      outbound: { allowLoopback: false, dnsServers: ['192.0.2.53', '[2001:db8::53]:5353'] },
+      worker: { inProcess: false, concurrency: 200, heartbeatSeconds: 5 },
+      metrics: { host: '10.0.0.5', port: 9464 },
       webhookRetrySeconds: [1, 2],
       rateLimitPerMinute: 600,
       embeddedPostgres: false,
@@ -198,13 +209,23 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
   });
 });
 
+test('mail through SES needs a sender, and name servers are addresses', () => {
+  expect(faultsOf({ SES_REGION: 'us-east-1' })).toEqual([
+    'MAIL_FROM must be set with SES_REGION: an address that SES may send from',
+  ]);
+  const fault = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
+  for (const OUTBOUND_DNS_SERVERS of ['ns.example.com', '192.0.2.1:', '[192.0.2.1', '1.2.3', '192.0.2.1,x'])
+    expect([OUTBOUND_DNS_SERVERS, faultsOf({ OUTBOUND_DNS_SERVERS })]).toEqual([OUTBOUND_DNS_SERVERS, [fault]]);
+  expect(faultsOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
+});
+
 test('calls to loopback are refused in production alone', () => {
   const OUTBOUND_ALLOW_LOOPBACK = 'true';
   expect(faultsOf({ ...PRODUCTION, OUTBOUND_ALLOW_LOOPBACK })).toEqual([
     'OUTBOUND_ALLOW_LOOPBACK is refused in production',
   ]);
   expect(faultsOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
-  expect(readConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outboundAllowLoopback: true });
+  expect(readConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outbound: { allowLoopback: true } });
 });
 
 describe('a boot in production', () => {

@@ -247,14 +247,27 @@ alter table events set (autovacuum_analyze_threshold = 1000);
 -- What the jobs said that nobody had delivered yet: their events, in the order of their writing, so that the feed
 -- has them. Waiting synchronisations are in package_syncs; a mail about a manifest of the past is not sent.
 alter table jobs no force row level security;
+alter table packages no force row level security;
 alter table events no force row level security;
 alter table event_counters no force row level security;
 insert into events (tenant_id, id, courier_id, sequence, type, package_id, data, occurred_at)
-select tenant_id, id, courier_id, row_number() over (partition by tenant_id, courier_id order by created_at, id),
-  kind, (payload ->> 'package_id')::uuid, payload, created_at
-from jobs where kind in ('package.created', 'package.status_changed') and courier_id is not null;
+select j.tenant_id, j.id, j.courier_id, row_number() over (partition by j.tenant_id, j.courier_id order by j.created_at, j.id),
+  j.kind, p.id,
+  -- the number as the job has it, masked where it was
+  jsonb_build_object('package_id', p.id, 'tracking_number', j.payload ->> 'tracking_number', 'house_number', p.house_number,
+    'user_code', p.user_code, 'status', j.payload ->> 'status', 'manifest_number', j.payload ->> 'manifest_number')
+  || case j.kind
+    when 'package.created' then jsonb_build_object('first_name', p.first_name, 'last_name', p.last_name,
+      'weight', p.weight_lb, 'length', p.length_in, 'width', p.width_in, 'height', p.height_in,
+      'package_type', p.package_type, 'shipper', p.shipper, 'description', p.description,
+      'entry_date_time', to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
+    else jsonb_build_object('previous_status', j.payload ->> 'previous_status') end,
+  j.created_at
+from jobs j join packages p on p.tenant_id = j.tenant_id and p.id = (j.payload ->> 'package_id')::uuid
+where j.kind in ('package.created', 'package.status_changed') and j.courier_id is not null;
 insert into event_counters (tenant_id, courier_id, last_sequence)
 select tenant_id, courier_id, max(sequence) from events group by tenant_id, courier_id;
+alter table packages force row level security;
 alter table events force row level security;
 alter table event_counters force row level security;
 drop table jobs;
