@@ -79,7 +79,8 @@ test('callers while runs end: each is told of a run, and no two are open', async
   const state = { isOver: false };
   const working = (async () => {
     while (!state.isOver) {
-      for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers')) await rig.work(runId).catch(doneAgain);
+      for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers'))
+        await rig.work(runId).catch(doneAgain);
       await emptyQueueOfEnded();
     }
   })();
