@@ -215,7 +215,10 @@ test('mail through SES needs a sender, and name servers are addresses', () => {
   ]);
   const fault = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
   for (const OUTBOUND_DNS_SERVERS of ['ns.example.com', '192.0.2.1:', '[192.0.2.1', '1.2.3', '192.0.2.1,x'])
-    expect([OUTBOUND_DNS_SERVERS, faultsOf({ OUTBOUND_DNS_SERVERS })]).toEqual([OUTBOUND_DNS_SERVERS, [fault]]);
+    expect([OUTBOUND_DNS_SERVERS, faultsOf({ OUTBOUND_DNS_SERVERS })]).toEqual([
+      OUTBOUND_DNS_SERVERS,
+      [fault],
+    ]);
   expect(faultsOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
 });
 

@@ -535,7 +535,7 @@ export type $PackageSyncPayload<ExtArgs extends runtime.Types.Extensions.Interna
     packageId: string
     courierId: string
     /**
-     * `queued`, `sending`, `sent` or `failed`. While it is queued, its one job will send the newest state.
+     * `queued`, `sending`, `sent` or `failed`. While it is queued, the newest state will be sent.
      */
     status: string
     jobId: string
