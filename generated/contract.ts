@@ -1123,7 +1123,7 @@ export interface webhooks {
         put?: never;
         /**
          * A test that was asked for
-         * @description Sent to the URL that was named as `webhook.test`. Signed and retried as *Webhooks* above says.
+         * @description Sent to the URL that was named, as `webhook.test`. Signed as *Webhooks* above says, and sent once.
          */
         post: operations["webhookTest"];
         delete?: never;

@@ -121,8 +121,9 @@ export function settleDeliveries({ db, caller }: LaneScope, results: AttemptResu
     update package_syncs s
     set status = case settled.status when 'delivered' then 'sent' else 'failed' end, settled_at = now()
     from settled
-    where ${tenantRows(db, caller, 's')} and s.job_id = settled.sync_job_id and s.status = 'sending'
-      and settled.status <> 'pending'`;
+    where ${tenantRows(db, caller, 's')} and s.job_id = settled.sync_job_id and settled.status <> 'pending'
+      -- one that had failed may be sent by a redelivery
+      and s.status in ('sending', 'failed')`;
 }
 
 /** After how many hours without a success a URL is paused. Source: the contract, "Webhooks and events". */

@@ -44,11 +44,12 @@ export function hastenDeliveries({ db, caller }: Scope, { event_id, endpoint }: 
     returning d.id`;
 }
 
-/** A new delivery of the same event. What a failed one was to synchronise is synchronised by the new one. */
+/** A new delivery of the same event; of a test, another test. What a failed one was to synchronise is synchronised by the new one. */
 export function repeatDelivery({ db, caller }: Scope, sourceId: string, id: string): Sql {
   return sql`
     insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
-    select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint, 'redelivery',
+    select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint,
+      case when d.origin = 'test' then 'test' else 'redelivery' end,
       case when d.status = 'failed' then d.sync_job_id end
     from webhook_deliveries d where ${ownRows(db, caller, 'd')} and d.id = ${sourceId}::uuid`;
 }

@@ -140,13 +140,13 @@ CREATE INDEX "events_tenant_id_occurred_at_idx" ON "events"("tenant_id", "occurr
 CREATE UNIQUE INDEX "events_tenant_id_courier_id_sequence_key" ON "events"("tenant_id", "courier_id", "sequence");
 
 -- CreateIndex
-CREATE INDEX "webhook_deliveries_tenant_id_courier_id_id_idx" ON "webhook_deliveries"("tenant_id", "courier_id", "id");
+CREATE INDEX "webhook_deliveries_tenant_id_created_at_id_idx" ON "webhook_deliveries"("tenant_id", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "webhook_deliveries_tenant_id_courier_id_created_at_id_idx" ON "webhook_deliveries"("tenant_id", "courier_id", "created_at", "id");
 
 -- CreateIndex
 CREATE INDEX "webhook_deliveries_tenant_id_event_id_idx" ON "webhook_deliveries"("tenant_id", "event_id");
-
--- CreateIndex
-CREATE INDEX "webhook_deliveries_tenant_id_created_at_idx" ON "webhook_deliveries"("tenant_id", "created_at");
 
 -- CreateIndex
 CREATE INDEX "manifest_mails_tenant_id_manifest_id_idx" ON "manifest_mails"("tenant_id", "manifest_id");
@@ -228,9 +228,11 @@ alter table couriers
 -- What is due, lane by lane: a lane is one URL of one courier.
 create index webhook_deliveries_due on webhook_deliveries (tenant_id, courier_id, endpoint, next_attempt_at)
   where status = 'pending';
--- What was given up, which the log is asked for most; they are few, so that these cost next to nothing.
-create index webhook_deliveries_failed on webhook_deliveries (tenant_id, id) where status = 'failed';
-create index webhook_deliveries_failed_of_courier on webhook_deliveries (tenant_id, courier_id, id) where status = 'failed';
+-- What was given up, which the log is asked for most, and tests; they are few, so that these cost next to nothing.
+create index webhook_deliveries_failed on webhook_deliveries (tenant_id, created_at, id) where status = 'failed';
+create index webhook_deliveries_failed_of_courier on webhook_deliveries (tenant_id, courier_id, created_at, id)
+  where status = 'failed';
+create index webhook_deliveries_tests on webhook_deliveries (tenant_id, created_at, id) where origin = 'test';
 -- What waits to be synchronised, in the order in which it was asked for.
 create index package_syncs_waiting on package_syncs (tenant_id, courier_id, requested_at, package_id)
   where status = 'queued';
