@@ -12,6 +12,7 @@ import type { Bench, Row } from './bench/measure.js';
 import { addPackagesRow, exportRow, listPackagesRow, previewRow } from './bench/package-rows.js';
 import { listPrealertsRow, submitRow } from './bench/prealert-rows.js';
 import { startBenchService } from './bench/service.js';
+import { deliverRow } from './bench/webhook-rows.js';
 import { runScript } from './script.js';
 
 const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
@@ -54,6 +55,7 @@ async function measure(config: Config, bench: Bench, print: (line: string) => vo
     ['invoice preview', () => previewRow(bench, large)],
     ['add packages', () => addPackagesRow(bench, large)],
     ['upload customers', () => uploadRow(bench, small)],
+    ['deliver webhooks', () => deliverRow(bench, small)],
     ['login flood', () => floodRow(bench, print)],
   ];
   const words = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -21,14 +22,18 @@ import { setEndpoints, webhookSecret } from './support/webhooks.js';
 
 const COURIERS = 10;
 const WORKERS = 4;
-const KILLS = 50;
-const RESTARTS = 5;
-// 10,000 events in three ways
-const DISPATCHED = 5_000;
-const SHIPPED = 3_000;
-const SCANNED = 2_000;
+// npm run chaos asks for more
+const KILLS = Number(process.env['CHAOS_KILLS'] ?? 10);
+const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? 5);
+/** Events for each kill, caused in three ways. */
+const DISPATCHED = 100;
+const SHIPPED = 60;
+const SCANNED = 40;
+const EVENTS = KILLS * (DISPATCHED + SHIPPED + SCANNED);
+/** How many more must have arrived before the next kill, so that it meets workers at work. */
+const FLOWING = 20;
 
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 60_000 + KILLS * 6_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 let server: OwnServer;
 let replica: Replica;
@@ -41,6 +46,7 @@ beforeAll(async () => {
   server = await startOwnServer();
   await server.query('create database crossdock');
   replica = await startReplica({ DATABASE_URL: server.urlOf('crossdock'), RUN_WORKER: 'false' });
+  stepBack(replica);
   owner = new pg.Pool({ connectionString: server.urlOf('crossdock'), max: 4 });
   owner.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   // a little slow, so that much is under way at any time
@@ -60,38 +66,51 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
+/** Behind all else that runs here, so that the tests beside this one keep their time. */
+function stepBack(program: Running): Running {
+  if (program.child.pid !== undefined) setPriority(program.child.pid, 15);
+  return program;
+}
+
 const startWorker = () =>
-  run('src/worker.js', {
-    DATABASE_URL: server.urlOf('crossdock'),
-    LOG_LEVEL: 'silent',
-    OUTBOUND_ALLOW_LOOPBACK: 'true',
-    WORKER_HEARTBEAT_SECONDS: '1',
-  });
+  stepBack(
+    run('src/worker.js', {
+      DATABASE_URL: server.urlOf('crossdock'),
+      LOG_LEVEL: 'silent',
+      OUTBOUND_ALLOW_LOOPBACK: 'true',
+      WORKER_HEARTBEAT_SECONDS: '1',
+      // so that no worker has all the lanes
+      WORKER_CONCURRENCY: '6',
+    }),
+  );
 
 test(
-  `${DISPATCHED + SHIPPED + SCANNED} events, ${KILLS} kills of workers and ${RESTARTS} restarts of PostgreSQL: each event arrives, duplicates are those that were under way`,
+  `${EVENTS} events, ${KILLS} kills of workers and ${KILLS / KILLS_PER_RESTART} restarts of PostgreSQL: each event arrives, again only what was under way`,
   async () => {
     const couriers = await makeCouriers();
-    const dispatched = await makePackages(couriers, DISPATCHED, 'DISPATCHED');
-    const shipped = await makePackages(couriers, SHIPPED, 'SHIPPED');
-    const load = Promise.all([dispatch(dispatched), ship(shipped), scan()]);
-
+    const dispatched = await makePackages(couriers, KILLS * DISPATCHED, 'DISPATCHED');
+    const shipped = await makePackages(couriers, KILLS * SHIPPED, 'SHIPPED');
+    const load: Promise<unknown>[] = [];
     const broken = new Map<string, Set<number>>();
+
     for (let kill = 1; kill <= KILLS; kill += 1) {
-      await sleep(Math.random() * 1_000);
+      load.push(dispatch(dispatched.splice(0, DISPATCHED)), ship(shipped.splice(0, SHIPPED)), scan(couriers));
+      const before = receiver.received.length;
+      await until(async () => receiver.received.length >= before + FLOWING);
+      await sleep(Math.random() * 200);
       const victim = await workingOne();
       victim.child.kill('SIGKILL');
       await victim.ended;
       note(broken, await claimed());
       workers[workers.indexOf(victim)] = startWorker();
-      if (kill % (KILLS / RESTARTS) === 0) {
+      if (kill % KILLS_PER_RESTART === 0) {
         await server.shutDown();
         await server.restart();
         note(broken, await claimed());
       }
     }
-    await load;
-    await until(async () => (await count("webhook_deliveries where status = 'pending'")) === 0, LIMIT_MS / 2);
+    await Promise.all(load);
+    await until(async () => (await count(OPEN)) === 0, LIMIT_MS / 2);
 
     const { rows } = await owner.query<{ id: string }>('select id from events');
     const times = new Map<string, number>();
@@ -100,11 +119,13 @@ test(
       times.set(id, (times.get(id) ?? 0) + 1);
       expect(verified(webhookSecret('s'), request)).toMatchObject({ event_id: id });
     }
-    expect(rows).toHaveLength(DISPATCHED + SHIPPED + SCANNED);
+    expect(rows).toHaveLength(EVENTS);
     expect(rows.filter(({ id }) => !times.has(id))).toEqual([]);
     expect(times.size).toBe(rows.length);
-    // again came what was under way when something was broken, and each as often at most
-    for (const [id, number] of times) expect(number).toBeLessThanOrEqual(1 + (broken.get(id)?.size ?? 0));
+    // again came what was under way when something was broken, each as often at most, and what was answered too late
+    const late = await failedAttempts();
+    for (const [id, number] of times)
+      expect(number).toBeLessThanOrEqual(1 + (broken.get(id)?.size ?? 0) + (late.get(id) ?? 0));
     expect(receiver.received.length).toBeGreaterThan(times.size);
     expect(await count("webhook_deliveries where status <> 'delivered'")).toBe(0);
     expect(await count("package_syncs where status <> 'sent'")).toBe(0);
@@ -140,39 +161,25 @@ async function makePackages(couriers: string[], number: number, prefix: string):
   return rows.map(({ id }) => id);
 }
 
-/** 250 at a time, so that there is work for as long as workers are killed. */
-async function dispatch(packageIds: string[]): Promise<void> {
-  for (let from = 0; from < packageIds.length; from += 250) {
-    const package_ids = packageIds.slice(from, from + 250);
-    await untilServed('/api/RetrievePackages.php', { action: 'queue_dispatch', package_ids });
-    await sleep(2_000);
-  }
+async function dispatch(package_ids: string[]): Promise<void> {
+  await untilServed('/api/RetrievePackages.php', { action: 'queue_dispatch', package_ids });
 }
 
-/** In manifests of 250, one after the other. */
-async function ship(packageIds: string[]): Promise<void> {
-  for (let from = 0; from < packageIds.length; from += 250) {
-    const { manifest_id } = await untilServed('/api/CreateManifest.php', {});
-    const manage = (body: object) => untilServed('/api/ManageManifest.php', { manifest_id, ...body });
-    await manage({ action: 'add_packages', package_ids: packageIds.slice(from, from + 250) });
-    await sleep(2_000);
-    for (const status of ['ready', 'shipped']) await manage({ action: 'update_meta', status });
-  }
+/** On a manifest of their own. */
+async function ship(package_ids: string[]): Promise<void> {
+  const { manifest_id } = await untilServed('/api/CreateManifest.php', {});
+  const manage = (body: object) => untilServed('/api/ManageManifest.php', { manifest_id, ...body });
+  await manage({ action: 'add_packages', package_ids });
+  for (const status of ['ready', 'shipped']) await manage({ action: 'update_meta', status });
 }
 
-/** Ten scanners. */
-async function scan(): Promise<void> {
-  const { rows } = await owner.query<{ id: string }>("select id from couriers where code like 'CHAOS%'");
-  let next = 0;
-  const scanner = async () => {
-    while (next < SCANNED) {
-      const n = (next += 1);
-      const body = { tracking_number: `SCANNED-${n}`, weight: 1, courier_id: rows[n % rows.length]?.id };
-      await untilServed('/api/ReceivePackage.php', body);
-      await sleep(150);
-    }
-  };
-  await Promise.all(Array.from({ length: 10 }, scanner));
+let scans = 0;
+async function scan(couriers: string[]): Promise<void> {
+  for (let n = 0; n < SCANNED; n += 1) {
+    const tracking_number = `SCANNED-${(scans += 1)}`;
+    const courier_id = couriers[scans % couriers.length];
+    await untilServed('/api/ReceivePackage.php', { tracking_number, weight: 1, courier_id });
+  }
 }
 
 /** Calls until the answer is a success: what a client does that is told 503, or nothing. */
@@ -195,6 +202,19 @@ async function count(what: string): Promise<number> {
   // a pooled connection that a restart broke is noticed when it is used
   const { rows } = await ask().catch(() => ask());
   return rows[0]?.n ?? -1;
+}
+
+/** What is still to be sent. */
+const OPEN = `(select id from webhook_deliveries where status = 'pending'
+  union all select package_id from package_syncs where status in ('queued', 'sending')) as waiting`;
+
+/** How many attempts of each event ended without an answer in time, which the receiver may have got all the same. */
+async function failedAttempts(): Promise<Map<string, number>> {
+  const { rows } = await owner.query<{ event_id: string; n: number }>(
+    `select event_id, count(*)::int as n from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+     where outcome <> 'delivered' group by event_id`,
+  );
+  return new Map(rows.map(({ event_id, n }) => [event_id, n]));
 }
 
 type Claim = { event_id: string; claimed_until: Date };

@@ -16,6 +16,7 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
       DATABASE_OWNER_URL: ownerUrl,
       PORT: String(PORT),
       POOL_SIZE: '10',
+      OUTBOUND_ALLOW_LOOPBACK: 'true',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
