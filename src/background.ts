@@ -65,7 +65,7 @@ export function startBackground({ config, connection, log, metrics }: Background
       stopping.abort();
       await queue.stop(withinMs);
       // cuts what a receiver has not answered yet
-      await outbound.close();
+      await outbound.destroy();
       await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(RELEASE_MS)]);
     },
   };

@@ -45,7 +45,6 @@ const OLD: Old[] = [
 const deleteSome = (tenantId: string, { table, where }: Old): Sql => sql`
   with doomed as (
     select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${AT_MOST}::int
-    for update skip locked
   ), gone as (
     delete from ${table} old using doomed where old.tenant_id = ${tenantId}::uuid and old.ctid = doomed.ctid returning 1
   )

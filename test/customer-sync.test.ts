@@ -669,7 +669,7 @@ describe('a target that fails', () => {
     const real = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
     const limits: number[] = [];
     await rig.work(runId, {
-      close: () => real.close(),
+      ...real,
       send(request) {
         limits.push(request.timeoutMs);
         return real.send({ ...request, timeoutMs: 300 });

@@ -79,6 +79,8 @@ const startWorker = () =>
       LOG_LEVEL: 'silent',
       OUTBOUND_ALLOW_LOOPBACK: 'true',
       WORKER_HEARTBEAT_SECONDS: '1',
+      // an answer that came too late on a busy machine must not wait for minutes
+      WEBHOOK_RETRY_SECONDS: Array(10).fill('1').join(','),
       // so that no worker has all the lanes
       WORKER_CONCURRENCY: '6',
     }),

@@ -39,7 +39,10 @@ export type OutboundReply =
 /** Calls what couriers ask us to call. Never throws for what a target does, never follows a redirect. */
 export type OutboundClient = {
   send(request: OutboundRequest): Promise<OutboundReply>;
+  /** Waits for what is under way. */
   close(): Promise<void>;
+  /** Cuts it off: unreachable. */
+  destroy(): Promise<void>;
 };
 
 export type MakeOutboundClient = (config: OutboundConfig) => OutboundClient;
@@ -74,6 +77,10 @@ export function makeOutboundClient(
     close() {
       closing ??= connections.close().then(() => resolver.cancel());
       return closing;
+    },
+    async destroy() {
+      await connections.destroy();
+      resolver.cancel();
     },
   };
 }

@@ -8,6 +8,8 @@ export type Connections = {
   dispatch(request: StoppableRequest, handler: Dispatcher.DispatchHandler): boolean;
   /** Waits for the requests that are under way. */
   close(): Promise<void>;
+  /** Cuts them off. */
+  destroy(): Promise<void>;
 };
 
 const LIMITS = {
