@@ -10,6 +10,7 @@ import type { TaskDeps } from './tasks.js';
  * minute later it is made good.
  */
 export async function sweep({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
+  await db.pool.query(DROP_SUPERSEDED);
   for (const caller of await systemCallers(db)) {
     const due = sql`
       select d.courier_id, d.endpoint from webhook_deliveries d
@@ -22,3 +23,9 @@ export async function sweep({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
     await settleAbandonedRuns(db, caller.tenantId);
   }
 }
+
+// A lane's job that was woken anew while it ran has handed its key to the one that follows. If it then failed, or its
+// worker was killed, it stays behind for good, and looks like one that was given up.
+const DROP_SUPERSEDED = `select graphile_worker.complete_jobs(array(
+  select id from graphile_worker.jobs
+  where task_identifier = 'deliver' and key is null and attempts >= max_attempts and locked_at is null))`;

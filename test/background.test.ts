@@ -166,13 +166,17 @@ describe('a worker that is killed', () => {
     // what had not been begun waits for no more than the lane
     await receive();
     startWorker();
-    await until(async () => receiver.received.length === 2);
+    await until(async () => receiver.received.length >= 2);
     expect(performance.now() - killedMs).toBeLessThan(20_000);
-    await until(async () => receiver.received.length === 3, 45_000);
+    await until(async () => receiver.received.length >= 3, 45_000);
     expect(performance.now() - killedMs).toBeGreaterThan(15_000);
     const [first, , again] = receiver.received;
     expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     await until(async () => (await count("webhook_deliveries where status = 'delivered'")) === 2);
+    // the dead worker's own job was followed by another: nobody will do it, and nobody need look into it
+    await until(async () => (await count('graphile_worker.jobs')) === 1);
+    await sweep({ db: service.db });
+    expect(await count('graphile_worker.jobs')).toBe(0);
   }, 90_000);
 
   test('one that lives keeps its work, however long it takes', async () => {
