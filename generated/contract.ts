@@ -2477,10 +2477,10 @@ export interface components {
             /** @description How long it took, in milliseconds. */
             duration_ms: number;
             /**
-             * @description `delivered`: a status from 200 to 299. `rejected`: another status. `timeout`: no whole answer in 10 seconds. `unreachable`: no connection, or a broken one. `unsafe_target`: the name does not lead to public addresses alone. `too_large`: the answer was longer than we read.
+             * @description `delivered`: a status from 200 to 299. `rejected`: another status. `timeout`: no answer in 10 seconds. `unreachable`: no connection, or a broken one. `unsafe_target`: the name does not lead to public addresses alone.
              * @enum {string}
              */
-            outcome: "delivered" | "rejected" | "timeout" | "unreachable" | "unsafe_target" | "too_large";
+            outcome: "delivered" | "rejected" | "timeout" | "unreachable" | "unsafe_target";
             /** @description What your server answered; null where it did not. */
             http_status: number | null;
             /** @description The first 1,024 characters of the answer. */

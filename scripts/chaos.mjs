@@ -1,9 +1,8 @@
 // npm run chaos: 10,000 events while workers are killed 50 times and PostgreSQL is restarted 5 times; the gate does a fifth
 // of it. `npm run chaos -- --kills 200` does more: 200 events for each kill, a restart after every tenth.
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { prepare, root } from './prepare.mjs';
+import { runJest } from './jest.mjs';
+import { prepare } from './prepare.mjs';
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '50' } } });
 if (!/^\d{1,4}0$/.test(values.kills)) {
@@ -12,18 +11,4 @@ if (!/^\d{1,4}0$/.test(values.kills)) {
 }
 
 prepare();
-const jest = spawn(
-  process.execPath,
-  [
-    '--experimental-vm-modules',
-    '--no-warnings',
-    join(root, 'node_modules/jest/bin/jest.js'),
-    'test/outbound-chaos.test.ts',
-  ],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, CHAOS_KILLS: values.kills, CHAOS_KILLS_PER_RESTART: '10' },
-  },
-);
-jest.on('exit', (code) => process.exit(code ?? 1));
+runJest(['test/outbound-chaos.test.ts'], { CHAOS_KILLS: values.kills, CHAOS_KILLS_PER_RESTART: '10' });

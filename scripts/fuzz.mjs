@@ -1,9 +1,8 @@
 // npm run fuzz -- --requests 1000000 --seed 7: the gate's fuzzing, longer or otherwise. It prints what was taken and
 // refused of each operation, and on a failure the seed and the smallest request that shows it.
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { prepare, root } from './prepare.mjs';
+import { runJest } from './jest.mjs';
+import { prepare } from './prepare.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -20,18 +19,4 @@ for (const [name, value] of Object.entries(values)) {
 
 prepare();
 process.stdout.write(`${values.requests} requests, seed ${values.seed}\n`);
-const jest = spawn(
-  process.execPath,
-  [
-    '--experimental-vm-modules',
-    '--no-warnings',
-    join(root, 'node_modules/jest/bin/jest.js'),
-    'test/contract/fuzz.test.ts',
-  ],
-  {
-    cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed },
-  },
-);
-jest.on('exit', (code) => process.exit(code ?? 1));
+runJest(['test/contract/fuzz.test.ts'], { FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed });

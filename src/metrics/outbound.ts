@@ -1,13 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-const ATTEMPT_OUTCOMES = [
-  'delivered',
-  'rejected',
-  'timeout',
-  'unreachable',
-  'unsafe_target',
-  'too_large',
-] as const;
+const ATTEMPT_OUTCOMES = ['delivered', 'rejected', 'timeout', 'unreachable', 'unsafe_target'] as const;
 const MAIL_RESULTS = ['sent', 'skipped', 'retried', 'failed'] as const;
 const SYNC_RESULTS = ['succeeded', 'failed'] as const;
 

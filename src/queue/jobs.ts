@@ -1,9 +1,10 @@
 import { sql, type Sql } from '../db/transaction.js';
+import type { Lane } from './lanes.js';
 
 /** What workers do, and what each is told. Ids only: the rows they name are read in the tenant's scope. */
 export type Jobs = {
   /** Sends what is due in a lane, see lanes.ts. */
-  deliver: { tenantId: string; courierId: string; endpoint: 'add_package' | 'update_package' };
+  deliver: Lane;
   sendManifestMail: { tenantId: string; mailId: string };
   syncCustomers: { tenantId: string; runId: string };
   /** On the clock: queues a run for each courier that has a URL for it. */

@@ -1,6 +1,7 @@
 import type { SystemCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
 import { raw, sql, type Db, type Sql } from '../db/transaction.js';
+import type { AttemptOutcome } from '../metrics/outbound.js';
 import { wakeLanesWhenDue, type Lane } from '../queue/lanes.js';
 import type { EventRow } from './event-view.js';
 
@@ -79,7 +80,7 @@ export type AttemptResult = {
   number: number;
   started_at: string;
   duration_ms: number;
-  outcome: 'delivered' | 'rejected' | 'timeout' | 'unreachable' | 'unsafe_target';
+  outcome: AttemptOutcome;
   http_status: number | null;
   response_start: string | null;
   error: string | null;

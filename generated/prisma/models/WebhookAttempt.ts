@@ -721,7 +721,7 @@ export type $WebhookAttemptPayload<ExtArgs extends runtime.Types.Extensions.Inte
     startedAt: Date
     durationMs: number
     /**
-     * `delivered`, `rejected` (another status than 2xx), `timeout`, `unreachable`, `unsafe_target` or `too_large`.
+     * `delivered`, `rejected` (another status than 2xx), `timeout`, `unreachable` or `unsafe_target`.
      */
     outcome: string
     httpStatus: number | null

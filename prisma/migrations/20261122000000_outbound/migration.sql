@@ -208,7 +208,7 @@ alter table webhook_deliveries
 
 alter table webhook_attempts
   add constraint outcome_is_known
-    check (outcome in ('delivered', 'rejected', 'timeout', 'unreachable', 'unsafe_target', 'too_large')),
+    check (outcome in ('delivered', 'rejected', 'timeout', 'unreachable', 'unsafe_target')),
   add constraint response_start_is_bounded check (length(response_start) <= 1024);
 
 alter table webhook_endpoints add constraint endpoint_is_known check (endpoint in ('add_package', 'update_package'));
