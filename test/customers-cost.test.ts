@@ -3,6 +3,7 @@ import type { QueryOf } from '../src/contract/types.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from '../src/customers/list-queries.js';
 import { readInScope, sql, type Sql } from '../src/db/transaction.js';
 import { DEMO } from '../src/demo/seed.js';
+import { until } from './support/processes.js';
 import { startService, type Service } from './support/service.js';
 
 let service: Service;
@@ -45,8 +46,21 @@ async function fillTo(count: number): Promise<void> {
      from couriers, generate_series(1, $1::int) n where tenant_id = $2 on conflict do nothing`,
     [count, DEMO.tenants.demo],
   );
-  await service.owner.query('vacuum analyze customers');
+  await until(isAllVisible);
+  await service.owner.query('analyze customers');
   await service.owner.query('vacuum analyze customer_tallies');
+}
+
+/**
+ * An index alone answers only of pages that a vacuum found visible to all, and with synchronous_commit off it does not
+ * see a commit as one until its log is on disk: no other commit of ours may follow it, so analyze comes after.
+ */
+async function isAllVisible(): Promise<boolean> {
+  await service.owner.query('vacuum customers');
+  const { rows } = await service.owner.query(
+    `select relallvisible >= relpages as is_all from pg_class where oid = 'customers'::regclass`,
+  );
+  return rows[0]?.is_all === true;
 }
 
 /** How many blocks a statement looks at: unlike time, the same on a machine that is busy. */
