@@ -5278,7 +5278,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
-                     *           "invoice_number": "INV-IEX-0002",
+                     *           "invoice_number": "INV-000002",
                      *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
                      *           "courier_name": "Island Express",
                      *           "courier_code": "IEX",
@@ -5295,7 +5295,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
-                     *           "invoice_number": "INV-IEX-0001",
+                     *           "invoice_number": "INV-000001",
                      *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
                      *           "courier_name": "Island Express",
                      *           "courier_code": "IEX",

@@ -14,6 +14,9 @@ export type AuditFact = {
     | 'courier'
     | 'customer'
     | 'customer_sync'
+    | 'bill'
+    | 'warehouse'
+    | 'carrier'
     | 'tenant';
   entityId: string;
   /** What changed, as the columns were; absent on creation. */

@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { billHandlers } from './bills/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
@@ -28,6 +29,7 @@ export function makeHandlers(deps: Deps) {
     ...manifestHandlers(deps),
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
+    ...billHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

@@ -16,6 +16,7 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 // What may differ from one load to the next: dates, what is derived from them, salts and nonces.
 const MOVING = [
   ...['created_at', 'updated_at', 'received_at', 'occurred_at', 'start_date', 'end_date', 'flight_date'],
+  ...['published_at', 'received_on', 'recorded_at'],
   ...['manifest_number', 'password_hash', 'totp_secret', 'api_key_cipher'],
 ];
 const TABLES = [
@@ -30,6 +31,7 @@ const TABLES = [
     'airlines',
   ],
   ...['customers', 'prealerts', 'packages', 'package_events', 'manifests', 'bills'],
+  ...['bill_lines', 'bill_payments', 'bill_counters'],
 ];
 
 const secrets = openSecrets(readConfig({}).secrets);
@@ -270,6 +272,22 @@ describe('what the demo tenant holds', () => {
       { id: DEMO.bills.published, status: 'published', counts: true, ties: true, owes: true },
       { id: DEMO.bills.draft, status: 'draft', counts: true, ties: true, owes: true },
     ]);
+  });
+
+  test('its lines and payments add up to what each bill says, and the counter stands at the last', async () => {
+    const bills = await rows(
+      `select b.status, b.invoice_number, b.total_packages = count(l.id) as counts, b.subtotal = sum(l.amount_usd) as ties,
+         b.paid_amount = coalesce((select sum(p.amount_usd) from bill_payments p where p.bill_id = b.id), 0) as paid,
+         bool_and(l.package_id is not null and l.tier is not null) as named
+       from bills b join bill_lines l on l.bill_id = b.id group by b.tenant_id, b.id order by b.id`,
+    );
+    const good = { counts: true, ties: true, paid: true, named: true };
+    expect(bills).toEqual([
+      { status: 'paid', invoice_number: 'INV-000001', ...good },
+      { status: 'published', invoice_number: 'INV-000002', ...good },
+      { status: 'draft', invoice_number: expect.stringMatching(/^DRAFT-/), ...good },
+    ]);
+    expect(await rows('select last_number from bill_counters')).toEqual([{ last_number: 2 }]);
   });
 
   test('pre-alerts are in all three statuses, and agree with what was received', async () => {

@@ -132,9 +132,25 @@ export type Manifest = Prisma.ManifestModel
 export type RateTier = Prisma.RateTierModel
 /**
  * Model Bill
- * A stored invoice.
+ * A stored invoice. Once it is published, only its payments and its status change.
  */
 export type Bill = Prisma.BillModel
+/**
+ * Model BillLine
+ * What a bill charges for. Lines of packages are copies: what becomes of the package later changes no bill.
+ */
+export type BillLine = Prisma.BillLineModel
+/**
+ * Model BillPayment
+ * Money received for a bill. A mistake is voided, never deleted.
+ */
+export type BillPayment = Prisma.BillPaymentModel
+/**
+ * Model BillCounter
+ * The number of the tenant's last published bill. Its row is held from the numbering to the commit, so that no
+ * number is skipped or given twice.
+ */
+export type BillCounter = Prisma.BillCounterModel
 /**
  * Model AuditEntry
  * Who changed what, before and after, append-only; written in the transaction of the change.

@@ -14,6 +14,8 @@ const KINDS = {
   customer: '03',
   bill: '04',
   backupCode: '05',
+  billLine: '06',
+  payment: '08',
   receivedEvent: '11',
   shippedEvent: '12',
 } as const;

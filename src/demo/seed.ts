@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { hashPassword } from '../auth/passwords.js';
 import type { Secrets } from '../auth/secrets.js';
-import { billRows } from './bills.js';
+import { insertBills } from './bills.js';
 import { courierRow } from './couriers.js';
 import { customerRows } from './customers.js';
 import { DEMO } from './demo.js';
@@ -74,7 +74,7 @@ async function loadDemo(client: pg.ClientBase, enrolment: Enrolment): Promise<vo
   await insertRows(client, 'prealerts', demoPrealertRows(packages, now));
   await insertRows(client, 'packages', packages);
   await insertRows(client, 'package_events', eventRows(packages, DEMO.users.warehouse));
-  await insertRows(client, 'bills', billRows(packages, now));
+  await insertBills(client, packages, now);
 }
 
 async function loadTwo(client: pg.ClientBase, enrolment: Enrolment): Promise<void> {

@@ -26,6 +26,12 @@ export function feeCents(tiers: Tier[], weightLb: number): number {
   return Math.round(Number(tier?.feeUsd ?? 0) * 100);
 }
 
+/** As a bill's line names it; null where no tier covers the weight. */
+export function tierLabel(tiers: Tier[], weightLb: number): string | null {
+  const tier = tiers.find(({ startLb, endLb }) => weightLb >= startLb && weightLb <= endLb);
+  return tier ? `${tier.startLb}-${tier.endLb} lb` : null;
+}
+
 function tierRows(tenant: TenantSlug, courier: CourierCode | null, tiers: Tier[]): Row[] {
   return tiers.map(({ startLb, endLb, feeUsd }) => ({
     tenant_id: DEMO.tenants[tenant],

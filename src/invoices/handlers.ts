@@ -1,7 +1,5 @@
 import type { Handlers } from '../../generated/handlers.js';
 import type { Deps } from '../deps.js';
-import { viewBills } from './bill-view.js';
-import { loadBills } from './bills.js';
 import { previewInvoice } from './invoices.js';
 import { viewPreview } from './view.js';
 
@@ -16,6 +14,5 @@ export function invoiceHandlers({ db }: Deps) {
         data,
       };
     },
-    loadCourierBills: async ({ query, caller }) => viewBills(await loadBills(db, caller, query)),
-  } satisfies Pick<Handlers, 'generateCourierInvoice' | 'loadCourierBills'>;
+  } satisfies Pick<Handlers, 'generateCourierInvoice'>;
 }

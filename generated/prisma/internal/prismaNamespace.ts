@@ -420,6 +420,9 @@ export const ModelName = {
   Manifest: 'Manifest',
   RateTier: 'RateTier',
   Bill: 'Bill',
+  BillLine: 'BillLine',
+  BillPayment: 'BillPayment',
+  BillCounter: 'BillCounter',
   AuditEntry: 'AuditEntry',
   EventCounter: 'EventCounter',
   Event: 'Event',
@@ -444,7 +447,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "auditEntry" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2150,6 +2153,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    BillLine: {
+      payload: Prisma.$BillLinePayload<ExtArgs>
+      fields: Prisma.BillLineFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BillLineFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BillLineFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>
+        }
+        findFirst: {
+          args: Prisma.BillLineFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BillLineFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>
+        }
+        findMany: {
+          args: Prisma.BillLineFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>[]
+        }
+        create: {
+          args: Prisma.BillLineCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>
+        }
+        createMany: {
+          args: Prisma.BillLineCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BillLineCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>[]
+        }
+        delete: {
+          args: Prisma.BillLineDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>
+        }
+        update: {
+          args: Prisma.BillLineUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>
+        }
+        deleteMany: {
+          args: Prisma.BillLineDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BillLineUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BillLineUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>[]
+        }
+        upsert: {
+          args: Prisma.BillLineUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillLinePayload>
+        }
+        aggregate: {
+          args: Prisma.BillLineAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBillLine>
+        }
+        groupBy: {
+          args: Prisma.BillLineGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillLineGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BillLineCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillLineCountAggregateOutputType> | number
+        }
+      }
+    }
+    BillPayment: {
+      payload: Prisma.$BillPaymentPayload<ExtArgs>
+      fields: Prisma.BillPaymentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BillPaymentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BillPaymentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>
+        }
+        findFirst: {
+          args: Prisma.BillPaymentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BillPaymentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>
+        }
+        findMany: {
+          args: Prisma.BillPaymentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>[]
+        }
+        create: {
+          args: Prisma.BillPaymentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>
+        }
+        createMany: {
+          args: Prisma.BillPaymentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BillPaymentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>[]
+        }
+        delete: {
+          args: Prisma.BillPaymentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>
+        }
+        update: {
+          args: Prisma.BillPaymentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>
+        }
+        deleteMany: {
+          args: Prisma.BillPaymentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BillPaymentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BillPaymentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>[]
+        }
+        upsert: {
+          args: Prisma.BillPaymentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillPaymentPayload>
+        }
+        aggregate: {
+          args: Prisma.BillPaymentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBillPayment>
+        }
+        groupBy: {
+          args: Prisma.BillPaymentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillPaymentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BillPaymentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillPaymentCountAggregateOutputType> | number
+        }
+      }
+    }
+    BillCounter: {
+      payload: Prisma.$BillCounterPayload<ExtArgs>
+      fields: Prisma.BillCounterFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BillCounterFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BillCounterFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>
+        }
+        findFirst: {
+          args: Prisma.BillCounterFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BillCounterFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>
+        }
+        findMany: {
+          args: Prisma.BillCounterFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>[]
+        }
+        create: {
+          args: Prisma.BillCounterCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>
+        }
+        createMany: {
+          args: Prisma.BillCounterCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BillCounterCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>[]
+        }
+        delete: {
+          args: Prisma.BillCounterDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>
+        }
+        update: {
+          args: Prisma.BillCounterUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>
+        }
+        deleteMany: {
+          args: Prisma.BillCounterDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BillCounterUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BillCounterUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>[]
+        }
+        upsert: {
+          args: Prisma.BillCounterUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillCounterPayload>
+        }
+        aggregate: {
+          args: Prisma.BillCounterAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBillCounter>
+        }
+        groupBy: {
+          args: Prisma.BillCounterGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillCounterGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BillCounterCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillCounterCountAggregateOutputType> | number
+        }
+      }
+    }
     AuditEntry: {
       payload: Prisma.$AuditEntryPayload<ExtArgs>
       fields: Prisma.AuditEntryFieldRefs
@@ -3175,20 +3400,73 @@ export const BillScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   invoiceNumber: 'invoiceNumber',
+  sequenceNumber: 'sequenceNumber',
   courierId: 'courierId',
   serviceType: 'serviceType',
   startDate: 'startDate',
   endDate: 'endDate',
   totalPackages: 'totalPackages',
+  taxRate: 'taxRate',
   subtotal: 'subtotal',
   taxAmount: 'taxAmount',
   totalAmount: 'totalAmount',
   paidAmount: 'paidAmount',
   status: 'status',
-  createdAt: 'createdAt'
+  billFrom: 'billFrom',
+  billTo: 'billTo',
+  remarks: 'remarks',
+  createdAt: 'createdAt',
+  publishedAt: 'publishedAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]
+
+
+export const BillLineScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  billId: 'billId',
+  courierId: 'courierId',
+  position: 'position',
+  kind: 'kind',
+  description: 'description',
+  packageId: 'packageId',
+  trackingNumber: 'trackingNumber',
+  houseNumber: 'houseNumber',
+  userCode: 'userCode',
+  receivedAt: 'receivedAt',
+  weightLb: 'weightLb',
+  tier: 'tier',
+  rateUsd: 'rateUsd',
+  amountUsd: 'amountUsd'
+} as const
+
+export type BillLineScalarFieldEnum = (typeof BillLineScalarFieldEnum)[keyof typeof BillLineScalarFieldEnum]
+
+
+export const BillPaymentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  billId: 'billId',
+  courierId: 'courierId',
+  amountUsd: 'amountUsd',
+  method: 'method',
+  reference: 'reference',
+  receivedOn: 'receivedOn',
+  recordedAt: 'recordedAt',
+  voidedAt: 'voidedAt',
+  voidReason: 'voidReason'
+} as const
+
+export type BillPaymentScalarFieldEnum = (typeof BillPaymentScalarFieldEnum)[keyof typeof BillPaymentScalarFieldEnum]
+
+
+export const BillCounterScalarFieldEnum = {
+  tenantId: 'tenantId',
+  lastNumber: 'lastNumber'
+} as const
+
+export type BillCounterScalarFieldEnum = (typeof BillCounterScalarFieldEnum)[keyof typeof BillCounterScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {
@@ -3682,6 +3960,9 @@ export type GlobalOmitConfig = {
   manifest?: Prisma.ManifestOmit
   rateTier?: Prisma.RateTierOmit
   bill?: Prisma.BillOmit
+  billLine?: Prisma.BillLineOmit
+  billPayment?: Prisma.BillPaymentOmit
+  billCounter?: Prisma.BillCounterOmit
   auditEntry?: Prisma.AuditEntryOmit
   eventCounter?: Prisma.EventCounterOmit
   event?: Prisma.EventOmit

@@ -74,6 +74,9 @@ export const ModelName = {
   Manifest: 'Manifest',
   RateTier: 'RateTier',
   Bill: 'Bill',
+  BillLine: 'BillLine',
+  BillPayment: 'BillPayment',
+  BillCounter: 'BillCounter',
   AuditEntry: 'AuditEntry',
   EventCounter: 'EventCounter',
   Event: 'Event',
@@ -421,20 +424,73 @@ export const BillScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   invoiceNumber: 'invoiceNumber',
+  sequenceNumber: 'sequenceNumber',
   courierId: 'courierId',
   serviceType: 'serviceType',
   startDate: 'startDate',
   endDate: 'endDate',
   totalPackages: 'totalPackages',
+  taxRate: 'taxRate',
   subtotal: 'subtotal',
   taxAmount: 'taxAmount',
   totalAmount: 'totalAmount',
   paidAmount: 'paidAmount',
   status: 'status',
-  createdAt: 'createdAt'
+  billFrom: 'billFrom',
+  billTo: 'billTo',
+  remarks: 'remarks',
+  createdAt: 'createdAt',
+  publishedAt: 'publishedAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]
+
+
+export const BillLineScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  billId: 'billId',
+  courierId: 'courierId',
+  position: 'position',
+  kind: 'kind',
+  description: 'description',
+  packageId: 'packageId',
+  trackingNumber: 'trackingNumber',
+  houseNumber: 'houseNumber',
+  userCode: 'userCode',
+  receivedAt: 'receivedAt',
+  weightLb: 'weightLb',
+  tier: 'tier',
+  rateUsd: 'rateUsd',
+  amountUsd: 'amountUsd'
+} as const
+
+export type BillLineScalarFieldEnum = (typeof BillLineScalarFieldEnum)[keyof typeof BillLineScalarFieldEnum]
+
+
+export const BillPaymentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  billId: 'billId',
+  courierId: 'courierId',
+  amountUsd: 'amountUsd',
+  method: 'method',
+  reference: 'reference',
+  receivedOn: 'receivedOn',
+  recordedAt: 'recordedAt',
+  voidedAt: 'voidedAt',
+  voidReason: 'voidReason'
+} as const
+
+export type BillPaymentScalarFieldEnum = (typeof BillPaymentScalarFieldEnum)[keyof typeof BillPaymentScalarFieldEnum]
+
+
+export const BillCounterScalarFieldEnum = {
+  tenantId: 'tenantId',
+  lastNumber: 'lastNumber'
+} as const
+
+export type BillCounterScalarFieldEnum = (typeof BillCounterScalarFieldEnum)[keyof typeof BillCounterScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {

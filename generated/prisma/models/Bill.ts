@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Bill
- * A stored invoice.
+ * A stored invoice. Once it is published, only its payments and its status change.
  */
 export type BillModel = runtime.Types.Result.DefaultSelection<Prisma.$BillPayload>
 
@@ -27,7 +27,9 @@ export type AggregateBill = {
 }
 
 export type BillAvgAggregateOutputType = {
+  sequenceNumber: number | null
   totalPackages: number | null
+  taxRate: runtime.Decimal | null
   subtotal: runtime.Decimal | null
   taxAmount: runtime.Decimal | null
   totalAmount: runtime.Decimal | null
@@ -35,7 +37,9 @@ export type BillAvgAggregateOutputType = {
 }
 
 export type BillSumAggregateOutputType = {
+  sequenceNumber: number | null
   totalPackages: number | null
+  taxRate: runtime.Decimal | null
   subtotal: runtime.Decimal | null
   taxAmount: runtime.Decimal | null
   totalAmount: runtime.Decimal | null
@@ -46,57 +50,73 @@ export type BillMinAggregateOutputType = {
   tenantId: string | null
   id: string | null
   invoiceNumber: string | null
+  sequenceNumber: number | null
   courierId: string | null
   serviceType: string | null
   startDate: Date | null
   endDate: Date | null
   totalPackages: number | null
+  taxRate: runtime.Decimal | null
   subtotal: runtime.Decimal | null
   taxAmount: runtime.Decimal | null
   totalAmount: runtime.Decimal | null
   paidAmount: runtime.Decimal | null
   status: string | null
+  remarks: string | null
   createdAt: Date | null
+  publishedAt: Date | null
 }
 
 export type BillMaxAggregateOutputType = {
   tenantId: string | null
   id: string | null
   invoiceNumber: string | null
+  sequenceNumber: number | null
   courierId: string | null
   serviceType: string | null
   startDate: Date | null
   endDate: Date | null
   totalPackages: number | null
+  taxRate: runtime.Decimal | null
   subtotal: runtime.Decimal | null
   taxAmount: runtime.Decimal | null
   totalAmount: runtime.Decimal | null
   paidAmount: runtime.Decimal | null
   status: string | null
+  remarks: string | null
   createdAt: Date | null
+  publishedAt: Date | null
 }
 
 export type BillCountAggregateOutputType = {
   tenantId: number
   id: number
   invoiceNumber: number
+  sequenceNumber: number
   courierId: number
   serviceType: number
   startDate: number
   endDate: number
   totalPackages: number
+  taxRate: number
   subtotal: number
   taxAmount: number
   totalAmount: number
   paidAmount: number
   status: number
+  billFrom: number
+  billTo: number
+  remarks: number
   createdAt: number
+  publishedAt: number
   _all: number
 }
 
 
 export type BillAvgAggregateInputType = {
+  sequenceNumber?: true
   totalPackages?: true
+  taxRate?: true
   subtotal?: true
   taxAmount?: true
   totalAmount?: true
@@ -104,7 +124,9 @@ export type BillAvgAggregateInputType = {
 }
 
 export type BillSumAggregateInputType = {
+  sequenceNumber?: true
   totalPackages?: true
+  taxRate?: true
   subtotal?: true
   taxAmount?: true
   totalAmount?: true
@@ -115,51 +137,65 @@ export type BillMinAggregateInputType = {
   tenantId?: true
   id?: true
   invoiceNumber?: true
+  sequenceNumber?: true
   courierId?: true
   serviceType?: true
   startDate?: true
   endDate?: true
   totalPackages?: true
+  taxRate?: true
   subtotal?: true
   taxAmount?: true
   totalAmount?: true
   paidAmount?: true
   status?: true
+  remarks?: true
   createdAt?: true
+  publishedAt?: true
 }
 
 export type BillMaxAggregateInputType = {
   tenantId?: true
   id?: true
   invoiceNumber?: true
+  sequenceNumber?: true
   courierId?: true
   serviceType?: true
   startDate?: true
   endDate?: true
   totalPackages?: true
+  taxRate?: true
   subtotal?: true
   taxAmount?: true
   totalAmount?: true
   paidAmount?: true
   status?: true
+  remarks?: true
   createdAt?: true
+  publishedAt?: true
 }
 
 export type BillCountAggregateInputType = {
   tenantId?: true
   id?: true
   invoiceNumber?: true
+  sequenceNumber?: true
   courierId?: true
   serviceType?: true
   startDate?: true
   endDate?: true
   totalPackages?: true
+  taxRate?: true
   subtotal?: true
   taxAmount?: true
   totalAmount?: true
   paidAmount?: true
   status?: true
+  billFrom?: true
+  billTo?: true
+  remarks?: true
   createdAt?: true
+  publishedAt?: true
   _all?: true
 }
 
@@ -253,17 +289,23 @@ export type BillGroupByOutputType = {
   tenantId: string
   id: string
   invoiceNumber: string
+  sequenceNumber: number | null
   courierId: string
   serviceType: string
   startDate: Date
   endDate: Date
   totalPackages: number
+  taxRate: runtime.Decimal
   subtotal: runtime.Decimal
   taxAmount: runtime.Decimal
   totalAmount: runtime.Decimal
   paidAmount: runtime.Decimal
   status: string
+  billFrom: runtime.JsonValue | null
+  billTo: runtime.JsonValue | null
+  remarks: string | null
   createdAt: Date
+  publishedAt: Date | null
   _count: BillCountAggregateOutputType | null
   _avg: BillAvgAggregateOutputType | null
   _sum: BillSumAggregateOutputType | null
@@ -293,40 +335,57 @@ export type BillWhereInput = {
   tenantId?: Prisma.UuidFilter<"Bill"> | string
   id?: Prisma.UuidFilter<"Bill"> | string
   invoiceNumber?: Prisma.StringFilter<"Bill"> | string
+  sequenceNumber?: Prisma.IntNullableFilter<"Bill"> | number | null
   courierId?: Prisma.UuidFilter<"Bill"> | string
   serviceType?: Prisma.StringFilter<"Bill"> | string
   startDate?: Prisma.DateTimeFilter<"Bill"> | Date | string
   endDate?: Prisma.DateTimeFilter<"Bill"> | Date | string
   totalPackages?: Prisma.IntFilter<"Bill"> | number
+  taxRate?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFilter<"Bill"> | string
+  billFrom?: Prisma.JsonNullableFilter<"Bill">
+  billTo?: Prisma.JsonNullableFilter<"Bill">
+  remarks?: Prisma.StringNullableFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
+  publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
+  lines?: Prisma.BillLineListRelationFilter
+  payments?: Prisma.BillPaymentListRelationFilter
 }
 
 export type BillOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   invoiceNumber?: Prisma.SortOrder
+  sequenceNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   courierId?: Prisma.SortOrder
   serviceType?: Prisma.SortOrder
   startDate?: Prisma.SortOrder
   endDate?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
   paidAmount?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  billFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  billTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  remarks?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
+  lines?: Prisma.BillLineOrderByRelationAggregateInput
+  payments?: Prisma.BillPaymentOrderByRelationAggregateInput
 }
 
 export type BillWhereUniqueInput = Prisma.AtLeast<{
   tenantId_invoiceNumber?: Prisma.BillTenantIdInvoiceNumberCompoundUniqueInput
+  tenantId_sequenceNumber?: Prisma.BillTenantIdSequenceNumberCompoundUniqueInput
   tenantId_id?: Prisma.BillTenantIdIdCompoundUniqueInput
   AND?: Prisma.BillWhereInput | Prisma.BillWhereInput[]
   OR?: Prisma.BillWhereInput[]
@@ -334,35 +393,49 @@ export type BillWhereUniqueInput = Prisma.AtLeast<{
   tenantId?: Prisma.UuidFilter<"Bill"> | string
   id?: Prisma.UuidFilter<"Bill"> | string
   invoiceNumber?: Prisma.StringFilter<"Bill"> | string
+  sequenceNumber?: Prisma.IntNullableFilter<"Bill"> | number | null
   courierId?: Prisma.UuidFilter<"Bill"> | string
   serviceType?: Prisma.StringFilter<"Bill"> | string
   startDate?: Prisma.DateTimeFilter<"Bill"> | Date | string
   endDate?: Prisma.DateTimeFilter<"Bill"> | Date | string
   totalPackages?: Prisma.IntFilter<"Bill"> | number
+  taxRate?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFilter<"Bill"> | string
+  billFrom?: Prisma.JsonNullableFilter<"Bill">
+  billTo?: Prisma.JsonNullableFilter<"Bill">
+  remarks?: Prisma.StringNullableFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
+  publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
-}, "tenantId_id" | "tenantId_invoiceNumber">
+  lines?: Prisma.BillLineListRelationFilter
+  payments?: Prisma.BillPaymentListRelationFilter
+}, "tenantId_id" | "tenantId_invoiceNumber" | "tenantId_sequenceNumber">
 
 export type BillOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   invoiceNumber?: Prisma.SortOrder
+  sequenceNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   courierId?: Prisma.SortOrder
   serviceType?: Prisma.SortOrder
   startDate?: Prisma.SortOrder
   endDate?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
   paidAmount?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  billFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  billTo?: Prisma.SortOrderInput | Prisma.SortOrder
+  remarks?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BillCountOrderByAggregateInput
   _avg?: Prisma.BillAvgOrderByAggregateInput
   _max?: Prisma.BillMaxOrderByAggregateInput
@@ -377,132 +450,188 @@ export type BillScalarWhereWithAggregatesInput = {
   tenantId?: Prisma.UuidWithAggregatesFilter<"Bill"> | string
   id?: Prisma.UuidWithAggregatesFilter<"Bill"> | string
   invoiceNumber?: Prisma.StringWithAggregatesFilter<"Bill"> | string
+  sequenceNumber?: Prisma.IntNullableWithAggregatesFilter<"Bill"> | number | null
   courierId?: Prisma.UuidWithAggregatesFilter<"Bill"> | string
   serviceType?: Prisma.StringWithAggregatesFilter<"Bill"> | string
   startDate?: Prisma.DateTimeWithAggregatesFilter<"Bill"> | Date | string
   endDate?: Prisma.DateTimeWithAggregatesFilter<"Bill"> | Date | string
   totalPackages?: Prisma.IntWithAggregatesFilter<"Bill"> | number
+  taxRate?: Prisma.DecimalWithAggregatesFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalWithAggregatesFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalWithAggregatesFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalWithAggregatesFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalWithAggregatesFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringWithAggregatesFilter<"Bill"> | string
+  billFrom?: Prisma.JsonNullableWithAggregatesFilter<"Bill">
+  billTo?: Prisma.JsonNullableWithAggregatesFilter<"Bill">
+  remarks?: Prisma.StringNullableWithAggregatesFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Bill"> | Date | string
+  publishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateInput = {
   id: string
   invoiceNumber: string
+  sequenceNumber?: number | null
   serviceType: string
   startDate: Date | string
   endDate: Date | string
   totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
   createdAt?: Date | string
+  publishedAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
+  lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
+  payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
 }
 
 export type BillUncheckedCreateInput = {
   tenantId: string
   id: string
   invoiceNumber: string
+  sequenceNumber?: number | null
   courierId: string
   serviceType: string
   startDate: Date | string
   endDate: Date | string
   totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
   createdAt?: Date | string
+  publishedAt?: Date | string | null
+  lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
+  payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
 
 export type BillUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
+  lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
+  payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   courierId?: Prisma.StringFieldUpdateOperationsInput | string
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
+  payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
 
 export type BillCreateManyInput = {
   tenantId: string
   id: string
   invoiceNumber: string
+  sequenceNumber?: number | null
   courierId: string
   serviceType: string
   startDate: Date | string
   endDate: Date | string
   totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
   createdAt?: Date | string
+  publishedAt?: Date | string | null
 }
 
 export type BillUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillUncheckedUpdateManyInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   courierId?: Prisma.StringFieldUpdateOperationsInput | string
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillListRelationFilter = {
@@ -520,6 +649,11 @@ export type BillTenantIdInvoiceNumberCompoundUniqueInput = {
   invoiceNumber: string
 }
 
+export type BillTenantIdSequenceNumberCompoundUniqueInput = {
+  tenantId: string
+  sequenceNumber: number
+}
+
 export type BillTenantIdIdCompoundUniqueInput = {
   tenantId: string
   id: string
@@ -529,21 +663,29 @@ export type BillCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   invoiceNumber?: Prisma.SortOrder
+  sequenceNumber?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   serviceType?: Prisma.SortOrder
   startDate?: Prisma.SortOrder
   endDate?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
   paidAmount?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  billFrom?: Prisma.SortOrder
+  billTo?: Prisma.SortOrder
+  remarks?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  publishedAt?: Prisma.SortOrder
 }
 
 export type BillAvgOrderByAggregateInput = {
+  sequenceNumber?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
@@ -554,42 +696,57 @@ export type BillMaxOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   invoiceNumber?: Prisma.SortOrder
+  sequenceNumber?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   serviceType?: Prisma.SortOrder
   startDate?: Prisma.SortOrder
   endDate?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
   paidAmount?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  remarks?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  publishedAt?: Prisma.SortOrder
 }
 
 export type BillMinOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   invoiceNumber?: Prisma.SortOrder
+  sequenceNumber?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   serviceType?: Prisma.SortOrder
   startDate?: Prisma.SortOrder
   endDate?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
   paidAmount?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  remarks?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  publishedAt?: Prisma.SortOrder
 }
 
 export type BillSumOrderByAggregateInput = {
+  sequenceNumber?: Prisma.SortOrder
   totalPackages?: Prisma.SortOrder
+  taxRate?: Prisma.SortOrder
   subtotal?: Prisma.SortOrder
   taxAmount?: Prisma.SortOrder
   totalAmount?: Prisma.SortOrder
   paidAmount?: Prisma.SortOrder
+}
+
+export type BillScalarRelationFilter = {
+  is?: Prisma.BillWhereInput
+  isNot?: Prisma.BillWhereInput
 }
 
 export type BillCreateNestedManyWithoutCourierInput = {
@@ -634,34 +791,78 @@ export type BillUncheckedUpdateManyWithoutCourierNestedInput = {
   deleteMany?: Prisma.BillScalarWhereInput | Prisma.BillScalarWhereInput[]
 }
 
+export type BillCreateNestedOneWithoutLinesInput = {
+  create?: Prisma.XOR<Prisma.BillCreateWithoutLinesInput, Prisma.BillUncheckedCreateWithoutLinesInput>
+  connectOrCreate?: Prisma.BillCreateOrConnectWithoutLinesInput
+  connect?: Prisma.BillWhereUniqueInput
+}
+
+export type BillUpdateOneRequiredWithoutLinesNestedInput = {
+  create?: Prisma.XOR<Prisma.BillCreateWithoutLinesInput, Prisma.BillUncheckedCreateWithoutLinesInput>
+  connectOrCreate?: Prisma.BillCreateOrConnectWithoutLinesInput
+  upsert?: Prisma.BillUpsertWithoutLinesInput
+  connect?: Prisma.BillWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.BillUpdateToOneWithWhereWithoutLinesInput, Prisma.BillUpdateWithoutLinesInput>, Prisma.BillUncheckedUpdateWithoutLinesInput>
+}
+
+export type BillCreateNestedOneWithoutPaymentsInput = {
+  create?: Prisma.XOR<Prisma.BillCreateWithoutPaymentsInput, Prisma.BillUncheckedCreateWithoutPaymentsInput>
+  connectOrCreate?: Prisma.BillCreateOrConnectWithoutPaymentsInput
+  connect?: Prisma.BillWhereUniqueInput
+}
+
+export type BillUpdateOneRequiredWithoutPaymentsNestedInput = {
+  create?: Prisma.XOR<Prisma.BillCreateWithoutPaymentsInput, Prisma.BillUncheckedCreateWithoutPaymentsInput>
+  connectOrCreate?: Prisma.BillCreateOrConnectWithoutPaymentsInput
+  upsert?: Prisma.BillUpsertWithoutPaymentsInput
+  connect?: Prisma.BillWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.BillUpdateToOneWithWhereWithoutPaymentsInput, Prisma.BillUpdateWithoutPaymentsInput>, Prisma.BillUncheckedUpdateWithoutPaymentsInput>
+}
+
 export type BillCreateWithoutCourierInput = {
   id: string
   invoiceNumber: string
+  sequenceNumber?: number | null
   serviceType: string
   startDate: Date | string
   endDate: Date | string
   totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
   createdAt?: Date | string
+  publishedAt?: Date | string | null
+  lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
+  payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
 }
 
 export type BillUncheckedCreateWithoutCourierInput = {
   id: string
   invoiceNumber: string
+  sequenceNumber?: number | null
   serviceType: string
   startDate: Date | string
   endDate: Date | string
   totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
   createdAt?: Date | string
+  publishedAt?: Date | string | null
+  lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
+  payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
 
 export type BillCreateOrConnectWithoutCourierInput = {
@@ -697,114 +898,421 @@ export type BillScalarWhereInput = {
   tenantId?: Prisma.UuidFilter<"Bill"> | string
   id?: Prisma.UuidFilter<"Bill"> | string
   invoiceNumber?: Prisma.StringFilter<"Bill"> | string
+  sequenceNumber?: Prisma.IntNullableFilter<"Bill"> | number | null
   courierId?: Prisma.UuidFilter<"Bill"> | string
   serviceType?: Prisma.StringFilter<"Bill"> | string
   startDate?: Prisma.DateTimeFilter<"Bill"> | Date | string
   endDate?: Prisma.DateTimeFilter<"Bill"> | Date | string
   totalPackages?: Prisma.IntFilter<"Bill"> | number
+  taxRate?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFilter<"Bill"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFilter<"Bill"> | string
+  billFrom?: Prisma.JsonNullableFilter<"Bill">
+  billTo?: Prisma.JsonNullableFilter<"Bill">
+  remarks?: Prisma.StringNullableFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
+  publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
 }
 
-export type BillCreateManyCourierInput = {
+export type BillCreateWithoutLinesInput = {
   id: string
   invoiceNumber: string
+  sequenceNumber?: number | null
   serviceType: string
   startDate: Date | string
   endDate: Date | string
   totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
   createdAt?: Date | string
+  publishedAt?: Date | string | null
+  courier: Prisma.CourierCreateNestedOneWithoutBillsInput
+  payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
+}
+
+export type BillUncheckedCreateWithoutLinesInput = {
+  tenantId: string
+  id: string
+  invoiceNumber: string
+  sequenceNumber?: number | null
+  courierId: string
+  serviceType: string
+  startDate: Date | string
+  endDate: Date | string
+  totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  createdAt?: Date | string
+  publishedAt?: Date | string | null
+  payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
+}
+
+export type BillCreateOrConnectWithoutLinesInput = {
+  where: Prisma.BillWhereUniqueInput
+  create: Prisma.XOR<Prisma.BillCreateWithoutLinesInput, Prisma.BillUncheckedCreateWithoutLinesInput>
+}
+
+export type BillUpsertWithoutLinesInput = {
+  update: Prisma.XOR<Prisma.BillUpdateWithoutLinesInput, Prisma.BillUncheckedUpdateWithoutLinesInput>
+  create: Prisma.XOR<Prisma.BillCreateWithoutLinesInput, Prisma.BillUncheckedCreateWithoutLinesInput>
+  where?: Prisma.BillWhereInput
+}
+
+export type BillUpdateToOneWithWhereWithoutLinesInput = {
+  where?: Prisma.BillWhereInput
+  data: Prisma.XOR<Prisma.BillUpdateWithoutLinesInput, Prisma.BillUncheckedUpdateWithoutLinesInput>
+}
+
+export type BillUpdateWithoutLinesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  serviceType?: Prisma.StringFieldUpdateOperationsInput | string
+  startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
+  payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
+}
+
+export type BillUncheckedUpdateWithoutLinesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  serviceType?: Prisma.StringFieldUpdateOperationsInput | string
+  startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
+}
+
+export type BillCreateWithoutPaymentsInput = {
+  id: string
+  invoiceNumber: string
+  sequenceNumber?: number | null
+  serviceType: string
+  startDate: Date | string
+  endDate: Date | string
+  totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  createdAt?: Date | string
+  publishedAt?: Date | string | null
+  courier: Prisma.CourierCreateNestedOneWithoutBillsInput
+  lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
+}
+
+export type BillUncheckedCreateWithoutPaymentsInput = {
+  tenantId: string
+  id: string
+  invoiceNumber: string
+  sequenceNumber?: number | null
+  courierId: string
+  serviceType: string
+  startDate: Date | string
+  endDate: Date | string
+  totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  createdAt?: Date | string
+  publishedAt?: Date | string | null
+  lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
+}
+
+export type BillCreateOrConnectWithoutPaymentsInput = {
+  where: Prisma.BillWhereUniqueInput
+  create: Prisma.XOR<Prisma.BillCreateWithoutPaymentsInput, Prisma.BillUncheckedCreateWithoutPaymentsInput>
+}
+
+export type BillUpsertWithoutPaymentsInput = {
+  update: Prisma.XOR<Prisma.BillUpdateWithoutPaymentsInput, Prisma.BillUncheckedUpdateWithoutPaymentsInput>
+  create: Prisma.XOR<Prisma.BillCreateWithoutPaymentsInput, Prisma.BillUncheckedCreateWithoutPaymentsInput>
+  where?: Prisma.BillWhereInput
+}
+
+export type BillUpdateToOneWithWhereWithoutPaymentsInput = {
+  where?: Prisma.BillWhereInput
+  data: Prisma.XOR<Prisma.BillUpdateWithoutPaymentsInput, Prisma.BillUncheckedUpdateWithoutPaymentsInput>
+}
+
+export type BillUpdateWithoutPaymentsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  serviceType?: Prisma.StringFieldUpdateOperationsInput | string
+  startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
+  lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
+}
+
+export type BillUncheckedUpdateWithoutPaymentsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  serviceType?: Prisma.StringFieldUpdateOperationsInput | string
+  startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
+}
+
+export type BillCreateManyCourierInput = {
+  id: string
+  invoiceNumber: string
+  sequenceNumber?: number | null
+  serviceType: string
+  startDate: Date | string
+  endDate: Date | string
+  totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  createdAt?: Date | string
+  publishedAt?: Date | string | null
 }
 
 export type BillUpdateWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
+  payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
+  payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateManyWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   serviceType?: Prisma.StringFieldUpdateOperationsInput | string
   startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
+
+/**
+ * Count Type BillCountOutputType
+ */
+
+export type BillCountOutputType = {
+  lines: number
+  payments: number
+}
+
+export type BillCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  lines?: boolean | BillCountOutputTypeCountLinesArgs
+  payments?: boolean | BillCountOutputTypeCountPaymentsArgs
+}
+
+/**
+ * BillCountOutputType without action
+ */
+export type BillCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BillCountOutputType
+   */
+  select?: Prisma.BillCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * BillCountOutputType without action
+ */
+export type BillCountOutputTypeCountLinesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.BillLineWhereInput
+}
+
+/**
+ * BillCountOutputType without action
+ */
+export type BillCountOutputTypeCountPaymentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.BillPaymentWhereInput
+}
 
 
 export type BillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   id?: boolean
   invoiceNumber?: boolean
+  sequenceNumber?: boolean
   courierId?: boolean
   serviceType?: boolean
   startDate?: boolean
   endDate?: boolean
   totalPackages?: boolean
+  taxRate?: boolean
   subtotal?: boolean
   taxAmount?: boolean
   totalAmount?: boolean
   paidAmount?: boolean
   status?: boolean
+  billFrom?: boolean
+  billTo?: boolean
+  remarks?: boolean
   createdAt?: boolean
+  publishedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
+  lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
+  payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
+  _count?: boolean | Prisma.BillCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
 export type BillSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   id?: boolean
   invoiceNumber?: boolean
+  sequenceNumber?: boolean
   courierId?: boolean
   serviceType?: boolean
   startDate?: boolean
   endDate?: boolean
   totalPackages?: boolean
+  taxRate?: boolean
   subtotal?: boolean
   taxAmount?: boolean
   totalAmount?: boolean
   paidAmount?: boolean
   status?: boolean
+  billFrom?: boolean
+  billTo?: boolean
+  remarks?: boolean
   createdAt?: boolean
+  publishedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -812,17 +1320,23 @@ export type BillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   tenantId?: boolean
   id?: boolean
   invoiceNumber?: boolean
+  sequenceNumber?: boolean
   courierId?: boolean
   serviceType?: boolean
   startDate?: boolean
   endDate?: boolean
   totalPackages?: boolean
+  taxRate?: boolean
   subtotal?: boolean
   taxAmount?: boolean
   totalAmount?: boolean
   paidAmount?: boolean
   status?: boolean
+  billFrom?: boolean
+  billTo?: boolean
+  remarks?: boolean
   createdAt?: boolean
+  publishedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -830,22 +1344,31 @@ export type BillSelectScalar = {
   tenantId?: boolean
   id?: boolean
   invoiceNumber?: boolean
+  sequenceNumber?: boolean
   courierId?: boolean
   serviceType?: boolean
   startDate?: boolean
   endDate?: boolean
   totalPackages?: boolean
+  taxRate?: boolean
   subtotal?: boolean
   taxAmount?: boolean
   totalAmount?: boolean
   paidAmount?: boolean
   status?: boolean
+  billFrom?: boolean
+  billTo?: boolean
+  remarks?: boolean
   createdAt?: boolean
+  publishedAt?: boolean
 }
 
-export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "createdAt", ExtArgs["result"]["bill"]>
+export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt", ExtArgs["result"]["bill"]>
 export type BillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
+  lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
+  payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
+  _count?: boolean | Prisma.BillCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type BillIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
@@ -858,22 +1381,39 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   name: "Bill"
   objects: {
     courier: Prisma.$CourierPayload<ExtArgs>
+    lines: Prisma.$BillLinePayload<ExtArgs>[]
+    payments: Prisma.$BillPaymentPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     id: string
     invoiceNumber: string
+    /**
+     * 1, 2, 3 … within the tenant, without a gap, given by the publication; null for a draft.
+     */
+    sequenceNumber: number | null
     courierId: string
     serviceType: string
     startDate: Date
     endDate: Date
     totalPackages: number
+    /**
+     * Percent of the subtotal.
+     */
+    taxRate: runtime.Decimal
     subtotal: runtime.Decimal
     taxAmount: runtime.Decimal
     totalAmount: runtime.Decimal
     paidAmount: runtime.Decimal
     status: string
+    /**
+     * Who bills and who is billed, as they were when it was published; a draft shows them as they are.
+     */
+    billFrom: runtime.JsonValue | null
+    billTo: runtime.JsonValue | null
+    remarks: string | null
     createdAt: Date
+    publishedAt: Date | null
   }, ExtArgs["result"]["bill"]>
   composites: {}
 }
@@ -1269,6 +1809,8 @@ readonly fields: BillFieldRefs;
 export interface Prisma__BillClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  lines<T extends Prisma.Bill$linesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Bill$linesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  payments<T extends Prisma.Bill$paymentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Bill$paymentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPaymentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1301,17 +1843,23 @@ export interface BillFieldRefs {
   readonly tenantId: Prisma.FieldRef<"Bill", 'String'>
   readonly id: Prisma.FieldRef<"Bill", 'String'>
   readonly invoiceNumber: Prisma.FieldRef<"Bill", 'String'>
+  readonly sequenceNumber: Prisma.FieldRef<"Bill", 'Int'>
   readonly courierId: Prisma.FieldRef<"Bill", 'String'>
   readonly serviceType: Prisma.FieldRef<"Bill", 'String'>
   readonly startDate: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly endDate: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly totalPackages: Prisma.FieldRef<"Bill", 'Int'>
+  readonly taxRate: Prisma.FieldRef<"Bill", 'Decimal'>
   readonly subtotal: Prisma.FieldRef<"Bill", 'Decimal'>
   readonly taxAmount: Prisma.FieldRef<"Bill", 'Decimal'>
   readonly totalAmount: Prisma.FieldRef<"Bill", 'Decimal'>
   readonly paidAmount: Prisma.FieldRef<"Bill", 'Decimal'>
   readonly status: Prisma.FieldRef<"Bill", 'String'>
+  readonly billFrom: Prisma.FieldRef<"Bill", 'Json'>
+  readonly billTo: Prisma.FieldRef<"Bill", 'Json'>
+  readonly remarks: Prisma.FieldRef<"Bill", 'String'>
   readonly createdAt: Prisma.FieldRef<"Bill", 'DateTime'>
+  readonly publishedAt: Prisma.FieldRef<"Bill", 'DateTime'>
 }
     
 
@@ -1710,6 +2258,54 @@ export type BillDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Limit how many Bills to delete.
    */
   limit?: number
+}
+
+/**
+ * Bill.lines
+ */
+export type Bill$linesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BillLine
+   */
+  select?: Prisma.BillLineSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BillLine
+   */
+  omit?: Prisma.BillLineOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BillLineInclude<ExtArgs> | null
+  where?: Prisma.BillLineWhereInput
+  orderBy?: Prisma.BillLineOrderByWithRelationInput | Prisma.BillLineOrderByWithRelationInput[]
+  cursor?: Prisma.BillLineWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.BillLineScalarFieldEnum | Prisma.BillLineScalarFieldEnum[]
+}
+
+/**
+ * Bill.payments
+ */
+export type Bill$paymentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BillPayment
+   */
+  select?: Prisma.BillPaymentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BillPayment
+   */
+  omit?: Prisma.BillPaymentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BillPaymentInclude<ExtArgs> | null
+  where?: Prisma.BillPaymentWhereInput
+  orderBy?: Prisma.BillPaymentOrderByWithRelationInput | Prisma.BillPaymentOrderByWithRelationInput[]
+  cursor?: Prisma.BillPaymentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.BillPaymentScalarFieldEnum | Prisma.BillPaymentScalarFieldEnum[]
 }
 
 /**

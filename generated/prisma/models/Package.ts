@@ -378,6 +378,7 @@ export type PackageWhereInput = {
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
+  billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
 }
 
 export type PackageOrderByWithRelationInput = {
@@ -410,6 +411,7 @@ export type PackageOrderByWithRelationInput = {
   manifest?: Prisma.ManifestOrderByWithRelationInput
   events?: Prisma.PackageEventOrderByRelationAggregateInput
   sync?: Prisma.PackageSyncOrderByWithRelationInput
+  billLine?: Prisma.BillLineOrderByWithRelationInput
 }
 
 export type PackageWhereUniqueInput = Prisma.AtLeast<{
@@ -448,6 +450,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
+  billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
 }, "tenantId_id" | "tenantId_houseNumber" | "tenantId_trackingKey">
 
 export type PackageOrderByWithAggregationInput = {
@@ -535,6 +538,7 @@ export type PackageCreateInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateInput = {
@@ -563,6 +567,7 @@ export type PackageUncheckedCreateInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUpdateInput = {
@@ -590,6 +595,7 @@ export type PackageUpdateInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateInput = {
@@ -618,6 +624,7 @@ export type PackageUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateManyInput = {
@@ -813,6 +820,11 @@ export type PackageSumOrderByAggregateInput = {
 export type PackageScalarRelationFilter = {
   is?: Prisma.PackageWhereInput
   isNot?: Prisma.PackageWhereInput
+}
+
+export type PackageNullableScalarRelationFilter = {
+  is?: Prisma.PackageWhereInput | null
+  isNot?: Prisma.PackageWhereInput | null
 }
 
 export type PackageCreateNestedManyWithoutCourierInput = {
@@ -1019,6 +1031,22 @@ export type PackageUncheckedUpdateManyWithoutManifestNestedInput = {
   deleteMany?: Prisma.PackageScalarWhereInput | Prisma.PackageScalarWhereInput[]
 }
 
+export type PackageCreateNestedOneWithoutBillLineInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutBillLineInput, Prisma.PackageUncheckedCreateWithoutBillLineInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutBillLineInput
+  connect?: Prisma.PackageWhereUniqueInput
+}
+
+export type PackageUpdateOneWithoutBillLineNestedInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutBillLineInput, Prisma.PackageUncheckedCreateWithoutBillLineInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutBillLineInput
+  upsert?: Prisma.PackageUpsertWithoutBillLineInput
+  disconnect?: Prisma.PackageWhereInput | boolean
+  delete?: Prisma.PackageWhereInput | boolean
+  connect?: Prisma.PackageWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutBillLineInput, Prisma.PackageUpdateWithoutBillLineInput>, Prisma.PackageUncheckedUpdateWithoutBillLineInput>
+}
+
 export type PackageCreateWithoutCourierInput = {
   id: string
   userCode?: string | null
@@ -1043,6 +1071,7 @@ export type PackageCreateWithoutCourierInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCourierInput = {
@@ -1069,6 +1098,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCourierInput = {
@@ -1150,6 +1180,7 @@ export type PackageCreateWithoutCarrierInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCarrierInput = {
@@ -1176,6 +1207,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCarrierInput = {
@@ -1228,6 +1260,7 @@ export type PackageCreateWithoutWarehouseInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutWarehouseInput = {
@@ -1254,6 +1287,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutWarehouseInput = {
@@ -1306,6 +1340,7 @@ export type PackageCreateWithoutSyncInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutSyncInput = {
@@ -1333,6 +1368,7 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutSyncInput = {
@@ -1375,6 +1411,7 @@ export type PackageUpdateWithoutSyncInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutSyncInput = {
@@ -1402,6 +1439,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutEventsInput = {
@@ -1428,6 +1466,7 @@ export type PackageCreateWithoutEventsInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutEventsInput = {
@@ -1455,6 +1494,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutEventsInput = {
@@ -1497,6 +1537,7 @@ export type PackageUpdateWithoutEventsInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutEventsInput = {
@@ -1524,6 +1565,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutManifestInput = {
@@ -1550,6 +1592,7 @@ export type PackageCreateWithoutManifestInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutManifestInput = {
@@ -1576,6 +1619,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutManifestInput = {
@@ -1602,6 +1646,132 @@ export type PackageUpdateWithWhereUniqueWithoutManifestInput = {
 export type PackageUpdateManyWithWhereWithoutManifestInput = {
   where: Prisma.PackageScalarWhereInput
   data: Prisma.XOR<Prisma.PackageUpdateManyMutationInput, Prisma.PackageUncheckedUpdateManyWithoutManifestInput>
+}
+
+export type PackageCreateWithoutBillLineInput = {
+  id: string
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  prealertId?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
+  carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
+  warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
+  manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+}
+
+export type PackageUncheckedCreateWithoutBillLineInput = {
+  tenantId: string
+  id: string
+  courierId?: string | null
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  carrierId?: string | null
+  warehouseId: string
+  manifestId?: string | null
+  prealertId?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+}
+
+export type PackageCreateOrConnectWithoutBillLineInput = {
+  where: Prisma.PackageWhereUniqueInput
+  create: Prisma.XOR<Prisma.PackageCreateWithoutBillLineInput, Prisma.PackageUncheckedCreateWithoutBillLineInput>
+}
+
+export type PackageUpsertWithoutBillLineInput = {
+  update: Prisma.XOR<Prisma.PackageUpdateWithoutBillLineInput, Prisma.PackageUncheckedUpdateWithoutBillLineInput>
+  create: Prisma.XOR<Prisma.PackageCreateWithoutBillLineInput, Prisma.PackageUncheckedCreateWithoutBillLineInput>
+  where?: Prisma.PackageWhereInput
+}
+
+export type PackageUpdateToOneWithWhereWithoutBillLineInput = {
+  where?: Prisma.PackageWhereInput
+  data: Prisma.XOR<Prisma.PackageUpdateWithoutBillLineInput, Prisma.PackageUncheckedUpdateWithoutBillLineInput>
+}
+
+export type PackageUpdateWithoutBillLineInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
+  carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
+  warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
+  manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+}
+
+export type PackageUncheckedUpdateWithoutBillLineInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateManyCourierInput = {
@@ -1652,6 +1822,7 @@ export type PackageUpdateWithoutCourierInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCourierInput = {
@@ -1678,6 +1849,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCourierInput = {
@@ -1752,6 +1924,7 @@ export type PackageUpdateWithoutCarrierInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCarrierInput = {
@@ -1778,6 +1951,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCarrierInput = {
@@ -1852,6 +2026,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutWarehouseInput = {
@@ -1878,6 +2053,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
@@ -1952,6 +2128,7 @@ export type PackageUpdateWithoutManifestInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutManifestInput = {
@@ -1978,6 +2155,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutManifestInput = {
@@ -2065,6 +2243,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
+  billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["package"]>
 
@@ -2162,6 +2341,7 @@ export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
+  billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PackageIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2186,6 +2366,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     manifest: Prisma.$ManifestPayload<ExtArgs> | null
     events: Prisma.$PackageEventPayload<ExtArgs>[]
     sync: Prisma.$PackageSyncPayload<ExtArgs> | null
+    billLine: Prisma.$BillLinePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -2611,6 +2792,7 @@ export interface Prisma__PackageClient<T, Null = never, ExtArgs extends runtime.
   manifest<T extends Prisma.Package$manifestArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$manifestArgs<ExtArgs>>): Prisma.Prisma__ManifestClient<runtime.Types.Result.GetResult<Prisma.$ManifestPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   events<T extends Prisma.Package$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackageEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sync<T extends Prisma.Package$syncArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$syncArgs<ExtArgs>>): Prisma.Prisma__PackageSyncClient<runtime.Types.Result.GetResult<Prisma.$PackageSyncPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  billLine<T extends Prisma.Package$billLineArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$billLineArgs<ExtArgs>>): Prisma.Prisma__BillLineClient<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3161,6 +3343,25 @@ export type Package$syncArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    */
   include?: Prisma.PackageSyncInclude<ExtArgs> | null
   where?: Prisma.PackageSyncWhereInput
+}
+
+/**
+ * Package.billLine
+ */
+export type Package$billLineArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BillLine
+   */
+  select?: Prisma.BillLineSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BillLine
+   */
+  omit?: Prisma.BillLineOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BillLineInclude<ExtArgs> | null
+  where?: Prisma.BillLineWhereInput
 }
 
 /**

@@ -180,6 +180,7 @@ export type TenantWhereInput = {
   carriers?: Prisma.CarrierListRelationFilter
   airlines?: Prisma.AirlineListRelationFilter
   terms?: Prisma.CustomerTermListRelationFilter
+  billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -193,6 +194,7 @@ export type TenantOrderByWithRelationInput = {
   carriers?: Prisma.CarrierOrderByRelationAggregateInput
   airlines?: Prisma.AirlineOrderByRelationAggregateInput
   terms?: Prisma.CustomerTermOrderByRelationAggregateInput
+  billCounter?: Prisma.BillCounterOrderByWithRelationInput
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -209,6 +211,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   carriers?: Prisma.CarrierListRelationFilter
   airlines?: Prisma.AirlineListRelationFilter
   terms?: Prisma.CustomerTermListRelationFilter
+  billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
 }, "id" | "slug">
 
 export type TenantOrderByWithAggregationInput = {
@@ -242,6 +245,7 @@ export type TenantCreateInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateInput = {
@@ -255,6 +259,7 @@ export type TenantUncheckedCreateInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUpdateInput = {
@@ -268,6 +273,7 @@ export type TenantUpdateInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -281,6 +287,7 @@ export type TenantUncheckedUpdateInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateManyInput = {
@@ -422,6 +429,20 @@ export type TenantUpdateOneRequiredWithoutWarehousesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutWarehousesInput, Prisma.TenantUpdateWithoutWarehousesInput>, Prisma.TenantUncheckedUpdateWithoutWarehousesInput>
 }
 
+export type TenantCreateNestedOneWithoutBillCounterInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutBillCounterInput, Prisma.TenantUncheckedCreateWithoutBillCounterInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutBillCounterInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutBillCounterNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutBillCounterInput, Prisma.TenantUncheckedCreateWithoutBillCounterInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutBillCounterInput
+  upsert?: Prisma.TenantUpsertWithoutBillCounterInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutBillCounterInput, Prisma.TenantUpdateWithoutBillCounterInput>, Prisma.TenantUncheckedUpdateWithoutBillCounterInput>
+}
+
 export type TenantCreateWithoutHostsInput = {
   id: string
   slug: string
@@ -432,6 +453,7 @@ export type TenantCreateWithoutHostsInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutHostsInput = {
@@ -444,6 +466,7 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutHostsInput = {
@@ -472,6 +495,7 @@ export type TenantUpdateWithoutHostsInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutHostsInput = {
@@ -484,6 +508,7 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutCouriersInput = {
@@ -496,6 +521,7 @@ export type TenantCreateWithoutCouriersInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCouriersInput = {
@@ -508,6 +534,7 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCouriersInput = {
@@ -536,6 +563,7 @@ export type TenantUpdateWithoutCouriersInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCouriersInput = {
@@ -548,6 +576,7 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutTermsInput = {
@@ -560,6 +589,7 @@ export type TenantCreateWithoutTermsInput = {
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutTermsInput = {
@@ -572,6 +602,7 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutTermsInput = {
@@ -600,6 +631,7 @@ export type TenantUpdateWithoutTermsInput = {
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutTermsInput = {
@@ -612,6 +644,7 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutCarriersInput = {
@@ -624,6 +657,7 @@ export type TenantCreateWithoutCarriersInput = {
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCarriersInput = {
@@ -636,6 +670,7 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCarriersInput = {
@@ -664,6 +699,7 @@ export type TenantUpdateWithoutCarriersInput = {
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCarriersInput = {
@@ -676,6 +712,7 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutAirlinesInput = {
@@ -688,6 +725,7 @@ export type TenantCreateWithoutAirlinesInput = {
   warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutAirlinesInput = {
@@ -700,6 +738,7 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutAirlinesInput = {
@@ -728,6 +767,7 @@ export type TenantUpdateWithoutAirlinesInput = {
   warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutAirlinesInput = {
@@ -740,6 +780,7 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutWarehousesInput = {
@@ -752,6 +793,7 @@ export type TenantCreateWithoutWarehousesInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutWarehousesInput = {
@@ -764,6 +806,7 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutWarehousesInput = {
@@ -792,6 +835,7 @@ export type TenantUpdateWithoutWarehousesInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutWarehousesInput = {
@@ -801,6 +845,75 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutBillCounterInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutBillCounterInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutBillCounterInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutBillCounterInput, Prisma.TenantUncheckedCreateWithoutBillCounterInput>
+}
+
+export type TenantUpsertWithoutBillCounterInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutBillCounterInput, Prisma.TenantUncheckedUpdateWithoutBillCounterInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutBillCounterInput, Prisma.TenantUncheckedCreateWithoutBillCounterInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutBillCounterInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutBillCounterInput, Prisma.TenantUncheckedUpdateWithoutBillCounterInput>
+}
+
+export type TenantUpdateWithoutBillCounterInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutBillCounterInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -893,6 +1006,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   carriers?: boolean | Prisma.Tenant$carriersArgs<ExtArgs>
   airlines?: boolean | Prisma.Tenant$airlinesArgs<ExtArgs>
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
+  billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenant"]>
 
@@ -925,6 +1039,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   carriers?: boolean | Prisma.Tenant$carriersArgs<ExtArgs>
   airlines?: boolean | Prisma.Tenant$airlinesArgs<ExtArgs>
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
+  billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -939,6 +1054,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     carriers: Prisma.$CarrierPayload<ExtArgs>[]
     airlines: Prisma.$AirlinePayload<ExtArgs>[]
     terms: Prisma.$CustomerTermPayload<ExtArgs>[]
+    billCounter: Prisma.$BillCounterPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1345,6 +1461,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   carriers<T extends Prisma.Tenant$carriersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$carriersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CarrierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   airlines<T extends Prisma.Tenant$airlinesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$airlinesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AirlinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   terms<T extends Prisma.Tenant$termsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$termsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  billCounter<T extends Prisma.Tenant$billCounterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$billCounterArgs<ExtArgs>>): Prisma.Prisma__BillCounterClient<runtime.Types.Result.GetResult<Prisma.$BillCounterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1912,6 +2029,25 @@ export type Tenant$termsArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.CustomerTermScalarFieldEnum | Prisma.CustomerTermScalarFieldEnum[]
+}
+
+/**
+ * Tenant.billCounter
+ */
+export type Tenant$billCounterArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BillCounter
+   */
+  select?: Prisma.BillCounterSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BillCounter
+   */
+  omit?: Prisma.BillCounterOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BillCounterInclude<ExtArgs> | null
+  where?: Prisma.BillCounterWhereInput
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../auth/callers.js';
 import { readInScope, type Db } from '../db/transaction.js';
 import { invalidField } from '../errors.js';
-import { countBills, pageOfBills, type BillQuery, type BillRow } from './bill-queries.js';
+import { countBills, pageOfBills, type BillQuery, type BillRow } from './list-queries.js';
 
 export type BillPage = { query: BillQuery; rows: BillRow[]; total: number };
 

@@ -1,7 +1,7 @@
 import type { DataOf, ReplyOf } from '../contract/types.js';
 import { formatDateTime } from '../time.js';
 import type { BillPage } from './bills.js';
-import type { BillRow } from './bill-queries.js';
+import type { BillRow } from './list-queries.js';
 
 export function viewBills({ query, rows, total }: BillPage): ReplyOf<'loadCourierBills'> {
   return {
