@@ -133,7 +133,7 @@ function badNumbers(schema: Schema): Bad[] {
   const bound = (name: string) => schema[name] as number | undefined;
   const step = bound('multipleOf') ?? 1;
   const [minimum, above, maximum] = [bound('minimum'), bound('exclusiveMinimum'), bound('maximum')];
-  if (minimum !== undefined) values.push(minimum - step, -1);
+  if (minimum !== undefined) values.push(minimum - step, Math.min(-1, minimum - 1));
   if (above !== undefined) values.push(above, above - step, -1);
   if (maximum !== undefined) values.push(maximum + step);
   if (schema['type'] === 'integer') values.push(1.5);
