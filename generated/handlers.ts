@@ -48,6 +48,10 @@ export type Handlers = {
   generateCourierInvoice: Handler<'generateCourierInvoice'>;
   /** List bills */
   loadCourierBills: Handler<'loadCourierBills'>;
+  /** Read a bill */
+  getCourierBill: Handler<'getCourierBill'>;
+  /** Draft, publish and settle bills */
+  manageCourierBills: Handler<'manageCourierBills'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

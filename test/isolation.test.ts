@@ -203,6 +203,7 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const code of ['IEX', 'HRB', 'TWO'] as const)
       replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    if (principal !== 'warehouse') replies.push(await readBill(principal));
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
@@ -217,6 +218,14 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const reader of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
       expect(found).toContain(reader);
   });
+
+  /** The bill of its own courier; the canaries are that courier's, and those of who bills. */
+  async function readBill(principal: (typeof READERS)[number]): Promise<Reply> {
+    const { code, billId } = couriers[homeOf(principal)];
+    const reply = await service.call('getCourierBill', { as: principal, query: { bill_id: billId } });
+    expect(canariesIn(reply.body)).toContain(code);
+    return reply;
+  }
 
   /** What couriers were sent: the log, each courier's events, the dispatches; and that there is something to see. */
   async function readOutbound(principal: (typeof READERS)[number]): Promise<Reply[]> {
