@@ -19,6 +19,12 @@ const CATALOGUE = {
   manifest_closed: { http: 400, text: 'Packages can be changed only while the manifest is draft or ready.' },
   manifest_not_empty: { http: 400, text: 'Remove the packages from the manifest before deleting it.' },
   packages_not_assignable: { http: 400, text: 'Leave out the packages named in errors.' },
+  package_invalid_transition: { http: 400, text: 'No package was changed. See errors.' },
+  package_not_assignable: {
+    http: 400,
+    text: 'No package of this number has come in yet. Leave assign out.',
+  },
+  prealert_not_flagged: { http: 400, text: 'Only a flagged pre-alert can be reviewed.' },
   default_rates_missing: { http: 400, text: 'Save default rates before you copy them.' },
   logo_not_acceptable: { http: 400, text: 'Send the logo as a JPG, PNG or SVG file.' },
   endpoint_missing: {

@@ -10,8 +10,10 @@ import { customerSearchHandlers } from './customers/search-handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
+import { packageEventHandlers } from './packages/event-handlers.js';
 import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
+import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
@@ -26,7 +28,9 @@ export function makeHandlers(deps: Deps) {
     ...customerUploadHandlers(deps),
     ...customerSearchHandlers(deps),
     ...customerSyncHandlers(deps),
+    ...prealertReviewHandlers(deps),
     ...packageHandlers(deps),
+    ...packageEventHandlers(deps),
     ...manifestHandlers(deps),
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { clone } from './support/couriers.js';
 import type { Schema } from '../src/contract/bundle.js';
 import type { OperationId } from '../src/contract/types.js';
 import {
@@ -626,6 +627,23 @@ describe('mass assignment', () => {
       table: 'packages',
       body: async () => ({ package_id: await newPackage(), description: 'D' }),
       rowOf: ofBody('package_id'),
+    },
+    recordPackageEvent: {
+      id: 'recordPackageEvent',
+      table: 'packages',
+      body: async () => ({ package_id: await newPackage(), status: 'on_hold' }),
+      rowOf: ofBody('package_id'),
+    },
+    reviewPrealert: {
+      id: 'reviewPrealert',
+      table: 'prealerts',
+      async body() {
+        const number = freshNumber();
+        const flagged = { tracking_number: number, tracking_key: number, status: 'flagged' };
+        const id = await clone(service.owner, 'prealerts', DEMO.prealerts.flagged.IEX[0] ?? '', flagged);
+        return { prealert_id: id, reason: 'R' };
+      },
+      rowOf: ofBody('prealert_id'),
     },
     createManifest: {
       id: 'createManifest',

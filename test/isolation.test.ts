@@ -197,6 +197,13 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
+    const own = couriers[homeOf(principal)];
+    const history = await service.call('packageEvents', {
+      as: principal,
+      query: { package_id: own.packageId },
+    });
+    expect(canariesIn(history.body)).toContain(own.code);
+    replies.push(history);
     const syncs = (query: Record<string, string | number>) =>
       service.call('listCustomerSyncs', { as: principal, query: { limit: 100, ...query } });
     replies.push(await syncs({}), await syncs({ limit: 1 }), await syncs({ status: 'failed' }));

@@ -86,6 +86,24 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'updatePackage for a customer': async ({ userCode }, home, { owner }) => ({
     body: { package_id: await newPackage(owner, home, null), user_code: userCode },
   }),
+  packageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
+  recordPackageEvent: async (target, _home, { owner }) => ({
+    body: { package_id: await newPackage(owner, target, null), status: 'on_hold' },
+  }),
+  'recordPackageEvent of several': async (target, home, { owner }) => {
+    const packageIds = [await newPackage(owner, home, null), await newPackage(owner, target, null)];
+    return { body: { package_ids: packageIds, status: 'on_hold' } };
+  },
+  packageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
+  reviewPrealert: async (target, _home, { owner }) => {
+    const review = { reason: 'Looked at it.' };
+    if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId, ...review } };
+    const number = freshNumber();
+    const flagged = { status: 'flagged', tracking_number: number, tracking_key: number };
+    return {
+      body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, flagged), ...review },
+    };
+  },
   'createManifest at a warehouse': ({ warehouseId }) => ({ body: { warehouse_id: warehouseId } }),
   'create_manifest at a warehouse': ({ warehouseId }) => ({
     body: { action: 'create_manifest', warehouse_id: warehouseId },

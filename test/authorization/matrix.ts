@@ -112,6 +112,19 @@ export const MATRIX = {
     'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
     'updatePackage for a customer':      ['200 400 400 400 400', '200 400 400 400 400', '200 400 400 400 400'],
   },
+  packageEvents: {
+    'packageEvents':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
+  },
+  recordPackageEvent: {
+    'recordPackageEvent':                ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'recordPackageEvent of several':     ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  packageLabel: {
+    'packageLabel':                      ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  reviewPrealert: {
+    'reviewPrealert':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
   createManifest: {
     'createManifest at a warehouse':     ['200 200 404 404 400', '200 200 404 404 400', S403],
   },

@@ -136,6 +136,7 @@ async function equip(
     manifest_id: manifestId,
     prealert_id: null,
   });
+  await plantHistory(owner, { code, tenantId, courierId, packageId });
   return {
     code,
     courierId,
@@ -219,6 +220,18 @@ export async function newBillPayment(owner: pg.Pool, billId: string): Promise<st
     [billId],
   );
   return rows[0]?.id ?? '';
+}
+
+/** The package's receipt, by the tenant's administrator; append-only, so that its texts are canaries from the start. */
+async function plantHistory(
+  owner: pg.Pool,
+  own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
+): Promise<void> {
+  await owner.query(
+    `insert into package_events (tenant_id, id, package_id, courier_id, status, source, location, remarks, actor_user_id)
+     select $1, new_id(), $2, $3, 'received', 'intake', $4, $4, u.id from users u where u.tenant_id = $1 and u.role = 'admin'`,
+    [own.tenantId, own.packageId, own.courierId, `canary:${own.code}`],
+  );
 }
 
 /** A tier above all others of the courier. */
