@@ -48,6 +48,10 @@ export type Handlers = {
   generateCourierInvoice: Handler<'generateCourierInvoice'>;
   /** List bills */
   loadCourierBills: Handler<'loadCourierBills'>;
+  /** Read a courier's account */
+  courierStatement: Handler<'courierStatement'>;
+  /** Check what was received against what was billed */
+  billingReconciliation: Handler<'billingReconciliation'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
@@ -30,6 +31,7 @@ export function makeHandlers(deps: Deps) {
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...accountHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

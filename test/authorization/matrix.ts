@@ -132,6 +132,12 @@ export const MATRIX = {
   loadCourierBills: {
     'loadCourierBills of a courier':     [ALL,                   S403,                  ALL],
   },
+  courierStatement: {
+    'courierStatement':                  ['200 200 404 404 400', S403,                  ALL],
+  },
+  billingReconciliation: {
+    'billingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },

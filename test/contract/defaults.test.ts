@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Schema } from '../../src/contract/bundle.js';
 import { DEMO } from '../../src/demo/demo.js';
 import { operationOf } from '../support/contract.js';
+import { lastYear } from '../support/bills.js';
 import { fingerprint } from '../support/fingerprint.js';
 import { inputs, type Input } from '../support/inputs.js';
 import { startService, type Call, type Reply, type Service } from '../support/service.js';
@@ -54,6 +55,8 @@ const BESIDE: Record<string, Record<string, string | boolean>> = {
   'searchCustomers limit': { q: 'an' },
   'readEvents after': { courier_id: DEMO.couriers.IEX },
   'readEvents limit': { courier_id: DEMO.couriers.IEX },
+  'courierStatement page': { courier_id: DEMO.couriers.IEX, ...lastYear() },
+  'courierStatement limit': { courier_id: DEMO.couriers.IEX, ...lastYear() },
   'searchCustomers advanced': { q: 'Marsia Cambel' },
 };
 

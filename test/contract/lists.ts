@@ -2,6 +2,7 @@ import type { Schema } from '../../src/contract/bundle.js';
 import type { OperationId } from '../../src/contract/types.js';
 import { ablest, inputs } from '../support/inputs.js';
 import { DEMO } from '../../src/demo/demo.js';
+import { lastYear } from '../support/bills.js';
 import { operationIds, operationOf, type Body } from '../support/contract.js';
 import type { Call, Reply, Service } from '../support/service.js';
 
@@ -44,7 +45,21 @@ export function listOf(id: OperationId): List {
 const ALWAYS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   readEvents: { courier_id: DEMO.couriers.IEX },
+  courierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
+  billingReconciliation: lastYear(),
 };
+
+/** Where the records are, if `data` is more than they. */
+const RECORDS: Partial<Record<OperationId, string>> = {
+  courierStatement: 'movements',
+  billingReconciliation: 'exceptions',
+};
+
+export function recordsOf(id: OperationId, body: Body): Body[] {
+  const field = RECORDS[id];
+  // as: what the contract says, and every reply has been held against
+  return (field ? (body['data'] as Body)[field] : body['data']) as Body[];
+}
 
 export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
   const { method } = operationOf(id);
@@ -67,7 +82,7 @@ export async function readAll(
     const reply = await ask(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
       throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-    const found = reply.body['data'] as Body[];
+    const found = recordsOf(id, reply.body);
     records.push(...found);
     const meta = (reply.body['meta'] ?? {}) as Body;
     if (hasPages && found.length === size) next = { page: page + 1 };

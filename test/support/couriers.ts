@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
+import { plantBill } from './bills.js';
 import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from './pictures.js';
 
@@ -172,6 +173,17 @@ async function equipWithTier(
     const own = { tenant_id: tenantId, courier_id: courierId, invoice_number: `${status}-${courierId}` };
     await clone(owner, 'bills', bill, own);
   }
+  // one that a courier sees with every kind of movement
+  const voided = {
+    amount: '2.00',
+    receivedOn: '2024-06-02',
+    voidedAt: '2024-06-03T10:00:00Z',
+    reference: '',
+  };
+  await plantBill(owner, {
+    ...{ tenantId, courierId, start: '2024-05-01', end: '2024-05-31', amount: '5.00' },
+    ...{ publishedAt: '2024-06-01T10:00:00Z', payments: [voided] },
+  });
   const { rows } = await owner.query<{ id: number }>(
     `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
      values ($1, $2, 40000, 40001, 1) returning id`,
