@@ -49,17 +49,16 @@ const ALWAYS: Partial<Record<OperationId, Values>> = {
   billingReconciliation: lastYear(),
 };
 
-/** Where the records are, if `data` is more than they. */
-const RECORDS: Partial<Record<OperationId, string>> = {
+/** Where `data` is not the list itself but has it. */
+const LISTED_AS: Partial<Record<OperationId, string>> = {
   courierStatement: 'movements',
   billingReconciliation: 'exceptions',
 };
 
-export function recordsOf(id: OperationId, body: Body): Body[] {
-  const field = RECORDS[id];
-  // as: what the contract says, and every reply has been held against
-  return (field ? (body['data'] as Body)[field] : body['data']) as Body[];
-}
+export const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
+  const name = LISTED_AS[id];
+  return name ? body['data'][name] : body['data'];
+};
 
 export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
   const { method } = operationOf(id);
@@ -82,7 +81,7 @@ export async function readAll(
     const reply = await ask(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
       throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-    const found = recordsOf(id, reply.body);
+    const found = recordsIn(id, reply);
     records.push(...found);
     const meta = (reply.body['meta'] ?? {}) as Body;
     if (hasPages && found.length === size) next = { page: page + 1 };

@@ -47,6 +47,7 @@ export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, 
     TWO: await equip(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
     TWX: await equip(owner, 'TWX', DEMO.tenants.two, twx),
   };
+  await plantAccounts(owner);
   await plantCanaries(owner);
   return couriers;
 }
@@ -164,32 +165,33 @@ async function equipWithWebhook(
   return { deliveryId, eventId, dispatchId };
 }
 
-/** A tier above all others of the courier, and a bill of each status. */
+/** A tier above all others of the courier. */
 async function equipWithTier(
   owner: pg.Pool,
   { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
 ): Promise<number> {
-  for (const [status, bill] of Object.entries(DEMO.bills)) {
-    const own = { tenant_id: tenantId, courier_id: courierId, invoice_number: `${status}-${courierId}` };
-    await clone(owner, 'bills', bill, own);
-  }
-  // one that a courier sees with every kind of movement
-  const voided = {
-    amount: '2.00',
-    receivedOn: '2024-06-02',
-    voidedAt: '2024-06-03T10:00:00Z',
-    reference: '',
-  };
-  await plantBill(owner, {
-    ...{ tenantId, courierId, start: '2024-05-01', end: '2024-05-31', amount: '5.00' },
-    ...{ publishedAt: '2024-06-01T10:00:00Z', payments: [voided] },
-  });
   const { rows } = await owner.query<{ id: number }>(
     `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
      values ($1, $2, 40000, 40001, 1) returning id`,
     [tenantId, courierId],
   );
   return rows[0]?.id ?? 0;
+}
+
+/** For each courier a draft, and an account with every kind of movement. */
+async function plantAccounts(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ tenantId: string; courierId: string }>(
+    'select tenant_id as "tenantId", id as "courierId" from couriers',
+  );
+  const payments = [
+    { amount: '2.00', receivedOn: '2024-06-02', voidedAt: '2024-06-03T10:00:00Z' },
+    { amount: '5.00', receivedOn: '2024-06-04', reference: 'TRF' },
+  ];
+  for (const courier of rows) {
+    const bill = { ...courier, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
+    await plantBill(owner, bill);
+    await plantBill(owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z', payments });
+  }
 }
 
 /** A logo like no other courier's. */
@@ -222,7 +224,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
@@ -237,6 +239,12 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
      group by table_name having bool_or(column_name = 'tenant_id')`,
     [UNCHANGEABLE],
   );
+  // a published bill is kept as it is
+  const guards = (verb: string) =>
+    owner.query(
+      ['bills', 'bill_lines'].map((table) => `alter table ${table} ${verb} trigger user`).join(';'),
+    );
+  await guards('disable');
   for (const { table_name: table, columns, has_courier: hasCourier } of rows) {
     const free = (columns ?? []).filter((column) => !MEANINGFUL.test(column));
     if (free.length === 0) continue;
@@ -248,6 +256,7 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
     );
     await owner.query(`update "${table}" x set ${changes.join(', ')}`);
   }
+  await guards('enable');
 }
 
 /** Whose text is in a reply. */
