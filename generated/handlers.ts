@@ -60,6 +60,10 @@ export type Handlers = {
   getCourierBill: Handler<'getCourierBill'>;
   /** Draft, publish and settle bills */
   manageCourierBills: Handler<'manageCourierBills'>;
+  /** Read a courier's account */
+  courierStatement: Handler<'courierStatement'>;
+  /** Check what was received against what was billed */
+  billingReconciliation: Handler<'billingReconciliation'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

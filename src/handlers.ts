@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { billManagementHandlers } from './bills/manage-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
@@ -36,6 +37,7 @@ export function makeHandlers(deps: Deps) {
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
     ...billManagementHandlers(deps),
+    ...accountHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

@@ -158,6 +158,12 @@ export const MATRIX = {
     'void_payment':                      ['200 200 404 404 400', S403,                  S403],
     'delete_draft':                      ['200 200 404 404 400', S403,                  S403],
   },
+  courierStatement: {
+    'courierStatement':                  ['200 200 404 404 400', S403,                  ALL],
+  },
+  billingReconciliation: {
+    'billingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },
