@@ -48,6 +48,8 @@ export type Handlers = {
   generateCourierInvoice: Handler<'generateCourierInvoice'>;
   /** List bills */
   loadCourierBills: Handler<'loadCourierBills'>;
+  /** Download a bill as PDF or CSV */
+  downloadCourierBill: Handler<'downloadCourierBill'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

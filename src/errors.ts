@@ -34,6 +34,7 @@ const CATALOGUE = {
     http: 400,
     text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
   },
+  bill_too_long: { http: 400, text: 'A PDF holds at most 20,000 lines. Ask for csv.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },
@@ -60,6 +61,7 @@ const CATALOGUE = {
   rate_not_found: { http: 404, text: 'There is no such rate.' },
   logo_not_found: { http: 404, text: 'There is no such logo.' },
   delivery_not_found: { http: 404, text: 'There is no such delivery.' },
+  bill_not_found: { http: 404, text: 'There is no such bill.' },
   method_not_allowed: { http: 405, text: 'Use one of the methods in the header Allow.' },
   request_timeout: { http: 408, text: 'The request did not arrive in time. Send it again.' },
   duplicate_tracking_number: {

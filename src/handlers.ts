@@ -1,6 +1,7 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { billHandlers } from './bills/handlers.js';
+import { billDocumentHandlers } from './bills/document-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
@@ -30,6 +31,7 @@ export function makeHandlers(deps: Deps) {
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

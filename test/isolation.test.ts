@@ -203,6 +203,12 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const code of ['IEX', 'HRB', 'TWO'] as const)
       replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    for (const { code, billId } of Object.values(couriers)) {
+      const query = { bill_id: billId, format: 'csv' };
+      const file = await service.call('downloadCourierBill', { as: principal, query });
+      if (file.status === 200) replies.push(file);
+      expect([code, file.status === 200]).toEqual([code, READABLE[principal]?.includes(code) && principal !== 'warehouse']);
+    }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });

@@ -113,6 +113,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
   'loadCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  'downloadCourierBill as a PDF': ({ billId }) => ({ query: { bill_id: billId } }),
+  'downloadCourierBill as lines': ({ billId }) => ({ query: { bill_id: billId, format: 'csv' } }),
   getCourierRates: ({ courierId }) => ({ query: { courier_id: courierId } }),
   'save_rates of a courier': ({ courierId, rateId }) => ({
     body: {

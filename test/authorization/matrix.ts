@@ -132,6 +132,10 @@ export const MATRIX = {
   loadCourierBills: {
     'loadCourierBills of a courier':     [ALL,                   S403,                  ALL],
   },
+  downloadCourierBill: {
+    'downloadCourierBill as a PDF':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'downloadCourierBill as lines':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },

@@ -16,6 +16,8 @@ export type Belongings = {
   manifestId: string;
   warehouseId: string;
   carrierId: string;
+  /** Published. */
+  billId: string;
   /** A tier of this courier's own. */
   rateId: number;
   /** The file name of its logo. */
@@ -61,6 +63,7 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
+  billId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
   deliveryId: randomUUID(),
@@ -141,6 +144,7 @@ async function equip(
     manifestId,
     warehouseId,
     carrierId,
+    billId: await equipWithBills(owner, own),
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
@@ -163,15 +167,31 @@ async function equipWithWebhook(
   return { deliveryId, eventId, dispatchId };
 }
 
-/** A tier above all others of the courier, and a bill of each status. */
+/** A bill of each status, with a line. Answers the published one. */
+async function equipWithBills(
+  owner: pg.Pool,
+  { tenant_id, courier_id }: { tenant_id: string; courier_id: string },
+): Promise<string> {
+  const ids = { draft: '', published: '', paid: '' };
+  for (const status of ['draft', 'published', 'paid'] as const) {
+    const own = { tenant_id, courier_id, invoice_number: `${status}-${courier_id}`, sequence_number: null };
+    const id = await clone(owner, 'bills', DEMO.bills[status], { ...own, status: 'draft' });
+    await owner.query(
+      `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
+       values ($1, gen_random_uuid(), $2, $3, 1, 'adjustment', 'Credit', -1)`,
+      [tenant_id, id, courier_id],
+    );
+    await owner.query('update bills set status = $2 where id = $1', [id, status]);
+    ids[status] = id;
+  }
+  return ids.published;
+}
+
+/** A tier above all others of the courier. */
 async function equipWithTier(
   owner: pg.Pool,
   { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
 ): Promise<number> {
-  for (const [status, bill] of Object.entries(DEMO.bills)) {
-    const own = { tenant_id: tenantId, courier_id: courierId, invoice_number: `${status}-${courierId}` };
-    await clone(owner, 'bills', bill, own);
-  }
   const { rows } = await owner.query<{ id: number }>(
     `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
      values ($1, $2, 40000, 40001, 1) returning id`,
@@ -210,7 +230,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|method|void_reason|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
@@ -225,6 +245,9 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
      group by table_name having bool_or(column_name = 'tenant_id')`,
     [UNCHANGEABLE],
   );
+  const client = await owner.connect();
+  // what a published bill says is kept by triggers
+  await client.query('set session_replication_role = replica');
   for (const { table_name: table, columns, has_courier: hasCourier } of rows) {
     const free = (columns ?? []).filter((column) => !MEANINGFUL.test(column));
     if (free.length === 0) continue;
@@ -234,8 +257,10 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
     const changes = free.map(
       (column) => `"${column}" = coalesce("${column}", '') || ' canary:' || ${reader}`,
     );
-    await owner.query(`update "${table}" x set ${changes.join(', ')}`);
+    await client.query(`update "${table}" x set ${changes.join(', ')}`);
   }
+  await client.query('reset session_replication_role');
+  client.release();
 }
 
 /** Whose text is in a reply. */
