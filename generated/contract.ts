@@ -985,6 +985,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/DownloadCourierBill.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a bill as PDF or CSV
+         * @description For administrators and managers, and for couriers, who get their own bills and never a draft. The answer is a file.
+         *
+         *     **PDF.** The invoice on US Letter pages: who bills and who is billed, with the courier's logo, what the charges of each
+         *     tier come to, tax, total, payments and the balance due on the first page; then every line, with the same headings on
+         *     each page. Days are in UTC, amounts in US dollars. A payment that was voided is struck out. A draft says *Draft invoice*
+         *     and *Not issued* instead of a number, and has DRAFT across its pages.
+         *
+         *     - As long as neither its payments nor the courier's logo change, the PDF of a published bill is the same to the byte.
+         *     - A character that the font lacks (an emoji, Chinese) or that nobody could see is printed by its code point, as
+         *       `[U+1F4E6]`. A logo that takes longer than 5 seconds to draw, or a PNG of more than 16 million pixels, is left out.
+         *     - A bill of more than 20,000 lines is refused as PDF with 400 `bill_too_long`; ask for `csv`.
+         *
+         *     **CSV.** Every line of the bill, in its order, below the columns Invoice Number, Position, Kind, Date Received, House
+         *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of totals: the
+         *     amounts sum up to the bill's `subtotal`.
+         *
+         *     - Invoice Number is the same in every line, so that files can be put together; of a draft it is `DRAFT`. Kind is `package`,
+         *       `air_freight` or `adjustment`. What does not apply is an empty cell: an adjustment has its amount, which may be negative,
+         *       and a description; air freight its pounds, and in Rate USD what a pound costs; a package outside all tiers no tier.
+         *     - It follows RFC 4180: commas, `"` doubled inside quotes, CRLF at the end of each line, a header line; UTF-8 without a
+         *       byte order mark. A text that a spreadsheet program would run as a formula has an apostrophe in front of it, as in
+         *       the export of packages.
+         *
+         *     Where the customer of a package is unknown, a courier sees only the last four characters of its tracking number, in both
+         *     kinds of file. Many files at once wait for each other, and are refused with 503 `overloaded` when the wait gets long.
+         *
+         *     ```php
+         *     foreach ($get('/api/LoadCourierBills.php')['data'] as $bill) {
+         *         $pdf = $download('/api/DownloadCourierBill.php?' . http_build_query(['bill_id' => $bill['bill_id']]));
+         *         file_put_contents($bill['invoice_number'] . '.pdf', $pdf);
+         *     }
+         *     ```
+         */
+        get: operations["downloadCourierBill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/GetCourierRates.php": {
         parameters: {
             query?: never;
@@ -1486,7 +1537,7 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
          *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found` |
@@ -1502,7 +1553,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -4048,7 +4099,7 @@ export interface components {
         LogoCourier: components["schemas"]["Uuid"];
         /**
          * @description The name of the picture, as `logo_path` ends.
-         * @example 05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg
+         * @example 6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc.svg
          */
         LogoFile: string;
         /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
@@ -7252,6 +7303,88 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    downloadCourierBill: {
+        parameters: {
+            query: {
+                /**
+                 * @description The bill's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402
+                 */
+                bill_id: components["schemas"]["Uuid"];
+                /**
+                 * @description Which file, `pdf` for people, `csv` for programs.
+                 * @example pdf
+                 */
+                format?: "pdf" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The name to save it under, which is the invoice's number; of a draft `DRAFT-` and the end of its `bill_id`.
+                     * @example attachment; filename="INV-000002.pdf"
+                     */
+                    "Content-Disposition": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the PDF. */
+                    "application/pdf": string;
+                    /**
+                     * @example Invoice Number,Position,Kind,Date Received,House Number,Tracking Number,User Code,Weight LB,Tier,Rate USD,Amount USD,Description
+                     *     INV-000002,1,package,2026-10-10,7K3M9QW,1Z999AA10123456784,IEX-1001,4.25,1-10 lb,,12.00,
+                     *     INV-000002,2,air_freight,,,,,4.25,,1.75,7.44,Air freight
+                     *     INV-000002,3,adjustment,,,,,,,,-5.00,Credit for a wet box
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description A parameter is missing, not of its kind or given twice (`validation_failed`), or the bill has more lines than a PDF may have (`bill_too_long`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The bill does not exist, is another courier's, or is a draft and you are a courier. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getCourierRates: {
         parameters: {
             query?: {
@@ -7448,7 +7581,7 @@ export interface operations {
                      *           }
                      *         },
                      *         "house_color": "#0A7D5C",
-                     *         "logo_path": "logos/01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01/05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg",
+                     *         "logo_path": "logos/01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01/6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc.svg",
                      *         "air_freight_rate": 1.75
                      *       },
                      *       "timestamp": 1795249800
@@ -8024,7 +8157,7 @@ export interface operations {
                 courier_id: components["parameters"]["LogoCourier"];
                 /**
                  * @description The name of the picture, as `logo_path` ends.
-                 * @example 05520065e3f50b541b17d1d4e9df838ad2806077a2bebcc51bc4e1fd76aff4b0.svg
+                 * @example 6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc.svg
                  */
                 file: components["parameters"]["LogoFile"];
             };

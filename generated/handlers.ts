@@ -64,6 +64,8 @@ export type Handlers = {
   courierStatement: Handler<'courierStatement'>;
   /** Check what was received against what was billed */
   billingReconciliation: Handler<'billingReconciliation'>;
+  /** Download a bill as PDF or CSV */
+  downloadCourierBill: Handler<'downloadCourierBill'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

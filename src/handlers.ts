@@ -3,6 +3,7 @@ import { loginHandlers } from './auth/handlers.js';
 import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { billManagementHandlers } from './bills/manage-handlers.js';
+import { billDocumentHandlers } from './bills/document-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
@@ -38,6 +39,7 @@ export function makeHandlers(deps: Deps) {
     ...billHandlers(deps),
     ...billManagementHandlers(deps),
     ...accountHandlers(deps),
+    ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

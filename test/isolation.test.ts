@@ -213,6 +213,12 @@ describe.each(LAYERS)('%s', (_name, options) => {
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
     if (principal !== 'warehouse') replies.push(await readBill(principal));
     if (principal !== 'warehouse') replies.push(await readAccount(principal));
+    for (const { code, billId } of Object.values(couriers)) {
+      const query = { bill_id: billId, format: 'csv' };
+      const file = await service.call('downloadCourierBill', { as: principal, query });
+      if (file.status === 200) replies.push(file);
+      expect([code, file.status === 200]).toEqual([code, READABLE[principal]?.includes(code) && principal !== 'warehouse']);
+    }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     if (/admin/.test(principal)) {
       const query = { ...lastYear(), limit: 1000 };

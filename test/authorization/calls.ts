@@ -146,6 +146,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'billingReconciliation of a courier': ({ courierId }) => ({
     query: { courier_id: courierId, ...lastYear(), limit: 1000 },
   }),
+  'downloadCourierBill as a PDF': ({ billId }) => ({ query: { bill_id: billId } }),
+  'downloadCourierBill as lines': ({ billId }) => ({ query: { bill_id: billId, format: 'csv' } }),
   getCourierRates: ({ courierId }) => ({ query: { courier_id: courierId } }),
   'save_rates of a courier': ({ courierId, rateId }) => ({
     body: {

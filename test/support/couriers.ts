@@ -66,12 +66,12 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
+  billId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
-  billId: randomUUID(),
   draftBillId: randomUUID(),
 });
 
