@@ -217,7 +217,10 @@ describe.each(LAYERS)('%s', (_name, options) => {
       const query = { bill_id: billId, format: 'csv' };
       const file = await service.call('downloadCourierBill', { as: principal, query });
       if (file.status === 200) replies.push(file);
-      expect([code, file.status === 200]).toEqual([code, READABLE[principal]?.includes(code) && principal !== 'warehouse']);
+      expect([code, file.status === 200]).toEqual([
+        code,
+        READABLE[principal]?.includes(code) && principal !== 'warehouse',
+      ]);
     }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     if (/admin/.test(principal)) {

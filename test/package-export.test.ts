@@ -401,7 +401,9 @@ test('a workbook that cannot be written fails alone, and the next one is written
   const writeWorkbook = makeWorkbookWriter();
   // longer than a cell may be
   await expect(writeWorkbook([], [1], () => ['x'.repeat(40_000)])).rejects.toThrow(/32767/);
-  const books = await Promise.all(['a', 'b', 'c'].map((text) => writeWorkbook(['Text'], [text], (cell) => [cell])));
+  const books = await Promise.all(
+    ['a', 'b', 'c'].map((text) => writeWorkbook(['Text'], [text], (cell) => [cell])),
+  );
   expect(books.map((bytes) => readWorkbook(bytes)[1]?.[0]?.value)).toEqual(['a', 'b', 'c']);
   expect(readWorkbook(await writeWorkbook(['Text'], [], () => []))).toHaveLength(1);
 });

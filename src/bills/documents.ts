@@ -3,7 +3,14 @@ import type { FileReply, QueryOf } from '../contract/types.js';
 import { writeCsv, writeCsvLines } from '../csv.js';
 import { readPartsInScope, type Db, type PlainTx } from '../db/transaction.js';
 import { Fault } from '../errors.js';
-import { findBill, linesOfBill, paymentsOfBill, type BillHeadRow, type BillLineRow, type PaymentRow } from './detail-queries.js';
+import {
+  findBill,
+  linesOfBill,
+  paymentsOfBill,
+  type BillHeadRow,
+  type BillLineRow,
+  type PaymentRow,
+} from './detail-queries.js';
 import { HEADINGS, toCells } from './document-cells.js';
 import { countLines, logoOfBill, type LogoRow } from './document-queries.js';
 import type { Invoice } from './pdf/invoice.js';
@@ -81,7 +88,10 @@ async function* linesInParts(tx: PlainTx, { db, caller, billId }: Ctx): AsyncGen
 }
 
 /** A draft has no number: it is called after its id. */
-function fileName({ id, status, invoice_number: number }: Pick<BillHeadRow, 'id' | 'status' | 'invoice_number'>, extension: string): string {
+function fileName(
+  { id, status, invoice_number: number }: Pick<BillHeadRow, 'id' | 'status' | 'invoice_number'>,
+  extension: string,
+): string {
   const name = status === 'draft' ? `DRAFT-${id.slice(-8)}` : number.replace(/[^\w.-]+/g, '-').slice(0, 100);
   return `${name}.${extension}`;
 }

@@ -1,6 +1,18 @@
 import type { Party } from '../detail-queries.js';
 import type { Invoice } from './invoice.js';
-import { INK, LEFT, lineHeight, put, putLines, putRule, putText, RIGHT, STYLES, type Sheet, type Style } from './sheet.js';
+import {
+  INK,
+  LEFT,
+  lineHeight,
+  put,
+  putLines,
+  putRule,
+  putText,
+  RIGHT,
+  STYLES,
+  type Sheet,
+  type Style,
+} from './sheet.js';
 import { day } from './words.js';
 
 export type Size = { width: number; height: number };
@@ -14,7 +26,12 @@ export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefin
   const top = sheet.y;
   const fromEnd = putParty(sheet, bill.bill_from, top, STYLES.name);
   putText(sheet, titleOf(invoice), { x: RIGHT, y: top - 3, isRight: true }, STYLES.title);
-  putText(sheet, numberOf(invoice), { x: RIGHT, y: top + 27, isRight: true, maxWidth: RIGHT - MIDDLE }, STYLES.due);
+  putText(
+    sheet,
+    numberOf(invoice),
+    { x: RIGHT, y: top + 27, isRight: true, maxWidth: RIGHT - MIDDLE },
+    STYLES.due,
+  );
   sheet.y = Math.max(fromEnd, top + 48) + 8;
   putRule(sheet, sheet.y, LEFT, RIGHT - LEFT, INK.strong, 1.2);
   sheet.y += 12;
@@ -30,7 +47,8 @@ export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefin
 export const titleOf = ({ bill }: Invoice): string => (bill.status === 'draft' ? 'Draft invoice' : 'Invoice');
 
 /** A draft has no number yet. */
-export const numberOf = ({ bill }: Invoice): string => (bill.status === 'draft' ? 'Not issued' : bill.invoice_number);
+export const numberOf = ({ bill }: Invoice): string =>
+  bill.status === 'draft' ? 'Not issued' : bill.invoice_number;
 
 /** Answers where it ends. */
 function putParty(sheet: Sheet, party: Party, y: number, style: Style): number {

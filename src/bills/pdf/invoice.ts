@@ -15,4 +15,6 @@ export type Line = Dated<BillLineRow>;
 export type Payment = Dated<PaymentRow>;
 
 /** A row after JSON. */
-type Dated<Row> = { [Key in keyof Row]: Row[Key] extends Date | null ? string | Extract<Row[Key], null> : Row[Key] };
+type Dated<Row> = {
+  [Key in keyof Row]: Row[Key] extends Date | null ? string | Extract<Row[Key], null> : Row[Key];
+};

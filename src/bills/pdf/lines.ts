@@ -7,12 +7,13 @@ import { day, money, sum } from './words.js';
 const COLUMNS: Column[] = [
   { title: 'No.', width: 25, isRight: true },
   { title: 'Received', width: 45 },
-  { title: 'House no.', width: 50 },
-  { title: 'Tracking number', width: 120 },
-  { title: 'Customer', width: 72 },
-  { title: 'Weight (lb)', width: 50, isRight: true },
-  { title: 'Tier', width: 50 },
-  { title: 'Amount (USD)', width: 64, isRight: true },
+  { title: 'House no.', width: 45 },
+  // the longest label's number, of 34 digits, stays on one line
+  { title: 'Tracking number', width: 145 },
+  { title: 'Customer', width: 60 },
+  { title: 'Weight (lb)', width: 48, isRight: true },
+  { title: 'Tier', width: 48 },
+  { title: 'Amount (USD)', width: 60, isRight: true },
 ];
 
 /** Every line of the bill, in its order, and what they come to. */

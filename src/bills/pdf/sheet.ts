@@ -86,6 +86,13 @@ export function putLines(
   return y + lines.length * lineHeight(style);
 }
 
-export function putRule(sheet: Sheet, y: number, x = LEFT, width = RIGHT - LEFT, color = INK.rule, thickness = 0.5): void {
+export function putRule(
+  sheet: Sheet,
+  y: number,
+  x = LEFT,
+  width = RIGHT - LEFT,
+  color = INK.rule,
+  thickness = 0.5,
+): void {
   put(sheet, { kind: 'rule', x, y, width, color, thickness });
 }

@@ -1,5 +1,18 @@
 import type { Invoice, Line, Payment } from './invoice.js';
-import { INK, LEFT, lineHeight, putLines, putRule, putText, RIGHT, spaceLeft, STYLES, turn, type Sheet, type Style } from './sheet.js';
+import {
+  INK,
+  LEFT,
+  lineHeight,
+  putLines,
+  putRule,
+  putText,
+  RIGHT,
+  spaceLeft,
+  STYLES,
+  turn,
+  type Sheet,
+  type Style,
+} from './sheet.js';
 import { putTable, type Column, type Row } from './table.js';
 import { day, difference, METHODS, money, quantity, sum, sumExactly } from './words.js';
 
@@ -64,7 +77,11 @@ function chargesOf(lines: Line[]): Row[] {
 const lightest = (group: Line[]): number =>
   group.reduce((least, { weight_lb: weight }) => Math.min(least, Number(weight)), Infinity);
 
-const charge = (name: string, lines: Line[], { count, fee = '' }: { count?: number; fee?: string } = {}): Row => [
+const charge = (
+  name: string,
+  lines: Line[],
+  { count, fee = '' }: { count?: number; fee?: string } = {},
+): Row => [
   { column: 0, text: name },
   { column: 1, text: count === undefined ? '' : String(count) },
   { column: 2, text: fee },
@@ -72,7 +89,13 @@ const charge = (name: string, lines: Line[], { count, fee = '' }: { count?: numb
 ];
 
 /** A voided one stays, struck out: who filed an earlier copy sees where the amount went. */
-function paymentRow({ received_on, method, reference, amount_usd: amount, voided_at: voidedAt }: Payment): Row {
+function paymentRow({
+  received_on,
+  method,
+  reference,
+  amount_usd: amount,
+  voided_at: voidedAt,
+}: Payment): Row {
   const isStruck = voidedAt !== null;
   const style = isStruck ? STYLES.note : STYLES.cell;
   const words = [reference ?? '', voidedAt ? `Voided on ${day(voidedAt)}` : ''].filter(Boolean).join('. ');
@@ -102,7 +125,10 @@ function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void
 
 function putRemarks(sheet: Sheet, remarks: string | null): void {
   if (!remarks?.trim()) return;
-  for (const [index, paragraph] of remarks.trim().split(/\r\n|[\r\n]/).entries()) {
+  for (const [index, paragraph] of remarks
+    .trim()
+    .split(/\r\n|[\r\n]/)
+    .entries()) {
     if (index === 0) {
       if (spaceLeft(sheet) < 40) turn(sheet);
       sheet.y += 8;

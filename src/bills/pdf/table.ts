@@ -24,6 +24,7 @@ export type Row = Cell[];
 
 const GAP = 8;
 const PADDING = 2.2;
+const LEAST_SCALE = 0.85;
 const CELL_HEIGHT = lineHeight(STYLES.cell);
 
 /**
@@ -76,20 +77,37 @@ function putHeadings(sheet: Sheet, columns: Column[], edges: Edge[]): void {
   sheet.y += height;
 }
 
-type LaidOut = { lines: string[]; x: number; width: number; isRight: boolean; style: Style; isStruck: boolean };
+type LaidOut = {
+  lines: string[];
+  x: number;
+  width: number;
+  isRight: boolean;
+  style: Style;
+  isStruck: boolean;
+};
 
-function layOut(sheet: Sheet, { column, text, span = 1, style = STYLES.cell, isStruck = false }: Cell, edges: Edge[]): LaidOut {
+function layOut(
+  sheet: Sheet,
+  { column, text, span = 1, style = STYLES.cell, isStruck = false }: Cell,
+  edges: Edge[],
+): LaidOut {
   const { left = LEFT, right = RIGHT, isRight = false } = edges[column] ?? {};
   const width = (edges[column + span - 1]?.right ?? right) - left;
-  // figures are kept whole
-  const lines = isRight ? [text] : wrap(text, fontOf(sheet, style), style.size, width);
+  const font = fontOf(sheet, style);
+  // figures are kept whole, and what nearly fits is: set smaller, it can be copied in one piece
+  const isWhole = isRight || font.widthPt(text, style.size * LEAST_SCALE) <= width;
+  const lines = isWhole ? [text] : wrap(text, font, style.size, width);
   return { lines, x: isRight ? right : left, width, isRight, style, isStruck };
 }
 
-function putCellLine(sheet: Sheet, { lines, x, width, isRight, style, isStruck }: LaidOut, index: number): void {
+function putCellLine(
+  sheet: Sheet,
+  { lines, x, width, isRight, style, isStruck }: LaidOut,
+  index: number,
+): void {
   const text = lines[index];
   if (text === undefined) return;
-  putText(sheet, text, { x, y: sheet.y, isRight, ...(isRight ? { maxWidth: width } : {}) }, style);
+  putText(sheet, text, { x, y: sheet.y, isRight, maxWidth: width }, style);
   if (!isStruck) return;
   const length = Math.min(width, fontOf(sheet, style).widthPt(text, style.size));
   putRule(sheet, sheet.y + style.size * 0.62, isRight ? x - length : x, length, INK.quiet, 0.6);

@@ -2,7 +2,8 @@ import { Decimal } from 'decimal.js';
 import type { Invoice } from './invoice.js';
 
 /** `1,234.50`, exactly as it is stored. */
-export const money = (decimal: string): string => new Decimal(decimal).toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
+export const money = (decimal: string): string =>
+  new Decimal(decimal).toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
 
 /** `4.25`: without zeros at the end. */
 export const quantity = (decimal: string): string => new Decimal(decimal).toFixed();
