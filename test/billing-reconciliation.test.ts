@@ -385,7 +385,7 @@ test.each([
   [{ from: '2024-05-01', to: '2024-02-30' }, 'to'],
 ])('%j is 400 naming %s', async (query, field) => {
   // as: some of the rows lack a day
-  expectFault(await reconcile(query as Query), 400, 'validation_failed', field);
+  expectFault(await reconcile(query), 400, 'validation_failed', field);
 });
 
 test('a period of 366 days is accepted, also where a year has 365', async () => {

@@ -300,6 +300,6 @@ test.each([
   [{ from: '2024-02-01', to: '31.12.2024' }, 'to'],
 ])('%j is 400 naming %s', async (query, field) => {
   // as: some of the rows lack a day
-  const reply = await read('admin', { courier_id: IEX, ...query } as Query);
+  const reply = await read('admin', { courier_id: IEX, ...query });
   expectFault(reply, 400, 'validation_failed', field);
 });
