@@ -1,4 +1,5 @@
 import type { Handlers } from '../generated/handlers.js';
+import { accountHandlers } from './auth/account-handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
@@ -13,6 +14,7 @@ import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
+import { userHandlers } from './users/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
@@ -20,6 +22,8 @@ export function makeHandlers(deps: Deps) {
   return {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
+    ...accountHandlers(deps),
+    ...userHandlers(deps),
     ...prealertHandlers(deps),
     ...customerHandlers(deps),
     ...customerUploadHandlers(deps),
