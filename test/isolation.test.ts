@@ -204,6 +204,11 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
+    const users = (query: Record<string, string | number>) =>
+      service.call('listUsers', { as: principal, query: { limit: 500, ...query } });
+    if (/admin/.test(principal))
+      replies.push(await users({}), await users({ search: 'canary:' }), await users({ role: 'courier' }));
+    replies.push(await service.call('getTwoFactor', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));

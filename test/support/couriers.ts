@@ -25,6 +25,8 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** A user of the courier that no test logs in as. */
+  userId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -66,6 +68,7 @@ export const nobody = (): Belongings => ({
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  userId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -143,6 +146,7 @@ async function equip(
     carrierId,
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
+    userId: await plantUser(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
 }
@@ -191,6 +195,17 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
     [tenantId, courierId, hash, content],
   );
   return `${hash}.png`;
+}
+
+/** A user like those of the demo, who knows their password. */
+async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const id = randomUUID();
+  await owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     select $2, $1, $4, 'Planted User', 'courier', $3, password_hash from users where id = $5`,
+    [id, tenantId, courierId, freshNumber().toLowerCase(), DEMO.users.admin],
+  );
+  return id;
 }
 
 /** A synchronisation of its customers that has failed. */
