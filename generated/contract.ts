@@ -255,6 +255,9 @@ export interface paths {
          *     call answers 401. Five wrong passwords in a row for one user name lock it for 15 minutes (429), whether or not
          *     there is such a user. A disabled account is told so (403) only after the right password.
          *
+         *     Where `data.user.must_change_password` is true, the password was a one-time password: ask the user for a new one and
+         *     send it to `ChangePassword.php`, before anything else. After 7 days a one-time password is a wrong one.
+         *
          *     ```php
          *     $body = json_decode($response, true);
          *     if ($body['status'] === '2fa_required') {
@@ -264,6 +267,105 @@ export interface paths {
          *     ```
          */
         post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ManageUsers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description For administrators: one page of the users of this instance, couriers' users among them. Filters combine with AND. Users that are
+         *     equal in the field sorted by follow in the order of their identifiers.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create, change, disable or reset a user
+         * @description For administrators. `action` says what to do.
+         *
+         *     - `create` makes a user and answers with its one-time password, which is shown this once and lasts 7 days. The user logs in with
+         *       it, and must then choose a password with `ChangePassword.php`; until then nothing else works.
+         *     - `update` changes the name to show.
+         *     - `change_role` gives another role. The role `courier` needs a `courier_id`; every other role has none.
+         *     - `disable` and `enable`.
+         *     - `reset_password` puts a new one-time password in the place of the password, and ends the lock that wrong passwords have
+         *       caused. The second factor stays.
+         *     - `reset_two_factor` turns the second factor off and deletes the backup codes, for a user who has lost both.
+         *
+         *     All but `update` end the user's access tokens: its next call is 401, on every server of the instance. What is already as
+         *     asked for stays as it is, and ends nothing.
+         *
+         *     One enabled administrator always remains: of two who remove each other at once, one stays, and the other is told
+         *     `last_admin`. Your own password and second factor are changed with `ChangePassword.php` and `TwoFactor.php`, which ask for the
+         *     password; here they are refused (`own_account`).
+         */
+        post: operations["manageUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ChangePassword.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change your own password
+         * @description For every user, about itself. It is also the one operation that a user with a one-time password may call.
+         *
+         *     The answer is like that of `login`, with a fresh access token: the tokens before it no longer work, here and on every other
+         *     device. Five wrong passwords in a row lock the user name for 15 minutes (429), here and at `login` together.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/TwoFactor.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How your second factor stands
+         * @description For every user, about itself.
+         */
+        get: operations["getTwoFactor"];
+        put?: never;
+        /**
+         * Set up, turn on or turn off your second factor
+         * @description For every user, about itself. `action` says what to do.
+         *
+         *     - `setup` makes a secret. Show `qr_code` for the user's authenticator to scan, or `secret` for typing. Nothing has changed yet;
+         *       within 10 minutes `enable` must follow. A further `setup` replaces the secret.
+         *     - `enable` takes the code that the authenticator shows now, and turns the second factor on. The answer holds ten backup codes,
+         *       shown this once. Of two calls with one code, at most one succeeds.
+         *     - `disable` turns it off and deletes the backup codes.
+         *     - `regenerate_backup_codes` replaces all ten.
+         *
+         *     `enable` and `disable` end the user's access tokens; the answer holds a fresh one. Five wrong codes in a row lock the user's
+         *     codes for 15 minutes (429), here and at `login` together, and so do five wrong passwords. A user who has lost the
+         *     authenticator and the backup codes needs an administrator (`ManageUsers.php`, `reset_two_factor`).
+         */
+        post: operations["manageTwoFactor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1537,13 +1639,13 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
-         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found` |
+         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
-         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it |
+         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it; `duplicate_username` another user has this user name |
          *     | 413 | `body_too_large` |
          *     | 415 | `unsupported_media_type` |
          *     | 422 | `credentials_required` user name or password absent or blank |
@@ -1553,7 +1655,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -1848,6 +1950,8 @@ export interface components {
             courier_code: string | null;
             /** @description Whether the user logs in with a second factor. */
             two_factor_enabled: boolean;
+            /** @description Whether the password is a one-time password. If so, the token is good for `POST /api/ChangePassword.php` alone. */
+            must_change_password: boolean;
         };
         LoginResult: {
             /** @description The JWT for `Authorization`, valid for 8 hours. */
@@ -1876,6 +1980,240 @@ export interface components {
                 preauth_token: string;
             };
             timestamp: components["schemas"]["Timestamp"];
+        };
+        /** @description A user as an administrator sees it. */
+        ManagedUser: {
+            user_id: components["schemas"]["Uuid"];
+            /** @description The login name. */
+            username: string;
+            /** @description The name to show. */
+            full_name: string;
+            role: components["schemas"]["Role"];
+            /**
+             * Format: uuid
+             * @description The user's courier account; null for every other role.
+             */
+            courier_id: string | null;
+            /** @description That courier's code; null for every other role. */
+            courier_code: string | null;
+            /** @description Whether the user may log in. */
+            is_active: boolean;
+            /** @description Whether the user logs in with a second factor. */
+            two_factor_enabled: boolean;
+            /** @description Whether the password is a one-time password that the user has not changed yet. */
+            must_change_password: boolean;
+            /** @description When the one-time password stops to work; null where there is none. */
+            password_expires_at: components["schemas"]["DateTime"] | null;
+            created_at: components["schemas"]["DateTime"];
+            updated_at: components["schemas"]["DateTime"];
+        };
+        ManagedUserPage: components["schemas"]["Success"] & {
+            /** @description The users of this page. */
+            data: components["schemas"]["ManagedUser"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description The name to show, not blank. */
+        FullName: string;
+        /**
+         * Format: uuid
+         * @description The courier account. Needed for the role `courier`, and refused for every other.
+         */
+        CourierOfRole: string;
+        /** @description Makes a user with a one-time password. */
+        UserCreation: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
+            username: string;
+            full_name: components["schemas"]["FullName"];
+            role: components["schemas"]["Role"];
+            courier_id?: components["schemas"]["CourierOfRole"];
+        };
+        /** @description Changes the name to show. */
+        UserUpdate: {
+            /**
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            user_id: components["schemas"]["Uuid"];
+            full_name: components["schemas"]["FullName"];
+        };
+        /** @description Gives the user another role, or another courier. */
+        UserRoleChange: {
+            /**
+             * @description Always `change_role`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "change_role";
+            user_id: components["schemas"]["Uuid"];
+            role: components["schemas"]["Role"];
+            courier_id?: components["schemas"]["CourierOfRole"];
+        };
+        /** @description Keeps the user from logging in, and ends its tokens. */
+        UserDisabling: {
+            /**
+             * @description Always `disable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "disable";
+            user_id: components["schemas"]["Uuid"];
+        };
+        /** @description Lets a disabled user log in again. */
+        UserEnabling: {
+            /**
+             * @description Always `enable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "enable";
+            user_id: components["schemas"]["Uuid"];
+        };
+        /** @description Puts a one-time password in the place of the user's. */
+        UserPasswordReset: {
+            /**
+             * @description Always `reset_password`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reset_password";
+            user_id: components["schemas"]["Uuid"];
+        };
+        /** @description Turns the second factor of a user off who has lost it. */
+        UserTwoFactorReset: {
+            /**
+             * @description Always `reset_two_factor`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reset_two_factor";
+            user_id: components["schemas"]["Uuid"];
+        };
+        OneTimePasswordResult: components["schemas"]["Success"] & {
+            data: {
+                user_id: components["schemas"]["Uuid"];
+                /** @description The login name, in lower case. */
+                username: string;
+                /** @description Shown this once. Hand it to the user, who must change it at the first login. */
+                one_time_password: string;
+                password_expires_at: components["schemas"]["DateTime"];
+            };
+        };
+        ManagedUserResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ManagedUser"];
+        };
+        PasswordChange: {
+            /**
+             * Format: password
+             * @description The password that the user logs in with, which may be a one-time password.
+             */
+            current_password: string;
+            /**
+             * Format: password
+             * @description 12 characters or more, and at most 72 bytes in UTF-8. Any character is allowed. Refused are the common passwords of a published list, also with digits or signs put around them, the repetition of a shorter text, the user's own user name or full name, and the current password.
+             */
+            new_password: string;
+        };
+        PasswordChanged: components["schemas"]["Success"] & {
+            data: components["schemas"]["LoginResult"];
+        };
+        TwoFactorStatus: components["schemas"]["Success"] & {
+            data: {
+                /** @description Whether the user logs in with a second factor. */
+                enabled: boolean;
+                /** @description Backup codes that have not been used. */
+                backup_codes_left: number;
+                /** @description Until when a set-up that was begun can be finished; null where none is pending. */
+                setup_expires_at: components["schemas"]["DateTime"] | null;
+            };
+        };
+        /**
+         * Format: password
+         * @description The user's password, asked for again.
+         */
+        Password: string;
+        /** @description Begins a set-up. */
+        TwoFactorSetup: {
+            /**
+             * @description Always `setup`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "setup";
+            password: components["schemas"]["Password"];
+        };
+        /** @description Finishes a set-up. */
+        TwoFactorEnabling: {
+            /**
+             * @description Always `enable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "enable";
+            /** @description The six digits that the authenticator shows. Anything else is a wrong code. */
+            code: string;
+        };
+        /** @description Turns the second factor off. */
+        TwoFactorDisabling: {
+            /**
+             * @description Always `disable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "disable";
+            password: components["schemas"]["Password"];
+            /** @description The six digits of the authenticator, or an unused backup code of the form `XXXX-XXXX`. */
+            code: string;
+        };
+        /** @description Makes ten new backup codes; the ones before no longer work. */
+        BackupCodesRegeneration: {
+            /**
+             * @description Always `regenerate_backup_codes`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "regenerate_backup_codes";
+            password: components["schemas"]["Password"];
+            /** @description The six digits of the authenticator. */
+            code: string;
+        };
+        TwoFactorBegun: components["schemas"]["Success"] & {
+            data: {
+                /** @description The secret in base 32, for typing into an authenticator. */
+                secret: string;
+                /** @description The same with everything that an authenticator needs to know (SHA1, 6 digits, 30 seconds). */
+                otpauth_uri: string;
+                /** @description The URI as a QR code, a PNG picture in a data URI. Put it into the `src` of an image. */
+                qr_code: string;
+                setup_expires_at: components["schemas"]["DateTime"];
+            };
+        };
+        /** @description Each is a second factor once, in the place of the authenticator. Shown this once. */
+        BackupCodes: string[];
+        TwoFactorEnabled: components["schemas"]["Success"] & {
+            data: {
+                /** @description The JWT for `Authorization`, valid for 8 hours. The tokens before it no longer work. */
+                access_token: string;
+                /**
+                 * @description Always `Bearer`.
+                 * @constant
+                 */
+                token_type: "Bearer";
+                backup_codes: components["schemas"]["BackupCodes"];
+            };
+        };
+        AccessToken: {
+            /** @description The JWT for `Authorization`, valid for 8 hours. The tokens before it no longer work. */
+            access_token: string;
+            /**
+             * @description Always `Bearer`.
+             * @constant
+             */
+            token_type: "Bearer";
+        };
+        TwoFactorDisabled: components["schemas"]["Success"] & {
+            data: components["schemas"]["AccessToken"];
+        };
+        BackupCodesRegenerated: components["schemas"]["Success"] & {
+            data: {
+                backup_codes: components["schemas"]["BackupCodes"];
+            };
         };
         /** @description A package on the warehouse's scale. */
         PackageIntake: {
@@ -3910,6 +4248,17 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description Too many failed attempts (`too_many_attempts`), or more calls than the operator allows (`rate_limited`). Wait as many seconds as `Retry-After` says. */
+        TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The request is not well-formed HTTP (`malformed_request`), or its query is not UTF-8 (`invalid_encoding`). */
         MalformedRequest: {
             headers: {
@@ -5240,6 +5589,316 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Users on a page.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only users of this role. Left out, all roles.
+                 * @example manager
+                 */
+                role?: components["schemas"]["Role"];
+                /**
+                 * @description Only users of this courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description `true` for enabled users alone, `false` for disabled ones. Left out, both.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description Text that the user name or the full name contains. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all users.
+                 * @example man
+                 */
+                search?: string;
+                /**
+                 * @description The field to sort by.
+                 * @example username
+                 */
+                sort_by?: "username" | "full_name" | "role" | "created_at" | "updated_at";
+                /**
+                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: "ASC" | "DESC";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedUserPage"];
+                };
+            };
+            /** @description A query parameter is out of range or unknown to its list of values. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreation"] | components["schemas"]["UserUpdate"] | components["schemas"]["UserRoleChange"] | components["schemas"]["UserDisabling"] | components["schemas"]["UserEnabling"] | components["schemas"]["UserPasswordReset"] | components["schemas"]["UserTwoFactorReset"];
+            };
+        };
+        responses: {
+            /** @description Done. The answer is the user, or with `create` and `reset_password` its one-time password. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing or not acceptable, or a rule forbids it (`last_admin`, `own_account`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such user (`user_not_found`), or no such courier (`courier_not_found`). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Another user has this user name. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing, the new password is not acceptable, or the current one is wrong (`password_wrong`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor of the caller. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorStatus"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwoFactorSetup"] | components["schemas"]["TwoFactorEnabling"] | components["schemas"]["TwoFactorDisabling"] | components["schemas"]["BackupCodesRegeneration"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing, the password (`password_wrong`) or the code (`code_wrong`) is wrong, or the second factor is not in the state that the action asks for. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

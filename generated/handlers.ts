@@ -26,6 +26,16 @@ export type Handlers = {
   searchCustomers: Handler<'searchCustomers'>;
   /** Log in */
   login: Handler<'login'>;
+  /** List users */
+  listUsers: Handler<'listUsers'>;
+  /** Create, change, disable or reset a user */
+  manageUsers: Handler<'manageUsers'>;
+  /** Change your own password */
+  changePassword: Handler<'changePassword'>;
+  /** How your second factor stands */
+  getTwoFactor: Handler<'getTwoFactor'>;
+  /** Set up, turn on or turn off your second factor */
+  manageTwoFactor: Handler<'manageTwoFactor'>;
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
   /** List, export or dispatch packages */

@@ -1,6 +1,7 @@
 import type { Handlers } from '../generated/handlers.js';
+import { accountHandlers } from './auth/account-handlers.js';
 import { loginHandlers } from './auth/handlers.js';
-import { accountHandlers } from './bills/account-handlers.js';
+import { billingAccountHandlers } from './bills/billing-account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { billManagementHandlers } from './bills/manage-handlers.js';
 import { billDocumentHandlers } from './bills/document-handlers.js';
@@ -18,6 +19,7 @@ import { prealertHandlers } from './prealerts/handlers.js';
 import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
+import { userHandlers } from './users/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
@@ -25,6 +27,8 @@ export function makeHandlers(deps: Deps) {
   return {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
+    ...accountHandlers(deps),
+    ...userHandlers(deps),
     ...prealertHandlers(deps),
     ...customerHandlers(deps),
     ...customerUploadHandlers(deps),
@@ -38,7 +42,7 @@ export function makeHandlers(deps: Deps) {
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
     ...billManagementHandlers(deps),
-    ...accountHandlers(deps),
+    ...billingAccountHandlers(deps),
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),

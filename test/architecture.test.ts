@@ -43,6 +43,7 @@ const SLICES = [
   'service',
   'webhooks',
   'mail',
+  'users',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 

@@ -227,6 +227,11 @@ describe.each(LAYERS)('%s', (_name, options) => {
       const query = { ...lastYear(), limit: 1000 };
       replies.push(await service.call('billingReconciliation', { as: principal, query }));
     }
+    const users = (query: Record<string, string | number>) =>
+      service.call('listUsers', { as: principal, query: { limit: 500, ...query } });
+    if (/admin/.test(principal))
+      replies.push(await users({}), await users({ search: 'canary:' }), await users({ role: 'courier' }));
+    replies.push(await service.call('getTwoFactor', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));

@@ -5,6 +5,7 @@ export type Permission = NonNullable<(typeof operations)[OperationId]['permissio
 
 const STAFF: readonly Role[] = ['admin', 'manager', 'warehouse'];
 const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
+const ADMINS: readonly Role[] = ['admin'];
 const MANAGERS: readonly Role[] = ['admin', 'manager'];
 const MANAGERS_AND_COURIERS: readonly Role[] = [...MANAGERS, 'courier'];
 
@@ -28,6 +29,9 @@ const HOLDERS = {
   'webhook:manage': MANAGERS_AND_COURIERS,
   // staff: what courier:manage stands for; a courier: its own settings
   'courier:settings': MANAGERS_AND_COURIERS,
+  'user:manage': ADMINS,
+  // about itself alone
+  'account:own': EVERYBODY,
 } satisfies Record<Permission, readonly Role[]>;
 
 export function holds(role: Role, permission: Permission): boolean {

@@ -2,6 +2,8 @@ import { Fault, type FailureCode } from '../errors.js';
 
 // Constraint or index -> what its violation means to the caller. One that is not here is a bug, hence a 500.
 const MEANINGS: Record<string, FailureCode> = {
+  users_tenant_id_username_key: 'duplicate_username',
+  users_tenant_id_courier_id_fkey: 'courier_not_found',
   prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
   prealerts_tenant_id_courier_id_fkey: 'courier_not_found',
   customers_tenant_id_courier_id_user_code_key: 'duplicate_user_code',

@@ -57,6 +57,32 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
     uploadOf(userCode, courierId),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
+  'listUsers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  'create a user of a courier': ({ courierId }) => ({
+    body: {
+      action: 'create',
+      username: freshNumber(),
+      full_name: 'F',
+      role: 'courier',
+      courier_id: courierId,
+    },
+  }),
+  'update a user': ({ userId }) => ({
+    body: { action: 'update', user_id: userId, full_name: freshNumber() },
+  }),
+  'change_role of a user': ({ userId }) => ({
+    body: { action: 'change_role', user_id: userId, role: 'warehouse' },
+  }),
+  'change_role to a courier': ({ courierId }, { userId }) => ({
+    body: { action: 'change_role', user_id: userId, role: 'courier', courier_id: courierId },
+  }),
+  'disable a user': ({ userId }) => ({ body: { action: 'disable', user_id: userId } }),
+  'enable a user': ({ userId }) => ({ body: { action: 'enable', user_id: userId } }),
+  'reset_password of a user': ({ userId }) => ({ body: { action: 'reset_password', user_id: userId } }),
+  'reset_two_factor of a user': ({ userId }) => ({ body: { action: 'reset_two_factor', user_id: userId } }),
+  changePassword: () => ({ body: { current_password: 'x', new_password: 'crossdockcrossdock' } }),
+  getTwoFactor: () => ({}),
+  'enable what was not set up': () => ({ body: { action: 'enable', code: '000000' } }),
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
   }),

@@ -9,13 +9,13 @@ export const GROUPS = {
   anonymous: 'strangers',
   'garbage token': 'strangers',
   'expired token': 'strangers',
-  admin: 'managers',
+  admin: 'admins',
   manager: 'managers',
   warehouse: 'warehouse',
   iex: 'couriers',
   hrb: 'couriers',
   disabled: 'disabled',
-  'two/admin': 'managers',
+  'two/admin': 'admins',
   'two/two': 'couriers',
   'key IEX': 'keys',
   'key TWO': 'keys',
@@ -49,6 +49,9 @@ const everybody = (statuses: Statuses): Row => [
   statuses,
   { disabled: statuses, keys: statuses, strangers: statuses },
 ];
+
+const adminsAlone = (statuses: Statuses): Row => [S403, S403, S403, { admins: statuses }];
+const ALONE_400: Row = ['400', '400', '400', { disabled: '403', keys: '401', strangers: '401' }];
 
 /** What each operation answers to each group, for each kind of id: a case is one place where it takes an id. */
 // prettier-ignore
@@ -93,6 +96,29 @@ export const MATRIX = {
   },
   login: {
     'login':                             everybody(S422),
+  },
+  listUsers: {
+    'listUsers of a courier':            adminsAlone(ALL),
+  },
+  manageUsers: {
+    'create a user of a courier':        adminsAlone('200 200 404 404 400'),
+    'update a user':                     adminsAlone('200 200 404 404 400'),
+    'change_role of a user':             adminsAlone('200 200 404 404 400'),
+    'change_role to a courier':          adminsAlone('200 200 404 404 400'),
+    'disable a user':                    adminsAlone('200 200 404 404 400'),
+    'enable a user':                     adminsAlone('200 200 404 404 400'),
+    'reset_password of a user':          adminsAlone('200 200 404 404 400'),
+    'reset_two_factor of a user':        adminsAlone('200 200 404 404 400'),
+  },
+  // about the caller itself: what it may send is refused for its content
+  changePassword: {
+    'changePassword':                    ALONE_400,
+  },
+  getTwoFactor: {
+    'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', strangers: '401' }],
+  },
+  manageTwoFactor: {
+    'enable what was not set up':        ALONE_400,
   },
   receivePackage: {
     'receivePackage for a courier':      ['201 201 404 404 400', '201 201 404 404 400', S403],
@@ -250,6 +276,8 @@ export type MatrixRow = {
 export const rows: MatrixRow[] = Object.entries(MATRIX).flatMap(([operation, cases]) =>
   Object.entries<Row>(cases).map(([title, [managers, warehouse, couriers, others]]) => {
     const statuses = {
+      // what managers are told, where nothing else stands
+      admins: managers,
       managers,
       warehouse,
       couriers,

@@ -58,6 +58,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listPrealerts search': () =>
     contains('IEX-10', 'tracking_number', 'user_code', 'vendor', 'first_name', 'last_name'),
 
+  'listUsers role': () => equals('role', 'courier'),
+  'listUsers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  'listUsers is_active': () => ({ value: false, keeps: (record) => record['is_active'] === false }),
+  'listUsers search': () => contains('manager', 'username', 'full_name'),
+
   'listCustomers action': { isNoFilter: 'asks for the branches instead of customers' },
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
   'listCustomers branch': () => equals('branch', 'Montego Bay'),

@@ -26,6 +26,8 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** A user of the courier that no test logs in as. */
+  userId: string;
   /** Published, with a line and a payment. */
   billId: string;
   draftBillId: string;
@@ -66,12 +68,13 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
-  billId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  userId: randomUUID(),
+  billId: randomUUID(),
   draftBillId: randomUUID(),
 });
 
@@ -152,6 +155,7 @@ async function equip(
     rateId: await equipWithTier(owner, own),
     ...(await equipWithBills(owner, { code, tenantId, courierId })),
     logoFile: await plantLogo(owner, tenantId, courierId),
+    userId: await plantUser(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
 }
@@ -276,6 +280,17 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
     [tenantId, courierId, hash, content],
   );
   return `${hash}.png`;
+}
+
+/** A user like those of the demo, who knows their password. */
+async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const id = randomUUID();
+  await owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     select $2, $1, $4, 'Planted User', 'courier', $3, password_hash from users where id = $5`,
+    [id, tenantId, courierId, freshNumber().toLowerCase(), DEMO.users.admin],
+  );
+  return id;
 }
 
 /** A synchronisation of its customers that has failed. */
