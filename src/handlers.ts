@@ -1,4 +1,5 @@
 import type { Handlers } from '../generated/handlers.js';
+import { auditLogHandlers } from './audit-log/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
@@ -32,5 +33,6 @@ export function makeHandlers(deps: Deps) {
     ...billHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
+    ...auditLogHandlers(deps),
   } satisfies Handlers;
 }

@@ -41,6 +41,7 @@ const SLICES = [
   'invoices',
   'service',
   'webhooks',
+  'audit-log',
   'mail',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');

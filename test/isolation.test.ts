@@ -208,6 +208,7 @@ describe.each(LAYERS)('%s', (_name, options) => {
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
     replies.push(...(await readOutbound(principal)));
+    if (/admin/.test(principal)) replies.push(...(await readAuditLog(principal)));
     for (const reply of replies) {
       expect(reply.status).toBe(200);
       expectReadable(principal, reply);
@@ -238,6 +239,22 @@ describe.each(LAYERS)('%s', (_name, options) => {
     expect(canariesIn(feed.body)).toEqual([code]);
     expect(canariesIn((await log({})).body)).toContain(code);
     return [...replies, feed];
+  }
+
+  /** Who changed what, by what others name, and the proof of it. */
+  async function readAuditLog(principal: string): Promise<Reply[]> {
+    const log = (query: Record<string, string | number>) =>
+      service.call('listAuditLog', { as: principal, query: { limit: 500, ...query } });
+    const replies = [await log({}), await log({ actor_kind: 'api_key' }), await log({ entity: 'package' })];
+    for (const { courierId, packageId, auditId } of Object.values(couriers))
+      replies.push(
+        await log({ actor_id: courierId }),
+        await log({ entity_id: packageId }),
+        await log({ before: auditId }),
+      );
+    const verified = await service.call('verifyAuditLog', { as: principal, body: { action: 'verify' } });
+    expect(verified.body['data']).toMatchObject({ intact: true, next_after: null });
+    return [...replies, verified];
   }
 
   test('the figures count what the caller may see, and no more', async () => {

@@ -10,7 +10,7 @@ export const GROUPS = {
   'garbage token': 'strangers',
   'expired token': 'strangers',
   admin: 'managers',
-  manager: 'managers',
+  manager: 'manager',
   warehouse: 'warehouse',
   iex: 'couriers',
   hrb: 'couriers',
@@ -26,7 +26,10 @@ export type Group = (typeof GROUPS)[Principal];
 /** For own, sibling, other tenant's, unknown and malformed; or one, where nothing is named. */
 type Statuses = `${number}` | `${number} ${number} ${number} ${number} ${number}`;
 
-/** What the groups with a user's token are told; the others are refused by their credential unless they stand here. */
+/**
+ * What the groups with a user's token are told. The others are refused by their credential unless they stand here, and a
+ * manager is told what administrators are.
+ */
 type Row = [
   managers: Statuses,
   warehouse: Statuses,
@@ -162,6 +165,14 @@ export const MATRIX = {
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
+  listAuditLog: {
+    'listAuditLog of a package':         [ALL,                   S403,                  S403, { manager: S403 }],
+    'listAuditLog of a courier’s key':   [ALL,                   S403,                  S403, { manager: S403 }],
+    'listAuditLog before an entry':      [ALL,                   S403,                  S403, { manager: S403 }],
+  },
+  verifyAuditLog: {
+    'verifyAuditLog':                    ['200',                 S403,                  S403, { manager: S403 }],
+  },
   // the key last: it leaves the keys of the demo data worthless, and what needs them is above
   updateCourierSettings: {
     'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL],
@@ -215,6 +226,7 @@ export const rows: MatrixRow[] = Object.entries(MATRIX).flatMap(([operation, cas
   Object.entries<Row>(cases).map(([title, [managers, warehouse, couriers, others]]) => {
     const statuses = {
       managers,
+      manager: managers,
       warehouse,
       couriers,
       disabled: S403,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
+import { plantEntry } from './audit.js';
 import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from './pictures.js';
 
@@ -25,6 +26,8 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** What its API key did. */
+  auditId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -66,6 +69,7 @@ export const nobody = (): Belongings => ({
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  auditId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -143,6 +147,12 @@ async function equip(
     carrierId,
     rateId: await equipWithTier(owner, own),
     logoFile: await plantLogo(owner, tenantId, courierId),
+    auditId: await plantEntry(owner, {
+      tenantId,
+      actorId: courierId,
+      entityId: packageId,
+      remarks: `canary:${code}`,
+    }),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
 }
