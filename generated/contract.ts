@@ -2881,6 +2881,8 @@ export interface components {
             from: number;
             /** @description The last sequence that is verified; one below `from` where none is. */
             to: number;
+            /** @description The `max_entries` that applied. */
+            max_entries: number;
             /** @description The first that is not as it was written; null where there is none. */
             first_altered: components["schemas"]["AuditFlaw"] | null;
             /** @description Entries of the stretch's time that were put into the log past the service, and have no place in the chain. */

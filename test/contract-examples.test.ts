@@ -23,7 +23,7 @@ function documentedCaller(id: OperationId, name: string): Call {
   const { credential } = operationOf(id);
   if (credential === 'key') return { key: DEMO.apiKeys.IEX };
   if (credential === 'none') return {};
-  return { as: name.startsWith('courier') ? 'iex' : 'manager' };
+  return { as: name.startsWith('courier') ? 'iex' : 'admin' };
 }
 
 // What is not simply done, and why.

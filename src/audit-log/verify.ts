@@ -21,6 +21,7 @@ export type Verification = {
   /** The last sequence that is right, and all from `after` up to it. */
   to: number;
   after: number;
+  maxEntries: number;
   flaw: Flaw | undefined;
   /** From where to go on; null at the end. */
   nextAfter: number | null;
@@ -60,7 +61,8 @@ export async function verifyChain(sealer: Sealer, caller: Caller, wanted: Wanted
   const nextAfter = next !== null && next < head.sequence ? next : null;
   const { strays, unsealed } = await readRest(sealer, caller, after, nextAfter);
   const flaw = firstOf(walked.flaw, known && flawOfKnown(known, keptRow, head.sequence), flawOf(strays));
-  return { verified: walked.verified, after, to, flaw, nextAfter, head, unsealed, inserted: strays.total };
+  const inserted = strays.total;
+  return { verified: walked.verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted };
 }
 
 type Stretch = { after: number; last: number; hash: string };

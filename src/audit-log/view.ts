@@ -21,7 +21,7 @@ const viewEntry = ({ id, at, sequence, ...rest }: AuditRow): Listed['data'][numb
 });
 
 export function viewVerification(found: Verification): ReplyOf<'verifyAuditLog'> {
-  const { verified, after, to, flaw, nextAfter, head, unsealed, inserted } = found;
+  const { verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted } = found;
   const entries = verified === 1 ? '1 entry is' : `${verified} entries are`;
   const message = flaw
     ? `The log was tampered with: see first_altered. ${entries} as written.`
@@ -34,6 +34,7 @@ export function viewVerification(found: Verification): ReplyOf<'verifyAuditLog'>
       verified,
       from: after + 1,
       to,
+      max_entries: maxEntries,
       first_altered: flaw ? { sequence: flaw.sequence, audit_id: flaw.entryId, problem: flaw.problem } : null,
       inserted,
       unsealed,
