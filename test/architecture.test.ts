@@ -39,6 +39,7 @@ const SLICES = [
   'couriers',
   'rates',
   'invoices',
+  'bills',
   'service',
   'webhooks',
   'audit-log',

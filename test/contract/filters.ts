@@ -95,6 +95,8 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: date, keeps: (record) => String(record['start_date']) <= date };
   },
 
+  'getCourierBill bill_id': { isNoFilter: 'says which bill' },
+
   'listWebhookDeliveries courier_id': async (_all, owner) => {
     await plantLog(owner);
     return equals('courier_id', DEMO.couriers.HRB);

@@ -44,6 +44,15 @@ export function listOf(id: OperationId): List {
 const ALWAYS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   readEvents: { courier_id: DEMO.couriers.IEX },
+  getCourierBill: { bill_id: DEMO.bills.published },
+};
+
+/** Where `data` is not the list itself but has it. */
+const LISTED_AS: Partial<Record<OperationId, string>> = { getCourierBill: 'lines' };
+
+const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
+  const name = LISTED_AS[id];
+  return name ? body['data'][name] : body['data'];
 };
 
 export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
@@ -67,7 +76,7 @@ export async function readAll(
     const reply = await ask(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
       throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-    const found = reply.body['data'] as Body[];
+    const found = recordsIn(id, reply);
     records.push(...found);
     const meta = (reply.body['meta'] ?? {}) as Body;
     if (hasPages && found.length === size) next = { page: page + 1 };

@@ -375,14 +375,6 @@ export type AuditLinkUncheckedUpdateOneWithoutEntryNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AuditLinkUpdateToOneWithWhereWithoutEntryInput, Prisma.AuditLinkUpdateWithoutEntryInput>, Prisma.AuditLinkUncheckedUpdateWithoutEntryInput>
 }
 
-export type BigIntFieldUpdateOperationsInput = {
-  set?: bigint | number
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type AuditLinkCreateWithoutEntryInput = {
   sequence: bigint | number
   hash: runtime.Bytes
