@@ -24,18 +24,30 @@ export const linkAt = (db: Db, caller: Caller, sequence: number): Sql => sql`
 export const anyUnsealed = (db: Db, caller: Caller): Sql => sql`
   select from audit_unsealed w where ${tenantRows(db, caller, 'w')} limit 1`;
 
-export type UnsealedRow = { entry_id: string; digest: string };
+export type UnsealedRow = { entry_id: string; at: Date; digest: string };
 
-/** The oldest that wait. One that has a link already was tampered with, and stays for verify to show. */
+/**
+ * The oldest that wait; fewer than `limit` where some of those were tampered with: their entry is gone, or has a link. They
+ * stay for verify to show. Cut and looked up one by one, because after a large upload, before the statistics know of
+ * it, PostgreSQL compared each with each and ran into the time limit.
+ */
 export const unsealedEntries = (db: Db, caller: Caller, limit: number): Sql => sql`
-  select e.id as entry_id, ${digestOf} as digest
-  from audit_unsealed w
-  join audit_entries e on ${tenantRows(db, caller, 'e')} and e.tenant_id = w.tenant_id and e.id = w.entry_id
-  where ${tenantRows(db, caller, 'w')} and not exists (
-    select from audit_links l where ${tenantRows(db, caller, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id)
-  order by w.at, w.entry_id limit ${limit}::int`;
+  select w.entry_id, w.at, ${digestOf} as digest
+  from (
+    select w.* from audit_unsealed w where ${tenantRows(db, caller, 'w')} order by w.at, w.entry_id limit ${limit}::int
+  ) w
+  cross join lateral (
+    select e.* from audit_entries e
+    where ${tenantRows(db, caller, 'e')} and e.tenant_id = w.tenant_id and e.id = w.entry_id limit 1
+  ) e
+  left join lateral (
+    select true as is_there from audit_links l
+    where ${tenantRows(db, caller, 'l')} and l.tenant_id = w.tenant_id and l.entry_id = w.entry_id limit 1
+  ) l on true
+  where l.is_there is null
+  order by w.at, w.entry_id`;
 
-export type NewLink = { sequence: number; entryId: string; hash: string };
+export type NewLink = { sequence: number; entryId: string; at: Date; hash: string };
 
 export const insertLinks = (caller: Caller, links: NewLink[]): Sql => sql`
   insert into audit_links (tenant_id, sequence, entry_id, hash)
@@ -43,11 +55,12 @@ export const insertLinks = (caller: Caller, links: NewLink[]): Sql => sql`
   from unnest(${links.map(({ sequence }) => sequence)}::bigint[], ${links.map(({ entryId }) => entryId)}::uuid[],
     ${links.map(({ hash }) => hash)}::text[]) as link (sequence, entry_id, hash)`;
 
+/** They are the oldest, so that their last time bounds what is looked at. */
 export const deleteUnsealed = (db: Db, caller: Caller, links: NewLink[]): Sql => sql`
-  delete from audit_unsealed w using audit_entries e
-  where ${tenantRows(db, caller, 'w')} and ${tenantRows(db, caller, 'e')}
-    and e.id = any(${links.map(({ entryId }) => entryId)}::uuid[])
-    and w.tenant_id = e.tenant_id and w.at = e.at and w.entry_id = e.id`;
+  delete from audit_unsealed w
+  using unnest(${links.map(({ at }) => at)}::timestamptz[], ${links.map(({ entryId }) => entryId)}::uuid[]) as done (at, id)
+  where ${tenantRows(db, caller, 'w')} and w.at <= ${links.at(-1)?.at}::timestamptz
+    and w.at = done.at and w.entry_id = done.id`;
 
 /** A link with its entry; without a digest where the entry is gone. */
 export type LinkRow = HeadRow & { entry_id: string; digest: string | null };
@@ -71,12 +84,17 @@ export type StrayRow = { total: number; first_id: string | null };
 export const strayEntries = (db: Db, caller: Caller, after: number, to: number | null): Sql => sql`
   with stray as (
     select e.at, e.id from audit_entries e
+    left join lateral (
+      select true as is_there from audit_links l
+      where ${tenantRows(db, caller, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id limit 1
+    ) l on true
+    left join lateral (
+      select true as is_there from audit_unsealed w
+      where ${tenantRows(db, caller, 'w')} and w.tenant_id = e.tenant_id and w.at = e.at and w.entry_id = e.id limit 1
+    ) w on l.is_there is null
     where ${tenantRows(db, caller, 'e')} and e.at > coalesce((${timeAt(db, caller, after)}), '-infinity')
       and e.at <= ${to === null ? sql`'infinity'::timestamptz` : sql`(${timeAt(db, caller, to)})`}
-      and not exists (select from audit_links l
-        where ${tenantRows(db, caller, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id)
-      and not exists (select from audit_unsealed w
-        where ${tenantRows(db, caller, 'w')} and w.tenant_id = e.tenant_id and w.at = e.at and w.entry_id = e.id)
+      and l.is_there is null and w.is_there is null
   )
   select count(*)::int as total, (select s.id from stray s order by s.at, s.id limit 1) as first_id from stray`;
 

@@ -30,8 +30,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 /** Seals what was written in every tenant since the last time. */
 export async function sealAll({ db, secrets, stopping }: Sealer & { stopping: AbortSignal }): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (let sealed = BATCH_ENTRIES; sealed === BATCH_ENTRIES && !stopping.aborted;)
-      sealed = await sealBatch({ db, secrets }, caller);
+    for (let sealed = 1; sealed > 0 && !stopping.aborted;) sealed = await sealBatch({ db, secrets }, caller);
   }
 }
 
@@ -55,6 +54,8 @@ const sealBatch = ({ db, secrets }: Sealer, caller: Caller): Promise<number> =>
     // The foreign key's own plan is kept with the connection: made while the log was short, it read all of it for every
     // link, and 20,000 took more than a minute.
     await tx.execute(sql`set local enable_seqscan = off`);
+    // nor are all that wait sorted, to take the first
+    await tx.execute(sql`set local enable_bitmapscan = off`);
     const [head] = await tx.query<HeadRow>(headOfChain(db, caller));
     const entries = await tx.query<UnsealedRow>(unsealedEntries(db, caller, BATCH_ENTRIES));
     if (entries.length > 0) await appendLinks(db, tx, chain(secrets, head, entries));
@@ -69,9 +70,9 @@ async function appendLinks(db: Db, tx: PlainTx, links: NewLink[]): Promise<void>
 function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnsealedRow[]): NewLink[] {
   let sequence = Number(head?.sequence ?? 0);
   let hash = head?.hash ?? BEGINNING;
-  return entries.map(({ entry_id: entryId, digest }) => {
+  return entries.map(({ entry_id: entryId, at, digest }) => {
     sequence += 1;
     hash = secrets.chainHash(hash, digest);
-    return { sequence, entryId, hash };
+    return { sequence, entryId, at, hash };
   });
 }

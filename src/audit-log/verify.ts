@@ -30,8 +30,6 @@ export type Verification = {
   inserted: number;
 };
 
-const DEFAULT_ENTRIES = 10_000;
-
 /** Read and hashed in one go: some 10 ms of the event loop. */
 const BATCH_LINKS = 2_000;
 
@@ -41,7 +39,7 @@ const BATCH_LINKS = 2_000;
  */
 export async function verifyChain(sealer: Sealer, caller: Caller, wanted: Wanted): Promise<Verification> {
   const { db } = sealer;
-  const { after = 0, max_entries: maxEntries = DEFAULT_ENTRIES, known_head: known } = wanted;
+  const { after, max_entries: maxEntries, known_head: known } = wanted;
   await sealBeforeReading(sealer, caller);
   const [heads, starts, kept] = await readInScope(db, caller, [
     headOfChain(db, caller),
