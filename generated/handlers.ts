@@ -60,6 +60,12 @@ export type Handlers = {
   getCourierBill: Handler<'getCourierBill'>;
   /** Draft, publish and settle bills */
   manageCourierBills: Handler<'manageCourierBills'>;
+  /** Read a courier's account */
+  courierStatement: Handler<'courierStatement'>;
+  /** Check what was received against what was billed */
+  billingReconciliation: Handler<'billingReconciliation'>;
+  /** Download a bill as PDF or CSV */
+  downloadCourierBill: Handler<'downloadCourierBill'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

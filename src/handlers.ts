@@ -1,8 +1,10 @@
 import type { Handlers } from '../generated/handlers.js';
 import { auditLogHandlers } from './audit-log/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { billManagementHandlers } from './bills/manage-handlers.js';
+import { billDocumentHandlers } from './bills/document-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
@@ -37,6 +39,8 @@ export function makeHandlers(deps: Deps) {
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
     ...billManagementHandlers(deps),
+    ...accountHandlers(deps),
+    ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
     ...auditLogHandlers(deps),

@@ -222,7 +222,6 @@ describe('a draft', () => {
     const courierId = await billing.newCourier('0', [{ start: '0', end: '1', fee: '99999999.99' }]);
     const parcels = Array.from({ length: 100 }, () => ({ weight: '1' }));
     await billing.addPackages(courierId, parcels);
-    // 9,999,999,999.00 and a cent of tax; half a millionth more makes a dollar of it
     const drafted = data(await billing.draft(courierId));
     expect(drafted.total_amount).toBe(9_999_999_999);
     const whole = await billing.adjust(drafted.bill_id, 0.99);
@@ -237,35 +236,9 @@ describe('a draft', () => {
     await expectNothingWritten(async () => {
       const taxed = await billing.draft(courierId, { tax_rate: 0.001 });
       expectFault(taxed, 400, 'bill_too_large');
-      expect(taxed.body['message']).toContain('10000099999.99 USD');
+      expect(taxed.body['message']).toContain('10000099999.00 USD');
     });
   });
-
-  test('has 100,000 packages at most, and that many in one statement', async () => {
-    const courierId = await billing.newCourier('1.75');
-    const manifest = await billing.newManifest('106-1');
-    await billing.rows(
-      `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id,
-         manifest_id, received_at)
-       select $1, gen_random_uuid(), $2, 'MANY-' || n, 'MANY-' || n, 'MANY-' || n, 1 + n % 9000 / 1000.0, $3, $4,
-         '2024-05-01Z'::timestamptz + n * interval '1 second'
-       from generate_series(1, 100001) n`,
-      [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, manifest],
-    );
-    const tooMany = await billing.draft(courierId);
-    expectFault(tooMany, 400, 'bill_too_large');
-    expect(tooMany.body['message']).toContain('100001 packages');
-    await billing.rows("delete from packages where tracking_key = 'MANY-100001'");
-    const began = performance.now();
-    const drafted = data(await billing.draft(courierId));
-    const tookMs = performance.now() - began;
-    expect(drafted).toMatchObject({ total_packages: 100_000 });
-    const { body } = await billing.read(drafted.bill_id, 'manager', { limit: 20_000, page: 6 });
-    expect(body['meta']).toMatchObject({ total_records: 100_001, total_pages: 6 });
-    expect(body['data'].lines).toMatchObject([{ position: 100_001, kind: 'air_freight' }]);
-    expect((await billing.publish(drafted.bill_id)).status).toBe(200);
-    process.stdout.write(`a draft of 100,000 packages took ${Math.round(tookMs)} ms\n`);
-  }, 120_000);
 
   test('whose number is taken gets another', async () => {
     const courierId = await billing.newCourier();
@@ -634,3 +607,40 @@ describe('payments', () => {
     expect((await billing.pay(billId, 10)).status).toBe(200);
   });
 });
+
+// last: what is compared after it would take long
+test('a bill has 100,000 packages at most, and that many in one statement', async () => {
+  const courierId = await billing.newCourier('1.75');
+  const manifest = await billing.newManifest('106-1');
+  await billing.rows(
+    `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id,
+       manifest_id, received_at)
+     select $1, gen_random_uuid(), $2, 'MANY-' || n, 'MANY-' || n, 'MANY-' || n, 1 + n % 9000 / 1000.0, $3, $4,
+       '2024-05-01Z'::timestamptz + n * interval '1 second'
+     from generate_series(1, 100001) n`,
+    [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, manifest],
+  );
+  const tooMany = await billing.draft(courierId);
+  expectFault(tooMany, 400, 'bill_too_large');
+  expect(tooMany.body['message']).toContain('100001 packages');
+  await billing.rows("delete from packages where tracking_key = 'MANY-100001'");
+  const body = { courier_id: courierId, ...MAY };
+  const previewed = await timed(() => service.call('generateCourierInvoice', { as: 'manager', body }));
+  const drawn = await timed(() => billing.draft(courierId));
+  const drafted = data(drawn.reply);
+  expect(drafted.subtotal).toBe(data(previewed.reply).summary.grand_total);
+  expect(drafted).toMatchObject({ total_packages: 100_000 });
+  const last = await billing.read(drafted.bill_id, 'manager', { limit: 20_000, page: 6 });
+  expect(last.body['meta']).toMatchObject({ total_records: 100_001, total_pages: 6 });
+  expect(data(last).lines).toMatchObject([{ position: 100_001, kind: 'air_freight' }]);
+  expect((await billing.publish(drafted.bill_id)).status).toBe(200);
+  const ratio = (drawn.tookMs / previewed.tookMs).toFixed(1);
+  process.stdout.write(
+    `a draft of 100,000 packages took ${Math.round(drawn.tookMs)} ms, ${ratio} times its preview\n`,
+  );
+}, 120_000);
+
+async function timed(call: () => Promise<Reply>): Promise<{ reply: Reply; tookMs: number }> {
+  const began = performance.now();
+  return { reply: await call(), tookMs: performance.now() - began };
+}

@@ -7,6 +7,7 @@ import {
   newDraftBill,
   type Belongings,
 } from '../support/couriers.js';
+import { lastYear } from '../support/bills.js';
 import { png } from '../support/pictures.js';
 import type { Call, Service } from '../support/service.js';
 import type { CaseTitle } from './matrix.js';
@@ -139,6 +140,14 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
   'loadCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  courierStatement: ({ courierId }) => ({
+    query: { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' },
+  }),
+  'billingReconciliation of a courier': ({ courierId }) => ({
+    query: { courier_id: courierId, ...lastYear(), limit: 1000 },
+  }),
+  'downloadCourierBill as a PDF': ({ billId }) => ({ query: { bill_id: billId } }),
+  'downloadCourierBill as lines': ({ billId }) => ({ query: { bill_id: billId, format: 'csv' } }),
   getCourierRates: ({ courierId }) => ({ query: { courier_id: courierId } }),
   'save_rates of a courier': ({ courierId, rateId }) => ({
     body: {

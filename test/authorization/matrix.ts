@@ -161,6 +161,16 @@ export const MATRIX = {
     'void_payment':                      ['200 200 404 404 400', S403,                  S403],
     'delete_draft':                      ['200 200 404 404 400', S403,                  S403],
   },
+  courierStatement: {
+    'courierStatement':                  ['200 200 404 404 400', S403,                  ALL],
+  },
+  billingReconciliation: {
+    'billingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
+  },
+  downloadCourierBill: {
+    'downloadCourierBill as a PDF':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'downloadCourierBill as lines':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },

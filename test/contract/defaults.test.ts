@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Schema } from '../../src/contract/bundle.js';
 import { DEMO } from '../../src/demo/demo.js';
 import { operationOf } from '../support/contract.js';
+import { lastYear } from '../support/bills.js';
 import { fingerprint } from '../support/fingerprint.js';
 import { inputs, type Input } from '../support/inputs.js';
 import { startService, type Call, type Reply, type Service } from '../support/service.js';
@@ -56,6 +57,8 @@ const BESIDE: Record<string, Record<string, string | boolean>> = {
   'readEvents limit': { courier_id: DEMO.couriers.IEX },
   // the demo's packages are of the weeks before today
   'manageCourierBills create_draft tax_rate': { start_date: '2020-01-01', end_date: '2100-01-01' },
+  'courierStatement page': { courier_id: DEMO.couriers.IEX, ...lastYear() },
+  'courierStatement limit': { courier_id: DEMO.couriers.IEX, ...lastYear() },
   'searchCustomers advanced': { q: 'Marsia Cambel' },
 };
 

@@ -2,6 +2,7 @@ import type { Schema } from '../../src/contract/bundle.js';
 import type { OperationId } from '../../src/contract/types.js';
 import { ablest, inputs } from '../support/inputs.js';
 import { DEMO } from '../../src/demo/demo.js';
+import { lastYear } from '../support/bills.js';
 import { operationIds, operationOf, type Body } from '../support/contract.js';
 import type { Call, Reply, Service } from '../support/service.js';
 
@@ -45,12 +46,18 @@ const ALWAYS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   readEvents: { courier_id: DEMO.couriers.IEX },
   getCourierBill: { bill_id: DEMO.bills.published },
+  courierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
+  billingReconciliation: lastYear(),
 };
 
 /** Where `data` is not the list itself but has it. */
-const LISTED_AS: Partial<Record<OperationId, string>> = { getCourierBill: 'lines' };
+const LISTED_AS: Partial<Record<OperationId, string>> = {
+  getCourierBill: 'lines',
+  courierStatement: 'movements',
+  billingReconciliation: 'exceptions',
+};
 
-const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
+export const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
   const name = LISTED_AS[id];
   return name ? body['data'][name] : body['data'];
 };

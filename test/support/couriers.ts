@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
 import { plantEntry } from './audit.js';
+import { plantBill } from './bills.js';
 import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from './pictures.js';
 
@@ -52,6 +53,7 @@ export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, 
     TWO: await equip(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
     TWX: await equip(owner, 'TWX', DEMO.tenants.two, twx),
   };
+  await plantAccounts(owner);
   await plantCanaries(owner);
   return couriers;
 }
@@ -67,13 +69,13 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
+  billId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
   auditId: randomUUID(),
-  billId: randomUUID(),
   draftBillId: randomUUID(),
 });
 
@@ -255,6 +257,22 @@ async function equipWithTier(
     [tenantId, courierId],
   );
   return rows[0]?.id ?? 0;
+}
+
+/** For each courier a draft, and an account with every kind of movement. */
+async function plantAccounts(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ tenantId: string; courierId: string }>(
+    'select tenant_id as "tenantId", id as "courierId" from couriers',
+  );
+  const payments = [
+    { amount: '2.00', receivedOn: '2024-06-02', voidedAt: '2024-06-03T10:00:00Z' },
+    { amount: '5.00', receivedOn: '2024-06-04', reference: 'TRF' },
+  ];
+  for (const courier of rows) {
+    const bill = { ...courier, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
+    await plantBill(owner, bill);
+    await plantBill(owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z', payments });
+  }
 }
 
 /** A logo like no other courier's. */
