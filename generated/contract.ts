@@ -1395,6 +1395,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/AuditLog.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description For administrators. Every change that anybody makes, by a user, with an API key or by the service itself, is written down
+         *     together with the change: who, when, what it was `before` and what it became `after`. The newest comes first. Each
+         *     parameter narrows the list. Nothing is ever changed in the log or deleted from it; reading it is not written down.
+         *
+         *     To read on, send `meta.next_before` as `before`; it is `null` on the last page. A page costs the same however long the
+         *     log is, which is why nothing says how many entries there are.
+         *
+         *     ```php
+         *     $history = $get('/api/AuditLog.php?' . http_build_query(['entity' => 'manifest', 'entity_id' => $manifestId]));
+         *     ```
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        /**
+         * Verify the audit log
+         * @description For administrators. The entries are chained: each `hash` is made of the entry and of the hash before it, with a key that
+         *     is not in the database. `verify` computes the chain anew and names the first entry that was changed, deleted, inserted or
+         *     moved by whoever got at the database past the service. The answer is 200 either way; look at `intact`.
+         *
+         *     A call verifies `max_entries` at most. While `next_after` is not `null`, call again with it as `after`. After a flaw this goes on
+         *     behind it: of what follows a missing place, the next entry cannot be judged.
+         *
+         *     Of a log whose end was cut off, what is left looks whole. So keep `head` outside of this service, each day say, and send it as
+         *     `known_head` the next time: then a cut, or a log that was made anew, is noticed too.
+         *
+         *     ```php
+         *     $after = 0;
+         *     do {
+         *         $found = $post('/api/AuditLog.php', ['action' => 'verify', 'after' => $after, 'known_head' => $kept])['data'];
+         *         if (!$found['intact']) $alarm($found['first_altered']);
+         *         $after = $found['next_after'];
+         *     } while ($after !== null);
+         *     $keep($found['head']);
+         *     ```
+         */
+        post: operations["verifyAuditLog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/logos/{courier_id}/{file}": {
         parameters: {
             query?: never;
@@ -4018,6 +4069,123 @@ export interface components {
             /** @description How many of them were newly queued. */
             total_queued: number;
             progress: components["schemas"]["DispatchProgress"];
+        };
+        /**
+         * @description A user, a courier's system with its API key, or the service itself.
+         * @enum {string}
+         */
+        AuditActorKind: "user" | "api_key" | "system";
+        /** @description One change, as it was recorded together with it. */
+        AuditEntry: {
+            audit_id: components["schemas"]["Uuid"];
+            at: components["schemas"]["DateTime"];
+            actor_kind: components["schemas"]["AuditActorKind"];
+            /**
+             * Format: uuid
+             * @description The user, or the courier whose key it was; null for the service itself.
+             */
+            actor_id: string | null;
+            /** @description The user name, or the courier's code, as it is now; null for the service itself. */
+            actor_name: string | null;
+            /**
+             * @description What was done, for example `manifest.created`. New ones may be added.
+             * @example manifest.created
+             */
+            action: string;
+            /**
+             * @description What kind of thing was changed, for example `manifest`. New ones may be added.
+             * @example manifest
+             */
+            entity: string;
+            /**
+             * Format: uuid
+             * @description Which of them.
+             */
+            entity_id: string;
+            /** @description What changed, as it was; null where it was made. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What it became; null where it was deleted. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What the caller remarked on it. */
+            remarks: string | null;
+            /** @description The `X-Request-Id` of the request that did it. What no request did has a word instead. */
+            request_id: string;
+            /** @description Its place in the chain; null for the moment until it is sealed. */
+            sequence: number | null;
+            /** @description The chain's hash at this place; null for the moment until it is sealed. */
+            hash: string | null;
+        };
+        /** @description The `head` of an earlier answer, which you kept elsewhere. It must be in the chain still. */
+        KnownHead: {
+            /** @description Its sequence. */
+            sequence: number;
+            /** @description Its hash. */
+            hash: string;
+        };
+        VerifyAction: {
+            /**
+             * @description Computes the chain anew. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "verify";
+            /**
+             * @description The sequence after which to begin, `next_after` of the call before. 0 begins with the first entry.
+             * @default 0
+             */
+            after: number;
+            /**
+             * @description How many entries to verify at most.
+             * @default 10000
+             */
+            max_entries: number;
+            known_head?: components["schemas"]["KnownHead"];
+        };
+        AuditFlaw: {
+            /** @description Its place in the chain; null for an entry that has none. */
+            sequence: number | null;
+            /**
+             * Format: uuid
+             * @description The entry; null where nothing is left that names it.
+             */
+            audit_id: string | null;
+            /**
+             * @description `altered`: the entry or its hash was changed. `missing`: the entry, or its place in the chain, is gone. `inserted`: it was put in past the service. `reordered`: it stands in the place of another.
+             * @enum {string}
+             */
+            problem: "altered" | "missing" | "inserted" | "reordered";
+        };
+        /** @description The end of the chain. Keep it outside of this service. */
+        AuditHead: {
+            /** @description The sequence of the last entry; 0 where there is none. */
+            sequence: number;
+            /** @description Its hash; null where there is none. */
+            hash: string | null;
+        };
+        /** @description What verifying a stretch of the chain showed. */
+        AuditVerification: {
+            /** @description Whether everything that was looked at is as it was written. */
+            intact: boolean;
+            /** @description How many entries are as they were written, from the first of the stretch on. */
+            verified: number;
+            /** @description The sequence that the stretch begins with. */
+            from: number;
+            /** @description The last sequence that is verified; one below `from` where none is. */
+            to: number;
+            /** @description The `max_entries` that applied. */
+            max_entries: number;
+            /** @description The first that is not as it was written; null where there is none. */
+            first_altered: components["schemas"]["AuditFlaw"] | null;
+            /** @description Entries of the stretch's time that were put into the log past the service, and have no place in the chain. */
+            inserted: number;
+            /** @description Entries that wait for their place in the chain. They have it within a minute; a number that does not go down means that entries were deleted before. */
+            unsealed: number;
+            /** @description What to send as `after` to go on; null at the end of the chain. */
+            next_after: number | null;
+            head: components["schemas"]["AuditHead"];
         };
         /** @description Sent by the action `send_test`, to see whether your URL takes what we send. It is no part of the events. */
         TestEvent: {
@@ -8798,6 +8966,198 @@ export interface operations {
             };
             405: components["responses"]["GetOnly"];
             408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only what this user did, or the system of this courier with its API key.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
+                 */
+                actor_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Only what actors of this kind did.
+                 * @example user
+                 */
+                actor_kind?: components["schemas"]["AuditActorKind"];
+                /**
+                 * @description Only changes of things of this kind, as `entity` says it.
+                 * @example manifest
+                 */
+                entity?: string;
+                /**
+                 * @description Only changes of this one.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                entity_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Only this action, as `action` says it.
+                 * @example manifest.created
+                 */
+                action?: string;
+                /**
+                 * @description Only what this request did.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01
+                 */
+                request_id?: string;
+                /**
+                 * @description Only entries of this day or later (UTC).
+                 * @example 2026-11-20
+                 */
+                from?: string;
+                /**
+                 * @description Only entries of this day or earlier (UTC). Not before `from`.
+                 * @example 2026-11-21
+                 */
+                to?: string;
+                /**
+                 * @description Only entries older than this one, `meta.next_before` of the page before.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Entries on a page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 entry on this page.",
+                     *       "data": [
+                     *         {
+                     *           "audit_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101",
+                     *           "at": "2026-11-21 15:04:09",
+                     *           "actor_kind": "user",
+                     *           "actor_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                     *           "actor_name": "admin",
+                     *           "action": "manifest.updated",
+                     *           "entity": "manifest",
+                     *           "entity_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                     *           "before": {
+                     *             "status": "draft"
+                     *           },
+                     *           "after": {
+                     *             "status": "ready"
+                     *           },
+                     *           "remarks": "All aboard",
+                     *           "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *           "sequence": 1841,
+                     *           "hash": "9f2c7c4f6b0d6a1c2b5e8a7d3f4c1e0b9a8d7c6f5e4b3a2918070605f4e3d2c1"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description The newest first. */
+                        data: components["schemas"]["AuditEntry"][];
+                        meta: components["schemas"]["KeyPageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice, or `to` is before `from`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyAuditLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyAction"];
+            };
+        };
+        responses: {
+            /** @description What was found, intact or not. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["AuditVerification"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, or a field is not acceptable. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -92,6 +92,10 @@ export type Handlers = {
   readEvents: Handler<'readEvents'>;
   /** Follow dispatches */
   listDispatches: Handler<'listDispatches'>;
+  /** Read the audit log */
+  listAuditLog: Handler<'listAuditLog'>;
+  /** Verify the audit log */
+  verifyAuditLog: Handler<'verifyAuditLog'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Is the process alive? */

@@ -68,7 +68,7 @@ export type TokenConfig = {
 export type SecretConfig = {
   /** 32-byte keys by version; the first encrypts, all decrypt. */
   encryptionKeys: { version: string; key: Buffer }[];
-  /** Keys the hashes by which API keys, backup codes and preauth tokens are looked up. */
+  /** Keys the hashes by which API keys, backup codes and preauth tokens are looked up; the audit chain's key is made of it. */
   lookupKey: Buffer;
 };
 

@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { accountHandlers } from './auth/account-handlers.js';
+import { auditLogHandlers } from './audit-log/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { billingAccountHandlers } from './bills/billing-account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
@@ -46,5 +47,6 @@ export function makeHandlers(deps: Deps) {
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
+    ...auditLogHandlers(deps),
   } satisfies Handlers;
 }

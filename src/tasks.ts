@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { sealAll } from './audit-log/seal.js';
 import type { Secrets } from './auth/secrets.js';
 import type { Config } from './config.js';
 import type { Db } from './db/transaction.js';
@@ -34,6 +35,7 @@ export function makeTasks(deps: TaskDeps): Tasks {
     syncCustomers: makeCustomerSync(deps),
     scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
     sweep: () => sweep(deps),
+    sealAuditLog: () => sealAll(deps),
     prune: () => prune(deps),
   };
 }

@@ -42,6 +42,7 @@ const SLICES = [
   'bills',
   'service',
   'webhooks',
+  'audit-log',
   'mail',
   'users',
 ];

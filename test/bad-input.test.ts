@@ -946,6 +946,7 @@ describe('mass assignment', () => {
     deleteCustomer: 'the row is gone',
     'manageManifest delete_manifest': 'the row is gone',
     'manageCourierRates delete_rate': 'the row is gone',
+    verifyAuditLog: 'reads',
     'manageWebhookDeliveries recover_since': 'names none of its rows',
     'manageCourierBills remove_adjustment': 'the row is gone',
     'manageCourierBills delete_draft': 'the row is gone',

@@ -157,6 +157,16 @@ export type BillCounter = Prisma.BillCounterModel
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
+ * Model AuditLink
+ * The chain over a tenant's audit entries, append-only: each hash is keyed, and made over the one before and the entry.
+ */
+export type AuditLink = Prisma.AuditLinkModel
+/**
+ * Model AuditUnsealed
+ * Entries that have no link yet. A trigger writes them with the entry, sealing deletes them.
+ */
+export type AuditUnsealed = Prisma.AuditUnsealedModel
+/**
  * Model EventCounter
  * The last sequence number of a courier's events. Its row is held from the writing of an event to the commit, so that
  * numbers become visible in their order, without a gap.

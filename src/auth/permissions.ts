@@ -4,8 +4,8 @@ import { operations, type OperationId } from '../../generated/operations.js';
 export type Permission = NonNullable<(typeof operations)[OperationId]['permission']>;
 
 const STAFF: readonly Role[] = ['admin', 'manager', 'warehouse'];
-const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
 const ADMINS: readonly Role[] = ['admin'];
+const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
 const MANAGERS: readonly Role[] = ['admin', 'manager'];
 const MANAGERS_AND_COURIERS: readonly Role[] = [...MANAGERS, 'courier'];
 
@@ -25,6 +25,7 @@ const HOLDERS = {
   'manifest:view': EVERYBODY,
   'billing:view': MANAGERS_AND_COURIERS,
   'billing:manage': MANAGERS,
+  'audit:view': ADMINS,
   'webhook:view': MANAGERS_AND_COURIERS,
   'webhook:manage': MANAGERS_AND_COURIERS,
   // staff: what courier:manage stands for; a courier: its own settings

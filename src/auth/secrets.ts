@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { SecretConfig } from '../config.js';
 
 /** Where a secret is kept. It is bound into the ciphertext, so that one copied elsewhere does not open. */
@@ -23,6 +23,8 @@ export type Secrets = {
   isNewest(cipher: string): boolean;
   /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
   lookupHash(secret: string, purpose: 'api_key' | 'preauth_token' | 'backup_code'): string;
+  /** A link of the audit log's chain, a keyed hash (HMAC-SHA-256, hex): who can only write to the database forges none. */
+  chainHash(previous: string, digest: string): string;
 };
 
 const NONCE_BYTES = 12;
@@ -32,6 +34,7 @@ export function openSecrets(config: SecretConfig): Secrets {
   const [newest] = config.encryptionKeys;
   if (!newest) throw new Error('No encryption key is configured.');
   const keys = new Map(config.encryptionKeys.map(({ version, key }) => [version, key]));
+  const chainKey = Buffer.from(hkdfSync('sha256', config.lookupKey, '', 'audit chain', 32));
 
   return {
     encrypt(plain, place) {
@@ -63,6 +66,10 @@ export function openSecrets(config: SecretConfig): Secrets {
 
     lookupHash(secret, purpose) {
       return createHmac('sha256', config.lookupKey).update(`${purpose}\0${secret}`).digest('hex');
+    },
+
+    chainHash(previous, digest) {
+      return createHmac('sha256', chainKey).update(`${previous}.${digest}`).digest('hex');
     },
   };
 }

@@ -23,3 +23,6 @@ export const lockAdministrators = (tenantId: string): Sql => lock(`administrator
 /** Another upload for the courier waits until this one has ended: together they would do everything twice. */
 export const lockUploads = (tenantId: string, courierId: string): Sql =>
   lock(`upload ${tenantId} ${courierId}`);
+
+/** The chain of the tenant's audit log grows by one at a time. */
+export const lockAuditChain = (tenantId: string): Sql => lock(`audit chain ${tenantId}`);

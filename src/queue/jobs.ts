@@ -11,6 +11,8 @@ export type Jobs = {
   scheduleCustomerSyncs: Record<string, never>;
   /** On the clock: wakes what is due and was not woken, and settles what was left half done. */
   sweep: Record<string, never>;
+  /** On the clock: chains the audit entries that have been written since. */
+  sealAuditLog: Record<string, never>;
   /** On the clock: deletes what is past its keeping. */
   prune: Record<string, never>;
 };

@@ -260,6 +260,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   readEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
+  'listAuditLog of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
+  'listAuditLog of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
+  'listAuditLog before an entry': ({ auditId }) => ({ query: { before: auditId } }),
+  verifyAuditLog: () => ({ body: { action: 'verify' } }),
   async getCourierLogo({ courierId, logoFile }, _home, { owner }) {
     // another logo may have been uploaded since
     const { rows } = await owner.query<{ hash: string }>(

@@ -26,7 +26,10 @@ export type Group = (typeof GROUPS)[Principal];
 /** For own, sibling, other tenant's, unknown and malformed; or one, where nothing is named. */
 type Statuses = `${number}` | `${number} ${number} ${number} ${number} ${number}`;
 
-/** What the groups with a user's token are told; the others are refused by their credential unless they stand here. */
+/**
+ * What the groups with a user's token are told. The others are refused by their credential unless they stand here, and
+ * administrators are told what managers are.
+ */
 type Row = [
   managers: Statuses,
   warehouse: Statuses,
@@ -223,6 +226,14 @@ export const MATRIX = {
   },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
+  },
+  listAuditLog: {
+    'listAuditLog of a package':         adminsAlone(ALL),
+    'listAuditLog of a courier’s key':   adminsAlone(ALL),
+    'listAuditLog before an entry':      adminsAlone(ALL),
+  },
+  verifyAuditLog: {
+    'verifyAuditLog':                    adminsAlone('200'),
   },
   // the key last: it leaves the keys of the demo data worthless, and what needs them is above
   updateCourierSettings: {

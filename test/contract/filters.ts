@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/demo.js';
 import type { Body } from '../support/contract.js';
+import { plantAuditLog } from '../support/audit.js';
 import { clone } from '../support/couriers.js';
 import { plantDispatch, plantLog } from '../support/deliveries.js';
 import type { Values } from './lists.js';
@@ -155,6 +156,34 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listDispatches dispatch_id': async (_all, owner) => {
     await plantDispatch(owner);
     return equals('dispatch_id', await plantDispatch(owner));
+  },
+
+  'listAuditLog actor_id': async (_all, owner) => {
+    await plantAuditLog(owner);
+    return equals('actor_id', DEMO.users.admin);
+  },
+  'listAuditLog actor_kind': async (_all, owner) => {
+    await plantAuditLog(owner);
+    return equals('actor_kind', 'system');
+  },
+  'listAuditLog entity': async (_all, owner) => {
+    await plantAuditLog(owner);
+    return equals('entity', 'manifest');
+  },
+  'listAuditLog entity_id': async (_all, owner) => equals('entity_id', (await plantAuditLog(owner)).entityId),
+  'listAuditLog action': async (_all, owner) => {
+    await plantAuditLog(owner);
+    return equals('action', 'package.received');
+  },
+  'listAuditLog request_id': async (_all, owner) =>
+    equals('request_id', (await plantAuditLog(owner)).requestId),
+  'listAuditLog from': async (_all, owner) => {
+    const { day } = await plantAuditLog(owner);
+    return { value: day, keeps: (record) => String(record['at']).slice(0, 10) >= day };
+  },
+  'listAuditLog to': async (_all, owner) => {
+    const { day } = await plantAuditLog(owner);
+    return { value: day, keeps: (record) => String(record['at']).slice(0, 10) <= day };
   },
 
   'retrievePackages export': { isNoFilter: 'asks for a file' },

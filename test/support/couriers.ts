@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
+import { plantEntry } from './audit.js';
 import { plantBill } from './bills.js';
 import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from './pictures.js';
@@ -28,6 +29,8 @@ export type Belongings = {
   dispatchId: string;
   /** A user of the courier that no test logs in as. */
   userId: string;
+  /** What its API key did. */
+  auditId: string;
   /** Published, with a line and a payment. */
   billId: string;
   draftBillId: string;
@@ -75,6 +78,7 @@ export const nobody = (): Belongings => ({
   dispatchId: randomUUID(),
   userId: randomUUID(),
   billId: randomUUID(),
+  auditId: randomUUID(),
   draftBillId: randomUUID(),
 });
 
@@ -156,6 +160,12 @@ async function equip(
     ...(await equipWithBills(owner, { code, tenantId, courierId })),
     logoFile: await plantLogo(owner, tenantId, courierId),
     userId: await plantUser(owner, tenantId, courierId),
+    auditId: await plantEntry(owner, {
+      tenantId,
+      actorId: courierId,
+      entityId: packageId,
+      remarks: `canary:${code}`,
+    }),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
 }

@@ -424,6 +424,8 @@ export const ModelName = {
   BillPayment: 'BillPayment',
   BillCounter: 'BillCounter',
   AuditEntry: 'AuditEntry',
+  AuditLink: 'AuditLink',
+  AuditUnsealed: 'AuditUnsealed',
   EventCounter: 'EventCounter',
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
@@ -447,7 +449,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2449,6 +2451,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AuditLink: {
+      payload: Prisma.$AuditLinkPayload<ExtArgs>
+      fields: Prisma.AuditLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        findMany: {
+          args: Prisma.AuditLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>[]
+        }
+        create: {
+          args: Prisma.AuditLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        createMany: {
+          args: Prisma.AuditLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        update: {
+          args: Prisma.AuditLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditLink>
+        }
+        groupBy: {
+          args: Prisma.AuditLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditLinkCountAggregateOutputType> | number
+        }
+      }
+    }
+    AuditUnsealed: {
+      payload: Prisma.$AuditUnsealedPayload<ExtArgs>
+      fields: Prisma.AuditUnsealedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditUnsealedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditUnsealedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditUnsealedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditUnsealedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        findMany: {
+          args: Prisma.AuditUnsealedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>[]
+        }
+        create: {
+          args: Prisma.AuditUnsealedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        createMany: {
+          args: Prisma.AuditUnsealedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditUnsealedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditUnsealedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        update: {
+          args: Prisma.AuditUnsealedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditUnsealedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditUnsealedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditUnsealedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditUnsealedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditUnsealedPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditUnsealedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditUnsealed>
+        }
+        groupBy: {
+          args: Prisma.AuditUnsealedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditUnsealedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditUnsealedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditUnsealedCountAggregateOutputType> | number
+        }
+      }
+    }
     EventCounter: {
       payload: Prisma.$EventCounterPayload<ExtArgs>
       fields: Prisma.EventCounterFieldRefs
@@ -3496,6 +3646,25 @@ export const AuditEntryScalarFieldEnum = {
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
 
 
+export const AuditLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  sequence: 'sequence',
+  entryId: 'entryId',
+  hash: 'hash'
+} as const
+
+export type AuditLinkScalarFieldEnum = (typeof AuditLinkScalarFieldEnum)[keyof typeof AuditLinkScalarFieldEnum]
+
+
+export const AuditUnsealedScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  entryId: 'entryId'
+} as const
+
+export type AuditUnsealedScalarFieldEnum = (typeof AuditUnsealedScalarFieldEnum)[keyof typeof AuditUnsealedScalarFieldEnum]
+
+
 export const EventCounterScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -3973,6 +4142,8 @@ export type GlobalOmitConfig = {
   billPayment?: Prisma.BillPaymentOmit
   billCounter?: Prisma.BillCounterOmit
   auditEntry?: Prisma.AuditEntryOmit
+  auditLink?: Prisma.AuditLinkOmit
+  auditUnsealed?: Prisma.AuditUnsealedOmit
   eventCounter?: Prisma.EventCounterOmit
   event?: Prisma.EventOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit

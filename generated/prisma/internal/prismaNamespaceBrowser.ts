@@ -78,6 +78,8 @@ export const ModelName = {
   BillPayment: 'BillPayment',
   BillCounter: 'BillCounter',
   AuditEntry: 'AuditEntry',
+  AuditLink: 'AuditLink',
+  AuditUnsealed: 'AuditUnsealed',
   EventCounter: 'EventCounter',
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
@@ -518,6 +520,25 @@ export const AuditEntryScalarFieldEnum = {
 } as const
 
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const AuditLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  sequence: 'sequence',
+  entryId: 'entryId',
+  hash: 'hash'
+} as const
+
+export type AuditLinkScalarFieldEnum = (typeof AuditLinkScalarFieldEnum)[keyof typeof AuditLinkScalarFieldEnum]
+
+
+export const AuditUnsealedScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  entryId: 'entryId'
+} as const
+
+export type AuditUnsealedScalarFieldEnum = (typeof AuditUnsealedScalarFieldEnum)[keyof typeof AuditUnsealedScalarFieldEnum]
 
 
 export const EventCounterScalarFieldEnum = {

@@ -230,6 +230,7 @@ export type AuditEntryWhereInput = {
   after?: Prisma.JsonNullableFilter<"AuditEntry">
   remarks?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   requestId?: Prisma.StringFilter<"AuditEntry"> | string
+  link?: Prisma.XOR<Prisma.AuditLinkNullableScalarRelationFilter, Prisma.AuditLinkWhereInput> | null
 }
 
 export type AuditEntryOrderByWithRelationInput = {
@@ -245,6 +246,7 @@ export type AuditEntryOrderByWithRelationInput = {
   after?: Prisma.SortOrderInput | Prisma.SortOrder
   remarks?: Prisma.SortOrderInput | Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  link?: Prisma.AuditLinkOrderByWithRelationInput
 }
 
 export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
@@ -264,6 +266,7 @@ export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
   after?: Prisma.JsonNullableFilter<"AuditEntry">
   remarks?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   requestId?: Prisma.StringFilter<"AuditEntry"> | string
+  link?: Prisma.XOR<Prisma.AuditLinkNullableScalarRelationFilter, Prisma.AuditLinkWhereInput> | null
 }, "tenantId_id">
 
 export type AuditEntryOrderByWithAggregationInput = {
@@ -315,6 +318,7 @@ export type AuditEntryCreateInput = {
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   remarks?: string | null
   requestId: string
+  link?: Prisma.AuditLinkCreateNestedOneWithoutEntryInput
 }
 
 export type AuditEntryUncheckedCreateInput = {
@@ -330,6 +334,7 @@ export type AuditEntryUncheckedCreateInput = {
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   remarks?: string | null
   requestId: string
+  link?: Prisma.AuditLinkUncheckedCreateNestedOneWithoutEntryInput
 }
 
 export type AuditEntryUpdateInput = {
@@ -345,6 +350,7 @@ export type AuditEntryUpdateInput = {
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  link?: Prisma.AuditLinkUpdateOneWithoutEntryNestedInput
 }
 
 export type AuditEntryUncheckedUpdateInput = {
@@ -360,6 +366,7 @@ export type AuditEntryUncheckedUpdateInput = {
   after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.StringFieldUpdateOperationsInput | string
+  link?: Prisma.AuditLinkUncheckedUpdateOneWithoutEntryNestedInput
 }
 
 export type AuditEntryCreateManyInput = {
@@ -453,6 +460,101 @@ export type AuditEntryMinOrderByAggregateInput = {
   requestId?: Prisma.SortOrder
 }
 
+export type AuditEntryScalarRelationFilter = {
+  is?: Prisma.AuditEntryWhereInput
+  isNot?: Prisma.AuditEntryWhereInput
+}
+
+export type AuditEntryCreateNestedOneWithoutLinkInput = {
+  create?: Prisma.XOR<Prisma.AuditEntryCreateWithoutLinkInput, Prisma.AuditEntryUncheckedCreateWithoutLinkInput>
+  connectOrCreate?: Prisma.AuditEntryCreateOrConnectWithoutLinkInput
+  connect?: Prisma.AuditEntryWhereUniqueInput
+}
+
+export type AuditEntryUpdateOneRequiredWithoutLinkNestedInput = {
+  create?: Prisma.XOR<Prisma.AuditEntryCreateWithoutLinkInput, Prisma.AuditEntryUncheckedCreateWithoutLinkInput>
+  connectOrCreate?: Prisma.AuditEntryCreateOrConnectWithoutLinkInput
+  upsert?: Prisma.AuditEntryUpsertWithoutLinkInput
+  connect?: Prisma.AuditEntryWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AuditEntryUpdateToOneWithWhereWithoutLinkInput, Prisma.AuditEntryUpdateWithoutLinkInput>, Prisma.AuditEntryUncheckedUpdateWithoutLinkInput>
+}
+
+export type AuditEntryCreateWithoutLinkInput = {
+  tenantId: string
+  id: string
+  at?: Date | string
+  actorKind: string
+  actorId?: string | null
+  action: string
+  entity: string
+  entityId: string
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  requestId: string
+}
+
+export type AuditEntryUncheckedCreateWithoutLinkInput = {
+  tenantId: string
+  id: string
+  at?: Date | string
+  actorKind: string
+  actorId?: string | null
+  action: string
+  entity: string
+  entityId: string
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  requestId: string
+}
+
+export type AuditEntryCreateOrConnectWithoutLinkInput = {
+  where: Prisma.AuditEntryWhereUniqueInput
+  create: Prisma.XOR<Prisma.AuditEntryCreateWithoutLinkInput, Prisma.AuditEntryUncheckedCreateWithoutLinkInput>
+}
+
+export type AuditEntryUpsertWithoutLinkInput = {
+  update: Prisma.XOR<Prisma.AuditEntryUpdateWithoutLinkInput, Prisma.AuditEntryUncheckedUpdateWithoutLinkInput>
+  create: Prisma.XOR<Prisma.AuditEntryCreateWithoutLinkInput, Prisma.AuditEntryUncheckedCreateWithoutLinkInput>
+  where?: Prisma.AuditEntryWhereInput
+}
+
+export type AuditEntryUpdateToOneWithWhereWithoutLinkInput = {
+  where?: Prisma.AuditEntryWhereInput
+  data: Prisma.XOR<Prisma.AuditEntryUpdateWithoutLinkInput, Prisma.AuditEntryUncheckedUpdateWithoutLinkInput>
+}
+
+export type AuditEntryUpdateWithoutLinkInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  actorKind?: Prisma.StringFieldUpdateOperationsInput | string
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  action?: Prisma.StringFieldUpdateOperationsInput | string
+  entity?: Prisma.StringFieldUpdateOperationsInput | string
+  entityId?: Prisma.StringFieldUpdateOperationsInput | string
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
+export type AuditEntryUncheckedUpdateWithoutLinkInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  actorKind?: Prisma.StringFieldUpdateOperationsInput | string
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  action?: Prisma.StringFieldUpdateOperationsInput | string
+  entity?: Prisma.StringFieldUpdateOperationsInput | string
+  entityId?: Prisma.StringFieldUpdateOperationsInput | string
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  requestId?: Prisma.StringFieldUpdateOperationsInput | string
+}
+
 
 
 export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -468,6 +570,7 @@ export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   after?: boolean
   remarks?: boolean
   requestId?: boolean
+  link?: boolean | Prisma.AuditEntry$linkArgs<ExtArgs>
 }, ExtArgs["result"]["auditEntry"]>
 
 export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -516,10 +619,17 @@ export type AuditEntrySelectScalar = {
 }
 
 export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "at" | "actorKind" | "actorId" | "action" | "entity" | "entityId" | "before" | "after" | "remarks" | "requestId", ExtArgs["result"]["auditEntry"]>
+export type AuditEntryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  link?: boolean | Prisma.AuditEntry$linkArgs<ExtArgs>
+}
+export type AuditEntryIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type AuditEntryIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AuditEntry"
-  objects: {}
+  objects: {
+    link: Prisma.$AuditLinkPayload<ExtArgs> | null
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     id: string
@@ -933,6 +1043,7 @@ readonly fields: AuditEntryFieldRefs;
  */
 export interface Prisma__AuditEntryClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  link<T extends Prisma.AuditEntry$linkArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AuditEntry$linkArgs<ExtArgs>>): Prisma.Prisma__AuditLinkClient<runtime.Types.Result.GetResult<Prisma.$AuditLinkPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -991,6 +1102,10 @@ export type AuditEntryFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  /**
    * Filter, which AuditEntry to fetch.
    */
   where: Prisma.AuditEntryWhereUniqueInput
@@ -1009,6 +1124,10 @@ export type AuditEntryFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  /**
    * Filter, which AuditEntry to fetch.
    */
   where: Prisma.AuditEntryWhereUniqueInput
@@ -1026,6 +1145,10 @@ export type AuditEntryFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the AuditEntry
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
   /**
    * Filter, which AuditEntry to fetch.
    */
@@ -1075,6 +1198,10 @@ export type AuditEntryFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  /**
    * Filter, which AuditEntry to fetch.
    */
   where?: Prisma.AuditEntryWhereInput
@@ -1122,6 +1249,10 @@ export type AuditEntryFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the AuditEntry
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
   /**
    * Filter, which AuditEntries to fetch.
    */
@@ -1171,6 +1302,10 @@ export type AuditEntryCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  /**
    * The data needed to create a AuditEntry.
    */
   data: Prisma.XOR<Prisma.AuditEntryCreateInput, Prisma.AuditEntryUncheckedCreateInput>
@@ -1218,6 +1353,10 @@ export type AuditEntryUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the AuditEntry
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
   /**
    * The data needed to update a AuditEntry.
    */
@@ -1285,6 +1424,10 @@ export type AuditEntryUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  /**
    * The filter to search for the AuditEntry to update in case it exists.
    */
   where: Prisma.AuditEntryWhereUniqueInput
@@ -1311,6 +1454,10 @@ export type AuditEntryDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
+  /**
    * Filter which AuditEntry to delete.
    */
   where: Prisma.AuditEntryWhereUniqueInput
@@ -1331,6 +1478,25 @@ export type AuditEntryDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.In
 }
 
 /**
+ * AuditEntry.link
+ */
+export type AuditEntry$linkArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AuditLink
+   */
+  select?: Prisma.AuditLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AuditLink
+   */
+  omit?: Prisma.AuditLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditLinkInclude<ExtArgs> | null
+  where?: Prisma.AuditLinkWhereInput
+}
+
+/**
  * AuditEntry without action
  */
 export type AuditEntryDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1342,4 +1508,8 @@ export type AuditEntryDefaultArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the AuditEntry
    */
   omit?: Prisma.AuditEntryOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AuditEntryInclude<ExtArgs> | null
 }
