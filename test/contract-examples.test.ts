@@ -25,7 +25,7 @@ function documentedCaller(id: OperationId, name: string): Call {
   if (credential === 'key') return { key: DEMO.apiKeys.IEX };
   if (credential === 'none') return {};
   if (name.startsWith('courier')) return { as: 'iex' };
-  return { as: permission === null || holds('manager', permission) ? 'manager' : 'admin' };
+  return { as: holds('manager', permission) ? 'manager' : 'admin' };
 }
 
 // What is not simply done, and why.

@@ -18,7 +18,7 @@ beforeAll(async () => {
     join(projectRoot, 'node_modules/zxing-wasm/dist/reader/zxing_reader.wasm'),
   );
   await prepareZXingModule({
-    overrides: { wasmBinary: wasmBinary.buffer as ArrayBuffer },
+    overrides: { wasmBinary: wasmBinary.buffer },
     fireImmediately: true,
   });
   cheapHash = await bcrypt.hash(DEMO.password, 4);
