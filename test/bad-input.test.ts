@@ -464,7 +464,7 @@ describe('mass assignment', () => {
     body(): Promise<Body> | Body;
     /** The id of the row that was written. */
     rowOf(reply: Reply, body: Body): string | Promise<string>;
-    /** All keys in one call, where each call costs a password's hash. */
+    /** All keys in one call: where each costs a password's hash, and where one action of many has been tried singly. */
     atOnce?: boolean;
     /** Puts back what other tests of this file ask to be as it was. */
     undo?(): Promise<unknown>;
@@ -527,6 +527,7 @@ describe('mass assignment', () => {
     return {
       id: 'manageUsers',
       action,
+      atOnce: true,
       table: 'users',
       async body() {
         const { rows } = await service.owner.query<{ id: string }>(
@@ -610,11 +611,11 @@ describe('mass assignment', () => {
       rowOf: dataOf('user_id'),
       undo: withoutUsers,
     },
-    'update a user': ofUser('update', { full_name: 'Changed' }),
+    'update a user': { ...ofUser('update', { full_name: 'Changed' }), atOnce: false },
     'change_role of a user': ofUser('change_role', { role: 'manager' }),
     'disable a user': ofUser('disable'),
     'enable a user': ofUser('enable', {}, 'is_active = false'),
-    'reset_password of a user': { ...ofUser('reset_password'), atOnce: true },
+    'reset_password of a user': ofUser('reset_password'),
     'reset_two_factor of a user': ofUser(
       'reset_two_factor',
       {},
@@ -973,7 +974,7 @@ describe('mass assignment', () => {
       if (each.atOnce) {
         const { row } = await write(each, Object.fromEntries(keys));
         expect(withoutOwn(row)).toEqual(withoutOwn(plain));
-        expect(keys.filter(([key, value]) => row[key] === value)).toEqual([]);
+        expect(keys.filter(([key, value]) => OWN.includes(key) && row[key] === value)).toEqual([]);
         return;
       }
       for (const [key, value] of keys) {

@@ -25,7 +25,7 @@ const changePassword = (token: string, current: string, wanted: string) =>
   service.call('changePassword', { token, body: { current_password: current, new_password: wanted } });
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 const fieldOf = ({ body }: Reply) =>
-  body['errors']?.map((each: Fields) => `${each['field']} ${each['code']}`);
+  body['errors']?.map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`);
 
 let serial = 0;
 const freshName = () => `user${(serial += 1)}`;

@@ -19,10 +19,10 @@ const TIMEOUT_MS = 240_000 + REQUESTS * 20;
 const SHARES: Partial<Record<OperationId, number>> = {
   // after fifty failures an address is refused before a password is looked at
   login: 3,
-  changePassword: 1,
-  manageTwoFactor: 2,
+  changePassword: 2,
+  manageTwoFactor: 3,
   // a password's hash each, for two of seven actions
-  manageUsers: 3,
+  manageUsers: 5,
   // no input, and a large answer
   getContractJson: 0.5,
   getContractYaml: 0.5,

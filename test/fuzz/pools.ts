@@ -25,6 +25,7 @@ export async function readPools(owner: pg.Pool, courierId: string): Promise<Pool
   const secrets = {
     password: [DEMO.password],
     current_password: [DEMO.password],
+    new_password: ['seven parcels on a wet quay'],
     code: [...DEMO_BACKUP_CODES, '072814'],
   };
   const pools: Pools = { ids: new Map(), texts: new Map(Object.entries(secrets)), strangers: [] };
