@@ -2,6 +2,8 @@ import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
+import { billManagementHandlers } from './bills/manage-handlers.js';
+import { billDocumentHandlers } from './bills/document-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
@@ -10,8 +12,10 @@ import { customerSearchHandlers } from './customers/search-handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
+import { packageEventHandlers } from './packages/event-handlers.js';
 import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
+import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
@@ -26,12 +30,16 @@ export function makeHandlers(deps: Deps) {
     ...customerUploadHandlers(deps),
     ...customerSearchHandlers(deps),
     ...customerSyncHandlers(deps),
+    ...prealertReviewHandlers(deps),
     ...packageHandlers(deps),
+    ...packageEventHandlers(deps),
     ...manifestHandlers(deps),
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...billManagementHandlers(deps),
     ...accountHandlers(deps),
+    ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

@@ -198,13 +198,30 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
+    const own = couriers[homeOf(principal)];
+    const history = await service.call('packageEvents', {
+      as: principal,
+      query: { package_id: own.packageId },
+    });
+    expect(canariesIn(history.body)).toContain(own.code);
+    replies.push(history);
     const syncs = (query: Record<string, string | number>) =>
       service.call('listCustomerSyncs', { as: principal, query: { limit: 100, ...query } });
     replies.push(await syncs({}), await syncs({ limit: 1 }), await syncs({ status: 'failed' }));
     for (const code of ['IEX', 'HRB', 'TWO'] as const)
       replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    if (principal !== 'warehouse') replies.push(await readBill(principal));
     if (principal !== 'warehouse') replies.push(await readAccount(principal));
+    for (const { code, billId } of Object.values(couriers)) {
+      const query = { bill_id: billId, format: 'csv' };
+      const file = await service.call('downloadCourierBill', { as: principal, query });
+      if (file.status === 200) replies.push(file);
+      expect([code, file.status === 200]).toEqual([
+        code,
+        READABLE[principal]?.includes(code) && principal !== 'warehouse',
+      ]);
+    }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     if (/admin/.test(principal)) {
       const query = { ...lastYear(), limit: 1000 };
@@ -223,6 +240,14 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const reader of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
       expect(found).toContain(reader);
   });
+
+  /** The bill of its own courier; the canaries are that courier's, and those of who bills. */
+  async function readBill(principal: (typeof READERS)[number]): Promise<Reply> {
+    const { code, billId } = couriers[homeOf(principal)];
+    const reply = await service.call('getCourierBill', { as: principal, query: { bill_id: billId } });
+    expect(canariesIn(reply.body)).toContain(code);
+    return reply;
+  }
 
   /** The courier's account; and that there is something to see. */
   async function readAccount(principal: (typeof READERS)[number]): Promise<Reply> {

@@ -94,6 +94,7 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: date, keeps: (record) => String(record['start_date']) <= date };
   },
 
+  'getCourierBill bill_id': { isNoFilter: 'says which bill' },
   'courierStatement courier_id': { isNoFilter: 'says whose account' },
   'courierStatement from': (all) => {
     const date = String(all.at(-1)?.['date']);

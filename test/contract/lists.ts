@@ -45,12 +45,14 @@ export function listOf(id: OperationId): List {
 const ALWAYS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   readEvents: { courier_id: DEMO.couriers.IEX },
+  getCourierBill: { bill_id: DEMO.bills.published },
   courierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
   billingReconciliation: lastYear(),
 };
 
 /** Where `data` is not the list itself but has it. */
 const LISTED_AS: Partial<Record<OperationId, string>> = {
+  getCourierBill: 'lines',
   courierStatement: 'movements',
   billingReconciliation: 'exceptions',
 };

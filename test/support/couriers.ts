@@ -26,6 +26,9 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** Published, with a line and a payment. */
+  billId: string;
+  draftBillId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -63,11 +66,13 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
+  billId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  draftBillId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -133,6 +138,7 @@ async function equip(
     manifest_id: manifestId,
     prealert_id: null,
   });
+  await plantHistory(owner, { code, tenantId, courierId, packageId });
   return {
     code,
     courierId,
@@ -144,6 +150,7 @@ async function equip(
     warehouseId,
     carrierId,
     rateId: await equipWithTier(owner, own),
+    ...(await equipWithBills(owner, { code, tenantId, courierId })),
     logoFile: await plantLogo(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
@@ -163,6 +170,70 @@ async function equipWithWebhook(
     [own.tenantId, dispatchId, own.courierId],
   );
   return { deliveryId, eventId, dispatchId };
+}
+
+/** A bill of each status, with an adjustment; the published one with a payment. */
+async function equipWithBills(
+  owner: pg.Pool,
+  { code, tenantId, courierId }: { code: CourierCode; tenantId: string; courierId: string },
+): Promise<Pick<Belongings, 'billId' | 'draftBillId'>> {
+  const own = { tenant_id: tenantId, courier_id: courierId };
+  const [draftBillId, billId] = [await newDraftBill(owner, own), await newDraftBill(owner, own)];
+  await newBillPayment(owner, billId);
+  await owner.query("update bills set status = 'published' where id = $1", [billId]);
+  const paid = { ...own, invoice_number: `paid-${code}`, sequence_number: null };
+  await clone(owner, 'bills', DEMO.bills.paid, paid);
+  return { billId, draftBillId };
+}
+
+/** A draft of one adjustment. Answers its id. */
+export async function newDraftBill(
+  owner: pg.Pool,
+  own: { tenant_id: string; courier_id: string },
+): Promise<string> {
+  const id = await clone(owner, 'bills', DEMO.bills.draft, {
+    ...own,
+    ...{ invoice_number: freshNumber(), total_packages: 0, service_type: 'Air', remarks: null },
+    ...{ tax_rate: 0, subtotal: 10, tax_amount: 0, total_amount: 10 },
+  });
+  await newBillLine(owner, id);
+  return id;
+}
+
+/** The adjustment that a draft of newDraftBill charges for. Answers its id. */
+export async function newBillLine(owner: pg.Pool, billId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
+     select tenant_id, gen_random_uuid(), id, courier_id,
+       (select count(*) + 1 from bill_lines l where l.bill_id = b.id), 'adjustment', 'Storage', subtotal
+     from bills b where id = $1 returning id`,
+    [billId],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** A cent of a bill, paid. Answers its id. */
+export async function newBillPayment(owner: pg.Pool, billId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `with paid as (
+       update bills set paid_amount = paid_amount + 0.01 where id = $1 returning tenant_id, id, courier_id)
+     insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on)
+     select tenant_id, gen_random_uuid(), id, courier_id, 0.01, 'cash', current_date from paid returning id`,
+    [billId],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** The package's receipt, by the tenant's administrator; append-only, so that its texts are canaries from the start. */
+async function plantHistory(
+  owner: pg.Pool,
+  own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
+): Promise<void> {
+  await owner.query(
+    `insert into package_events (tenant_id, id, package_id, courier_id, status, source, location, remarks, actor_user_id)
+     select $1, new_id(), $2, $3, 'received', 'intake', $4, $4, u.id from users u where u.tenant_id = $1 and u.role = 'admin'`,
+    [own.tenantId, own.packageId, own.courierId, `canary:${own.code}`],
+  );
 }
 
 /** A tier above all others of the courier. */
