@@ -56,6 +56,16 @@ export type Handlers = {
   generateCourierInvoice: Handler<'generateCourierInvoice'>;
   /** List bills */
   loadCourierBills: Handler<'loadCourierBills'>;
+  /** Read a bill */
+  getCourierBill: Handler<'getCourierBill'>;
+  /** Draft, publish and settle bills */
+  manageCourierBills: Handler<'manageCourierBills'>;
+  /** Read a courier's account */
+  courierStatement: Handler<'courierStatement'>;
+  /** Check what was received against what was billed */
+  billingReconciliation: Handler<'billingReconciliation'>;
+  /** Download a bill as PDF or CSV */
+  downloadCourierBill: Handler<'downloadCourierBill'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

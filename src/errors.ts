@@ -40,6 +40,19 @@ const CATALOGUE = {
     http: 400,
     text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
   },
+  nothing_to_bill: { http: 400, text: 'The courier has no package of this period that is on no bill yet.' },
+  bill_too_large: { http: 400, text: 'The bill would be too large. Choose a shorter period.' },
+  bill_total_negative: {
+    http: 400,
+    text: 'The lines of the bill would sum to less than 0. Give back the rest on another bill.',
+  },
+  bill_not_draft: {
+    http: 400,
+    text: 'The bill is published and stays as it is. Put a correction on the next bill as an adjustment.',
+  },
+  bill_not_published: { http: 400, text: 'Publish the bill before you record a payment.' },
+  payment_exceeds_balance: { http: 400, text: 'Record no more than is outstanding.' },
+  bill_too_long: { http: 400, text: 'A PDF holds at most 20,000 lines. Ask for csv.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },
@@ -66,6 +79,12 @@ const CATALOGUE = {
   rate_not_found: { http: 404, text: 'There is no such rate.' },
   logo_not_found: { http: 404, text: 'There is no such logo.' },
   delivery_not_found: { http: 404, text: 'There is no such delivery.' },
+  bill_not_found: { http: 404, text: 'There is no such bill.' },
+  adjustment_not_found: {
+    http: 404,
+    text: 'There is no such adjustment. Packages and air freight stay on their bill.',
+  },
+  payment_not_found: { http: 404, text: 'There is no such payment.' },
   method_not_allowed: { http: 405, text: 'Use one of the methods in the header Allow.' },
   request_timeout: { http: 408, text: 'The request did not arrive in time. Send it again.' },
   duplicate_tracking_number: {

@@ -1,6 +1,9 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
+import { billManagementHandlers } from './bills/manage-handlers.js';
+import { billDocumentHandlers } from './bills/document-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
@@ -34,6 +37,9 @@ export function makeHandlers(deps: Deps) {
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...billManagementHandlers(deps),
+    ...accountHandlers(deps),
+    ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;

@@ -39,6 +39,7 @@ const SLICES = [
   'couriers',
   'rates',
   'invoices',
+  'bills',
   'service',
   'webhooks',
   'mail',
@@ -49,9 +50,18 @@ const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 const SHARED_AUTH = ['authenticate', 'callers', 'permissions', 'secrets', 'tokens'].map(
   (name) => `src/auth/${name}.ts`,
 );
-const SHARED_FILES = ['audit', 'errors', 'ids', 'time', 'tracking-key', 'config', 'root', 'turns'].map(
-  (name) => `src/${name}.ts`,
-);
+const SHARED_FILES = [
+  'audit',
+  'errors',
+  'ids',
+  'time',
+  'tracking-key',
+  'config',
+  'root',
+  'turns',
+  'csv',
+  'threads',
+].map((name) => `src/${name}.ts`);
 const isShared = (path: string) =>
   ['http', 'contract', 'db', 'queue', 'outbound', 'metrics'].includes(folderOf(path) ?? '') ||
   SHARED_AUTH.includes(path) ||

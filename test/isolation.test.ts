@@ -11,6 +11,7 @@ import {
   type MatrixRow,
 } from './authorization/matrix.js';
 import type { OperationId } from '../src/contract/types.js';
+import { lastYear } from './support/bills.js';
 import { operationOf } from './support/contract.js';
 import {
   canariesIn,
@@ -210,7 +211,22 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const code of ['IEX', 'HRB', 'TWO'] as const)
       replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    if (principal !== 'warehouse') replies.push(await readBill(principal));
+    if (principal !== 'warehouse') replies.push(await readAccount(principal));
+    for (const { code, billId } of Object.values(couriers)) {
+      const query = { bill_id: billId, format: 'csv' };
+      const file = await service.call('downloadCourierBill', { as: principal, query });
+      if (file.status === 200) replies.push(file);
+      expect([code, file.status === 200]).toEqual([
+        code,
+        READABLE[principal]?.includes(code) && principal !== 'warehouse',
+      ]);
+    }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
+    if (/admin/.test(principal)) {
+      const query = { ...lastYear(), limit: 1000 };
+      replies.push(await service.call('billingReconciliation', { as: principal, query }));
+    }
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
@@ -224,6 +240,25 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const reader of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
       expect(found).toContain(reader);
   });
+
+  /** The bill of its own courier; the canaries are that courier's, and those of who bills. */
+  async function readBill(principal: (typeof READERS)[number]): Promise<Reply> {
+    const { code, billId } = couriers[homeOf(principal)];
+    const reply = await service.call('getCourierBill', { as: principal, query: { bill_id: billId } });
+    expect(canariesIn(reply.body)).toContain(code);
+    return reply;
+  }
+
+  /** The courier's account; and that there is something to see. */
+  async function readAccount(principal: (typeof READERS)[number]): Promise<Reply> {
+    const { code, courierId } = couriers[homeOf(principal)];
+    const query = { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' };
+    const reply = await service.call('courierStatement', { as: principal, query });
+    const { movements } = reply.body['data'];
+    expect(new Set(movements.map(({ kind }: { kind: string }) => kind)).size).toBe(3);
+    expect(canariesIn(movements)).toEqual([code]);
+    return reply;
+  }
 
   /** What couriers were sent: the log, each courier's events, the dispatches; and that there is something to see. */
   async function readOutbound(principal: (typeof READERS)[number]): Promise<Reply[]> {

@@ -84,12 +84,13 @@ export async function inLargeScope<Result>(
   caller: Caller,
   timeoutMs: number,
   work: (tx: PlainTx) => Promise<Result>,
+  begin = 'begin',
 ): Promise<Result> {
   refuseNesting();
   return untilUnbroken(async () => {
     const client = await db.pool.connect();
     try {
-      await client.query('begin');
+      await client.query(begin);
       const result = await inTransaction.run(true, async () => {
         const tx = toPlainTx(client, caller);
         admit(caller, await tx.query<Admission>(enter(caller)));
@@ -112,6 +113,16 @@ export async function inLargeScope<Result>(
   });
 }
 
+const SNAPSHOT = 'begin isolation level repeatable read, read only';
+
+/** Reads what is too much for one answer part by part, all parts seeing the database as it was at one moment. */
+export const readPartsInScope = <Result>(
+  db: Db,
+  caller: Caller,
+  timeoutMs: number,
+  work: (tx: PlainTx) => Promise<Result>,
+): Promise<Result> => inLargeScope(db, caller, timeoutMs, work, SNAPSHOT);
+
 const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
   caller,
   // as: the columns that the statement selects, which its caller names
@@ -125,7 +136,7 @@ const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
  * @throws Fault as inScope does
  */
 export const readInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
-  flush(db, caller, 'begin isolation level repeatable read, read only', statements);
+  flush(db, caller, SNAPSHOT, statements);
 
 /**
  * Sends `statements` as one transaction in the caller's scope, in one flush, and answers their rows. A caller

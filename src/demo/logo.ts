@@ -7,7 +7,7 @@ import type { Row } from './rows.js';
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40"><rect width="120" height="40" rx="6" fill="#0A7D5C"/>' +
   '<path d="M12 26h20l6-10h-9V9h-4v7H16z" fill="#FFFFFF"/>' +
-  '<text x="46" y="25" font-family="sans-serif" font-size="13" fill="#FFFFFF">Island Express</text></svg>';
+  '<text x="46" y="23" font-family="sans-serif" font-size="9" fill="#FFFFFF">Island Express</text></svg>';
 
 /** The logo of courier IEX; the others have none. */
 export function logoRow(now: Date): Row {

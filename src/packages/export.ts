@@ -1,8 +1,8 @@
 import type { UserCaller } from '../auth/callers.js';
 import type { FileReply } from '../contract/types.js';
+import { writeCsv } from '../csv.js';
 import { readInScope, type Db } from '../db/transaction.js';
-import { toCells } from './cells.js';
-import { writeCsv } from './csv.js';
+import { HEADINGS, toCells } from './cells.js';
 import { filtersOf, type PackageQuery } from './filters.js';
 import { exportPackages, type ExportRow } from './list-queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';
@@ -26,7 +26,7 @@ export async function exportPage(
   const [rows] = await readInScope(db, caller, [exportPackages(db, caller, filters, { page, limit })]);
   const write = format === 'csv' ? writeCsv : writeWorkbook;
   // as: the columns that the statement selects
-  const content = await write(rows as ExportRow[], (row) => toCells(caller, row));
+  const content = await write(HEADINGS, rows as ExportRow[], (row) => toCells(caller, row));
   return { name: `packages-${stampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
 }
 

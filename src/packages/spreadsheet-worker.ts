@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { AOA2SheetOpts } from 'xlsx';
-import type { Cell } from './cells.js';
+import type { Cell } from '../csv.js';
 
 // The only file that knows the library, and it only writes: what is published against 0.18.5 is in its reader.
 // By require: the library's own ES module lacks Node's zlib and packs in JavaScript, which takes three times as long.

@@ -145,6 +145,29 @@ export const MATRIX = {
   loadCourierBills: {
     'loadCourierBills of a courier':     [ALL,                   S403,                  ALL],
   },
+  getCourierBill: {
+    'getCourierBill':                    ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'getCourierBill of a draft':         ['200 200 404 404 400', S403,                  '404 404 404 404 400'],
+  },
+  manageCourierBills: {
+    'create_draft of a courier':         ['200 200 404 404 400', S403,                  S403],
+    'add_adjustment':                    ['200 200 404 404 400', S403,                  S403],
+    'remove_adjustment':                 ['200 200 404 404 400', S403,                  S403],
+    'publish':                           ['200 200 404 404 400', S403,                  S403],
+    'record_payment':                    ['200 200 404 404 400', S403,                  S403],
+    'void_payment':                      ['200 200 404 404 400', S403,                  S403],
+    'delete_draft':                      ['200 200 404 404 400', S403,                  S403],
+  },
+  courierStatement: {
+    'courierStatement':                  ['200 200 404 404 400', S403,                  ALL],
+  },
+  billingReconciliation: {
+    'billingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
+  },
+  downloadCourierBill: {
+    'downloadCourierBill as a PDF':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'downloadCourierBill as lines':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },

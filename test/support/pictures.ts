@@ -64,3 +64,16 @@ export const SVG_NAMESPACES =
 /** A drawing with this inside. */
 export const svg = (inside = '', shape = '<rect width="10" height="10"/>'): string =>
   `<svg ${SVG_NAMESPACES}>${shape}${inside}</svg>`;
+
+/** A whole one, of 8 x 8 pixels of a dark grey, 64 of 255: one coefficient, whose code is 0 and 0111111. */
+export const greyJpeg = (): Buffer =>
+  Buffer.concat([
+    JPEG_START,
+    jpegSegment(0xdb, Buffer.from([0, ...Array<number>(64).fill(8)])),
+    jpegFrame(8, 8),
+    jpegSegment(0xc4, Buffer.from([0x00, 1, ...Array<number>(15).fill(0), 7])),
+    jpegSegment(0xc4, Buffer.from([0x10, 1, ...Array<number>(15).fill(0), 0])),
+    jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+    Buffer.from([0x3f, 0x7f]),
+    JPEG_END,
+  ]);

@@ -1,0 +1,103 @@
+import PDFDocument from 'pdfkit';
+import { compose } from './compose.js';
+import { registerFonts, type Fonts } from './fonts.js';
+import { numberOf, titleOf } from './head.js';
+import type { Invoice } from './invoice.js';
+import { cut } from './printable.js';
+import { INK, LEFT, PAPER, putRule, putText, RIGHT, STYLES, type Mark, type Sheet } from './sheet.js';
+
+/** How many pages a font remembers its texts for: dates, tiers and amounts come again, tracking numbers do not. */
+const PAGES_REMEMBERED = 20;
+
+/** The invoice as a PDF. Of the same invoice it is the same to the byte. */
+export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
+  const doc = new PDFDocument({
+    size: [PAPER.width, PAPER.height],
+    margin: 0,
+    autoFirstPage: false,
+    pdfVersion: '1.7',
+    lang: 'en',
+    displayTitle: true,
+    info: infoOf(invoice),
+  });
+  const bytes = collect(doc);
+  const fonts = registerFonts(doc);
+  // as: the types leave the picture's size out
+  const logo = invoice.logo && (doc as Pictures).openImage(Buffer.from(invoice.logo.content));
+  const sheet = compose(invoice, logo, fonts);
+  for (const [index, marks] of sheet.pages.entries()) {
+    doc.addPage();
+    if (invoice.bill.status === 'draft') drawWatermark(doc, fonts);
+    for (const mark of [...marks, ...footOf(invoice, sheet, index)]) draw(doc, mark, logo);
+    if (index % PAGES_REMEMBERED === 0) for (const font of Object.values(fonts)) font.forget();
+  }
+  doc.end();
+  return bytes;
+}
+
+type Picture = { width: number; height: number };
+type Pictures = PDFKit.PDFDocument & { openImage(content: Buffer): Picture };
+
+/** Its dates are the bill's, so that nothing in it tells when it was drawn. */
+function infoOf(invoice: Invoice): PDFKit.DocumentInfo {
+  const { bill } = invoice;
+  const isDraft = bill.status === 'draft';
+  return {
+    Title: isDraft ? `Draft invoice, ${bill.bill_to.name}` : `Invoice ${bill.invoice_number}`,
+    Author: bill.bill_from.name,
+    Subject: `${bill.bill_to.name}, ${bill.start_date} to ${bill.end_date}`,
+    Creator: 'Crossdock',
+    Producer: 'Crossdock',
+    CreationDate: new Date(bill.published_at ?? bill.created_at),
+  };
+}
+
+async function collect(doc: PDFKit.PDFDocument): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  // as: it is a stream of bytes
+  for await (const chunk of doc) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function draw(doc: PDFKit.PDFDocument, mark: Mark, logo: Picture | undefined): void {
+  switch (mark.kind) {
+    case 'text':
+      doc.font(mark.style.font).fontSize(mark.style.size).fillColor(mark.style.color);
+      doc.text(mark.text, mark.x, mark.y, { lineBreak: false });
+      return;
+    case 'rule':
+      doc.moveTo(mark.x, mark.y).lineTo(mark.x + mark.width, mark.y);
+      doc.lineWidth(mark.thickness).strokeColor(mark.color).stroke();
+      return;
+    case 'band':
+      doc.rect(mark.x, mark.y, mark.width, mark.height).fill(INK.band);
+      return;
+    case 'logo':
+      // as: the types know a picture by its bytes alone
+      doc.image(logo as unknown as Buffer, mark.x, mark.y, { width: mark.width, height: mark.height });
+      return;
+  }
+}
+
+function footOf(invoice: Invoice, { pages, fonts }: Sheet, index: number): Mark[] {
+  const foot: Sheet = { pages: [[]], y: 0, fonts };
+  const y = PAPER.height - 34;
+  const { name, code } = invoice.bill.bill_to;
+  putRule(foot, y - 4);
+  const which = invoice.bill.status === 'draft' ? titleOf(invoice) : `Invoice ${numberOf(invoice)}`;
+  const whose = `${which} · ${name} (${code ?? ''})`;
+  const shown = cut(whose, fonts.regular, STYLES.note.size, RIGHT - LEFT - 90);
+  putText(foot, shown, { x: LEFT, y }, STYLES.note);
+  putText(foot, `Page ${index + 1} of ${pages.length}`, { x: RIGHT, y, isRight: true }, STYLES.note);
+  return foot.pages[0] ?? [];
+}
+
+/** Below everything, across the page. */
+function drawWatermark(doc: PDFKit.PDFDocument, { bold }: Fonts): void {
+  const size = 150;
+  const [x, y] = [PAPER.width / 2, PAPER.height / 2];
+  doc.save().rotate(-50, { origin: [x, y] });
+  doc.font('bold').fontSize(size).fillColor('#E9ECF0');
+  doc.text('DRAFT', x - bold.widthPt('DRAFT', size) / 2, y - size / 2, { lineBreak: false });
+  doc.restore();
+}

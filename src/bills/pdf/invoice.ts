@@ -1,0 +1,20 @@
+import type { BillHeadRow, BillLineRow, PaymentRow } from '../detail-queries.js';
+
+/** What the thread gets to print: rows as the database has them, their dates as text. */
+export type Invoice = {
+  bill: Dated<BillHeadRow>;
+  /** As JSON, in parts, in the order of the bill: one text is copied to the thread sooner than 160,000 cells. */
+  lines: string[];
+  payments: Dated<PaymentRow>[];
+  logo: Logo | undefined;
+};
+
+export type Logo = { mediaType: string; content: Uint8Array };
+
+export type Line = Dated<BillLineRow>;
+export type Payment = Dated<PaymentRow>;
+
+/** A row after JSON. */
+type Dated<Row> = {
+  [Key in keyof Row]: Row[Key] extends Date | null ? string | Extract<Row[Key], null> : Row[Key];
+};

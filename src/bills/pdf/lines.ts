@@ -1,0 +1,67 @@
+import { Decimal } from 'decimal.js';
+import type { Line } from './invoice.js';
+import { spaceLeft, STYLES, turn, type Sheet } from './sheet.js';
+import { putTable, type Cell, type Column, type Row } from './table.js';
+import { day, money, sum } from './words.js';
+
+const COLUMNS: Column[] = [
+  { title: 'No.', width: 25, isRight: true },
+  { title: 'Received', width: 45 },
+  { title: 'House no.', width: 45 },
+  // the longest label's number, of 34 digits, stays on one line
+  { title: 'Tracking number', width: 145 },
+  { title: 'Customer', width: 60 },
+  { title: 'Weight (lb)', width: 48, isRight: true },
+  { title: 'Tier', width: 48 },
+  { title: 'Amount (USD)', width: 60, isRight: true },
+];
+
+/** Every line of the bill, in its order, and what they come to. */
+export function putLineTable(sheet: Sheet, lines: Line[]): void {
+  if (lines.length === 0) return;
+  if (spaceLeft(sheet) < 60) turn(sheet);
+  // of one number of decimals, so that the points stand below each other
+  const decimals = Math.max(...lines.map(({ weight_lb: weight }) => decimalsOf(weight)));
+  const rows = lines.map((line) => toRow(line, decimals));
+  const words = lines.length === 1 ? 'Sum of 1 line' : `Sum of ${lines.length} lines`;
+  const total = money(sum(lines.map(({ amount_usd: amount }) => amount)));
+  const last: Row = [
+    { column: 1, span: 6, text: words, style: STYLES.strongCell },
+    { column: 7, text: total, style: STYLES.strongCell },
+  ];
+  putTable(sheet, COLUMNS, [...rows, last]);
+}
+
+const decimalsOf = (weight: string | null): number =>
+  weight === null ? 0 : new Decimal(weight).decimalPlaces();
+
+function toRow(line: Line, decimals: number): Row {
+  const weight = line.weight_lb === null ? '' : new Decimal(line.weight_lb).toFixed(decimals);
+  return [
+    { column: 0, text: String(line.position), style: STYLES.note },
+    ...middleOf(line, weight),
+    { column: 7, text: money(line.amount_usd) },
+  ];
+}
+
+function middleOf(line: Line, weight: string): Cell[] {
+  switch (line.kind) {
+    case 'adjustment':
+      return [{ column: 1, span: 6, text: line.description ?? 'Adjustment' }];
+    case 'air_freight':
+      return [
+        { column: 1, span: 4, text: line.description ?? 'Air freight' },
+        { column: 5, text: weight },
+        { column: 6, text: line.rate_usd === null ? '' : `${money(line.rate_usd)} per lb` },
+      ];
+    case 'package':
+      return [
+        { column: 1, text: line.received_at === null ? '' : day(line.received_at) },
+        { column: 2, text: line.house_number ?? '' },
+        { column: 3, text: line.tracking_number ?? '' },
+        { column: 4, text: line.user_code ?? 'unknown', style: line.user_code ? STYLES.cell : STYLES.note },
+        { column: 5, text: weight },
+        { column: 6, text: line.tier ?? 'none', style: line.tier ? STYLES.cell : STYLES.note },
+      ];
+  }
+}

@@ -1,0 +1,74 @@
+import type { Font } from './fonts.js';
+
+// Line breaks and tabs part words; what else is unseen would hide something, or turn the text around.
+const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/u;
+// all that is in most texts; asking this first takes a tenth of the time
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/**
+ * A text as it can be printed, on one line: a character that the font lacks, or that nobody would see, is shown by
+ * its code point, as `[U+1F4E6]`.
+ */
+export function printable(text: string, font: Font): string {
+  if (PLAIN.test(text)) return text;
+  return Array.from(text.replace(BREAKS, ' '), (character) => {
+    const codePoint = character.codePointAt(0) ?? 0;
+    const isShown = font.has(codePoint) && !UNSEEN.test(character);
+    return isShown ? character : `[U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}]`;
+  }).join('');
+}
+
+/**
+ * The text in lines no wider than `widthPt`: parted between words, and within one that is wider than a line. Nothing
+ * of it is left out.
+ */
+export function wrap(text: string, font: Font, sizePt: number, widthPt: number): string[] {
+  const shown = printable(text, font);
+  if (font.widthPt(shown, sizePt) <= widthPt) return [shown];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of shown.split(/ +/)) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (font.widthPt(longer, sizePt) <= widthPt) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    const pieces = split(word, font, sizePt, widthPt);
+    line = pieces.pop() ?? '';
+    lines.push(...pieces);
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+/** A word in pieces, each as long as fits: what belongs to one character, as people see it or as we show it, stays together. */
+function split(word: string, font: Font, sizePt: number, widthPt: number): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (const character of charactersOf(word)) {
+    if (piece !== '' && font.widthPt(piece + character, sizePt) > widthPt) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += character;
+  }
+  return [...pieces, piece];
+}
+
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+const charactersOf = (word: string): string[] =>
+  word
+    .split(/(\[U\+[0-9A-F]{4,6}\])/)
+    .flatMap((part) =>
+      part.startsWith('[U+') ? part : Array.from(GRAPHEMES.segment(part), ({ segment }) => segment),
+    );
+
+/** As much of the text as fits, for where all of it stands elsewhere. */
+export function cut(text: string, font: Font, sizePt: number, widthPt: number): string {
+  const shown = printable(text, font);
+  if (font.widthPt(shown, sizePt) <= widthPt) return shown;
+  const [first = ''] = split(shown, font, sizePt, widthPt - font.widthPt('…', sizePt));
+  return `${first.trimEnd()}…`;
+}

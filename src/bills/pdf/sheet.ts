@@ -1,0 +1,98 @@
+import type { Font, FontName, Fonts } from './fonts.js';
+import { printable, wrap } from './printable.js';
+
+/** US Letter, as offices in Miami and the Caribbean file it; in points of 1/72 inch. */
+export const PAPER = { width: 612, height: 792 };
+const MARGIN = { side: 40, top: 40, bottom: 46 };
+export const LEFT = MARGIN.side;
+export const RIGHT = PAPER.width - MARGIN.side;
+const BOTTOM = PAPER.height - MARGIN.bottom;
+
+export const INK = { text: '#1B2430', quiet: '#5B6675', rule: '#C9D0D9', band: '#EEF1F5', strong: '#123A5E' };
+
+export type Style = { font: FontName; size: number; color: string };
+export const STYLES = {
+  body: { font: 'regular', size: 8.5, color: INK.text },
+  quiet: { font: 'regular', size: 8.5, color: INK.quiet },
+  bold: { font: 'bold', size: 8.5, color: INK.text },
+  cell: { font: 'regular', size: 7.5, color: INK.text },
+  strongCell: { font: 'bold', size: 7.5, color: INK.text },
+  note: { font: 'regular', size: 7.5, color: INK.quiet },
+  heading: { font: 'bold', size: 7.5, color: INK.strong },
+  name: { font: 'bold', size: 13, color: INK.text },
+  title: { font: 'bold', size: 22, color: INK.strong },
+  due: { font: 'bold', size: 11, color: INK.strong },
+} as const satisfies Record<string, Style>;
+
+export type Mark =
+  | { kind: 'text'; text: string; x: number; y: number; style: Style }
+  | { kind: 'rule'; x: number; y: number; width: number; color: string; thickness: number }
+  | { kind: 'band'; x: number; y: number; width: number; height: number }
+  | { kind: 'logo'; x: number; y: number; width: number; height: number };
+
+/** What stands on the pages, worked out before anything is drawn: the first page says how many there are. */
+export type Sheet = {
+  pages: Mark[][];
+  /** Where the next thing goes, from the top of the last page. */
+  y: number;
+  fonts: Fonts;
+};
+
+export const makeSheet = (fonts: Fonts): Sheet => ({ pages: [[]], y: MARGIN.top, fonts });
+
+export function put(sheet: Sheet, mark: Mark): void {
+  sheet.pages.at(-1)?.push(mark);
+}
+
+export const spaceLeft = (sheet: Sheet): number => BOTTOM - sheet.y;
+export const PAGE_HEIGHT = BOTTOM - MARGIN.top;
+
+/** Goes on on a new page, below what each begins with. */
+export function turn(sheet: Sheet, begin: () => void = () => undefined): void {
+  sheet.pages.push([]);
+  sheet.y = MARGIN.top;
+  begin();
+}
+
+export const lineHeight = ({ size }: Style): number => size * 1.35;
+
+export const fontOf = (sheet: Sheet, { font }: Style): Font => sheet.fonts[font];
+
+/** One line, from `x` or up to it. What is wider than `maxWidth` is set smaller: an amount must not break. */
+export function putText(
+  sheet: Sheet,
+  text: string,
+  place: { x: number; y: number; isRight?: boolean; maxWidth?: number },
+  style: Style,
+): void {
+  const font = fontOf(sheet, style);
+  const shown = printable(text, font);
+  const width = font.widthPt(shown, style.size);
+  const scale = Math.min(1, (place.maxWidth ?? width) / (width || 1));
+  const size = style.size * scale;
+  const x = place.isRight ? place.x - width * scale : place.x;
+  put(sheet, { kind: 'text', text: shown, x, y: place.y + (style.size - size), style: { ...style, size } });
+}
+
+/** As many lines as it takes, each below the other. Answers where they end. */
+export function putLines(
+  sheet: Sheet,
+  text: string,
+  { x, y, width }: { x: number; y: number; width: number },
+  style: Style,
+): number {
+  const lines = wrap(text, fontOf(sheet, style), style.size, width);
+  lines.forEach((line, index) => putText(sheet, line, { x, y: y + index * lineHeight(style) }, style));
+  return y + lines.length * lineHeight(style);
+}
+
+export function putRule(
+  sheet: Sheet,
+  y: number,
+  x = LEFT,
+  width = RIGHT - LEFT,
+  color = INK.rule,
+  thickness = 0.5,
+): void {
+  put(sheet, { kind: 'rule', x, y, width, color, thickness });
+}

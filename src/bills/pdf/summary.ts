@@ -1,0 +1,140 @@
+import type { Invoice, Line, Payment } from './invoice.js';
+import {
+  INK,
+  LEFT,
+  lineHeight,
+  putLines,
+  putRule,
+  putText,
+  RIGHT,
+  spaceLeft,
+  STYLES,
+  turn,
+  type Sheet,
+  type Style,
+} from './sheet.js';
+import { putTable, type Column, type Row } from './table.js';
+import { day, difference, METHODS, money, quantity, sum, sumExactly } from './words.js';
+
+const CHARGES: Column[] = [
+  { title: 'Charges', width: 293 },
+  { title: 'Count', width: 60, isRight: true },
+  { title: 'Fee (USD)', width: 70, isRight: true },
+  { title: 'Amount (USD)', width: 85, isRight: true },
+];
+
+const PAYMENTS: Column[] = [
+  { title: 'Payments', width: 70 },
+  { title: 'Method', width: 90 },
+  { title: 'Reference', width: 263 },
+  { title: 'Amount (USD)', width: 85, isRight: true },
+];
+
+/** What the lines come to, tier by tier, what was paid of it, and what is due. */
+export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void {
+  const { bill, payments } = invoice;
+  putTable(sheet, CHARGES, chargesOf(lines));
+  putTotals(sheet, [
+    ['Subtotal', bill.subtotal],
+    [`Tax (${quantity(bill.tax_rate)}%)`, bill.tax_amount],
+    ['Total', bill.total_amount],
+  ]);
+  if (payments.length > 0) {
+    sheet.y += 6;
+    putTable(sheet, PAYMENTS, payments.map(paymentRow));
+  }
+  putTotals(sheet, [
+    ['Paid', bill.paid_amount],
+    ['Balance due', difference(bill.total_amount, bill.paid_amount)],
+  ]);
+  putRemarks(sheet, bill.remarks);
+  sheet.y += 14;
+}
+
+function chargesOf(lines: Line[]): Row[] {
+  const byTier = new Map<string, Line[]>();
+  for (const line of lines.filter(({ kind }) => kind === 'package')) {
+    const tier = JSON.stringify([line.tier, line.amount_usd]);
+    const group = byTier.get(tier);
+    if (group) group.push(line);
+    else byTier.set(tier, [line]);
+  }
+  const tiers = [...byTier.values()].sort((a, b) => lightest(a) - lightest(b));
+  const rows = tiers.flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const name = first.tier ? `Packages, ${first.tier}` : 'Packages outside all tiers';
+    return [charge(name, group, { count: group.length, fee: money(first.amount_usd) })];
+  });
+  const freight = lines.filter(({ kind }) => kind === 'air_freight');
+  const pounds = quantity(sumExactly(freight.map(({ weight_lb: weight }) => weight ?? '0')));
+  if (freight.length > 0) rows.push(charge(`Air freight, ${pounds} lb`, freight));
+  const adjustments = lines.filter(({ kind }) => kind === 'adjustment');
+  if (adjustments.length > 0) rows.push(charge('Adjustments', adjustments, { count: adjustments.length }));
+  return rows;
+}
+
+const lightest = (group: Line[]): number =>
+  group.reduce((least, { weight_lb: weight }) => Math.min(least, Number(weight)), Infinity);
+
+const charge = (
+  name: string,
+  lines: Line[],
+  { count, fee = '' }: { count?: number; fee?: string } = {},
+): Row => [
+  { column: 0, text: name },
+  { column: 1, text: count === undefined ? '' : String(count) },
+  { column: 2, text: fee },
+  { column: 3, text: money(sum(lines.map(({ amount_usd: amount }) => amount))) },
+];
+
+/** A voided one stays, struck out: who filed an earlier copy sees where the amount went. */
+function paymentRow({
+  received_on,
+  method,
+  reference,
+  amount_usd: amount,
+  voided_at: voidedAt,
+}: Payment): Row {
+  const isStruck = voidedAt !== null;
+  const style = isStruck ? STYLES.note : STYLES.cell;
+  const words = [reference ?? '', voidedAt ? `Voided on ${day(voidedAt)}` : ''].filter(Boolean).join('. ');
+  return [
+    { column: 0, text: received_on, style, isStruck },
+    { column: 1, text: METHODS[method], style, isStruck },
+    { column: 2, text: words, style },
+    { column: 3, text: money(amount), style, isStruck },
+  ];
+}
+
+/** The last of them is what the others lead to. */
+function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void {
+  const height = totals.length * (lineHeight(STYLES.due) + 2) + 8;
+  if (height > spaceLeft(sheet)) turn(sheet);
+  sheet.y += 5;
+  for (const [index, [name, amount]] of totals.entries()) {
+    const isLast = index === totals.length - 1;
+    const style: Style = isLast ? STYLES.due : STYLES.body;
+    if (isLast) putRule(sheet, sheet.y - 0.5, RIGHT - 220, 220, INK.strong, 0.8);
+    if (isLast) sheet.y += 3;
+    putText(sheet, isLast ? `${name} (USD)` : name, { x: RIGHT - 220, y: sheet.y }, style);
+    putText(sheet, money(amount), { x: RIGHT, y: sheet.y, isRight: true, maxWidth: 100 }, style);
+    sheet.y += lineHeight(style) + 1.5;
+  }
+}
+
+function putRemarks(sheet: Sheet, remarks: string | null): void {
+  if (!remarks?.trim()) return;
+  for (const [index, paragraph] of remarks
+    .trim()
+    .split(/\r\n|[\r\n]/)
+    .entries()) {
+    if (index === 0) {
+      if (spaceLeft(sheet) < 40) turn(sheet);
+      sheet.y += 8;
+      putText(sheet, 'Remarks', { x: LEFT, y: sheet.y }, STYLES.heading);
+      sheet.y += 12;
+    }
+    sheet.y = putLines(sheet, paragraph, { x: LEFT, y: sheet.y, width: RIGHT - LEFT }, STYLES.body);
+  }
+}

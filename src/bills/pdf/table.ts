@@ -1,0 +1,114 @@
+import {
+  fontOf,
+  INK,
+  LEFT,
+  lineHeight,
+  PAGE_HEIGHT,
+  put,
+  putRule,
+  putText,
+  RIGHT,
+  spaceLeft,
+  STYLES,
+  turn,
+  type Sheet,
+  type Style,
+} from './sheet.js';
+import { wrap } from './printable.js';
+
+export type Column = { title: string; width: number; isRight?: boolean };
+
+/** What stands in a row, from its column on; a text may reach over those behind it. */
+export type Cell = { column: number; text: string; span?: number; style?: Style; isStruck?: boolean };
+export type Row = Cell[];
+
+const GAP = 8;
+const PADDING = 2.2;
+const LEAST_SCALE = 0.85;
+const CELL_HEIGHT = lineHeight(STYLES.cell);
+
+/**
+ * Rows below each other, the headings above them on every page. A row goes on on the next page only when it is longer
+ * than one.
+ *
+ * @param columns as wide together, with the gaps between them, as the page
+ */
+export function putTable(sheet: Sheet, columns: Column[], rows: Iterable<Row>): void {
+  const edges = edgesOf(columns);
+  const begin = () => putHeadings(sheet, columns, edges);
+  if (spaceLeft(sheet) < 4 * CELL_HEIGHT) turn(sheet, begin);
+  else begin();
+  for (const row of rows) {
+    const cells = row.map((cell) => layOut(sheet, cell, edges));
+    const count = Math.max(...cells.map(({ lines }) => lines.length));
+    const height = count * CELL_HEIGHT + 2 * PADDING;
+    if (height > spaceLeft(sheet) && height < PAGE_HEIGHT - 3 * CELL_HEIGHT) turn(sheet, begin);
+    sheet.y += PADDING;
+    for (let index = 0; index < count; index += 1) {
+      if (spaceLeft(sheet) < CELL_HEIGHT + PADDING) turn(sheet, begin);
+      for (const cell of cells) putCellLine(sheet, cell, index);
+      sheet.y += CELL_HEIGHT;
+    }
+    sheet.y += PADDING;
+    putRule(sheet, sheet.y);
+  }
+}
+
+type Edge = { left: number; right: number; isRight: boolean };
+
+function edgesOf(columns: Column[]): Edge[] {
+  let left = LEFT;
+  return columns.map(({ width, isRight = false }) => {
+    const edge = { left, right: left + width, isRight };
+    left += width + GAP;
+    return edge;
+  });
+}
+
+function putHeadings(sheet: Sheet, columns: Column[], edges: Edge[]): void {
+  const height = CELL_HEIGHT + 2 * PADDING + 1;
+  put(sheet, { kind: 'band', x: LEFT, y: sheet.y, width: RIGHT - LEFT, height });
+  for (const [index, { title }] of columns.entries()) {
+    const edge = edges[index];
+    if (!edge) continue;
+    const x = edge.isRight ? edge.right : edge.left;
+    putText(sheet, title, { x, y: sheet.y + PADDING + 0.5, isRight: edge.isRight }, STYLES.heading);
+  }
+  sheet.y += height;
+}
+
+type LaidOut = {
+  lines: string[];
+  x: number;
+  width: number;
+  isRight: boolean;
+  style: Style;
+  isStruck: boolean;
+};
+
+function layOut(
+  sheet: Sheet,
+  { column, text, span = 1, style = STYLES.cell, isStruck = false }: Cell,
+  edges: Edge[],
+): LaidOut {
+  const { left = LEFT, right = RIGHT, isRight = false } = edges[column] ?? {};
+  const width = (edges[column + span - 1]?.right ?? right) - left;
+  const font = fontOf(sheet, style);
+  // figures are kept whole, and what nearly fits is: set smaller, it can be copied in one piece
+  const isWhole = isRight || font.widthPt(text, style.size * LEAST_SCALE) <= width;
+  const lines = isWhole ? [text] : wrap(text, font, style.size, width);
+  return { lines, x: isRight ? right : left, width, isRight, style, isStruck };
+}
+
+function putCellLine(
+  sheet: Sheet,
+  { lines, x, width, isRight, style, isStruck }: LaidOut,
+  index: number,
+): void {
+  const text = lines[index];
+  if (text === undefined) return;
+  putText(sheet, text, { x, y: sheet.y, isRight, maxWidth: width }, style);
+  if (!isStruck) return;
+  const length = Math.min(width, fontOf(sheet, style).widthPt(text, style.size));
+  putRule(sheet, sheet.y + style.size * 0.62, isRight ? x - length : x, length, INK.quiet, 0.6);
+}
