@@ -814,7 +814,7 @@ export interface paths {
          *     step or going back is refused with 400 `manifest_invalid_transition`. Naming the status that it already has changes
          *     nothing. Of two callers who move it at once, one does it. Every step sends an e-mail to the couriers that
          *     have packages aboard; if a mail cannot be delivered, your answer is still a success. `shipped` ships the packages,
-         *     `completed` delivers them.
+         *     `completed` delivers them; one that staff have put on hold, lost or returned (`RecordPackageEvent.php`) stays so.
          *
          *     **Packages.** They can be changed in `draft` and `ready` only (otherwise 400 `manifest_closed`), and all of them are
          *     changed or none. A package is on one manifest at most: 400 `packages_not_assignable` names in `errors` each package
@@ -3967,7 +3967,7 @@ export interface components {
             manifest_number: string | null;
             entry_date_time: components["schemas"]["DateTime"];
         };
-        /** @description A package of yours was received at the warehouse. */
+        /** @description A package was received at the warehouse and is yours, or has turned out to be. */
         PackageCreatedEvent: {
             /**
              * @description discriminator enum property added by openapi-typescript
