@@ -2,7 +2,9 @@ import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
 import { billHandlers } from './bills/handlers.js';
 import { customerHandlers } from './customers/handlers.js';
+import { carrierHandlers } from './carriers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
+import { courierRegisterHandlers } from './couriers/register-handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
 import { customerSyncHandlers } from './customers/sync-handlers.js';
 import { customerSearchHandlers } from './customers/search-handlers.js';
@@ -13,6 +15,7 @@ import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
+import { warehouseHandlers } from './warehouses/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
@@ -31,6 +34,9 @@ export function makeHandlers(deps: Deps) {
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
     ...courierHandlers(deps),
+    ...courierRegisterHandlers(deps),
+    ...warehouseHandlers(deps),
+    ...carrierHandlers(deps),
     ...webhookHandlers(deps),
   } satisfies Handlers;
 }

@@ -37,6 +37,8 @@ const SLICES = [
   'packages',
   'manifests',
   'couriers',
+  'warehouses',
+  'carriers',
   'rates',
   'invoices',
   'service',
@@ -49,9 +51,17 @@ const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 const SHARED_AUTH = ['authenticate', 'callers', 'permissions', 'secrets', 'tokens'].map(
   (name) => `src/auth/${name}.ts`,
 );
-const SHARED_FILES = ['audit', 'errors', 'ids', 'time', 'tracking-key', 'config', 'root', 'turns'].map(
-  (name) => `src/${name}.ts`,
-);
+const SHARED_FILES = [
+  'audit',
+  'errors',
+  'ids',
+  'time',
+  'tracking-key',
+  'config',
+  'root',
+  'turns',
+  'contact',
+].map((name) => `src/${name}.ts`);
 const isShared = (path: string) =>
   ['http', 'contract', 'db', 'queue', 'outbound', 'metrics'].includes(folderOf(path) ?? '') ||
   SHARED_AUTH.includes(path) ||

@@ -25,6 +25,11 @@ const HOLDERS = {
   'billing:manage': MANAGERS,
   'webhook:view': MANAGERS_AND_COURIERS,
   'webhook:manage': MANAGERS_AND_COURIERS,
+  'courier:manage': MANAGERS,
+  'warehouse:view': STAFF,
+  'warehouse:manage': MANAGERS,
+  'carrier:view': EVERYBODY,
+  'carrier:manage': MANAGERS,
   // staff: what courier:manage stands for; a courier: its own settings
   'courier:settings': MANAGERS_AND_COURIERS,
 } satisfies Record<Permission, readonly Role[]>;

@@ -3106,6 +3106,8 @@ export const UserScalarFieldEnum = {
   role: 'role',
   courierId: 'courierId',
   passwordHash: 'passwordHash',
+  mustChangePassword: 'mustChangePassword',
+  passwordExpiresAt: 'passwordExpiresAt',
   isActive: 'isActive',
   tokenVersion: 'tokenVersion',
   twoFactorEnabled: 'twoFactorEnabled',

@@ -44,6 +44,8 @@ export type UserMinAggregateOutputType = {
   role: string | null
   courierId: string | null
   passwordHash: string | null
+  mustChangePassword: boolean | null
+  passwordExpiresAt: Date | null
   isActive: boolean | null
   tokenVersion: number | null
   twoFactorEnabled: boolean | null
@@ -61,6 +63,8 @@ export type UserMaxAggregateOutputType = {
   role: string | null
   courierId: string | null
   passwordHash: string | null
+  mustChangePassword: boolean | null
+  passwordExpiresAt: Date | null
   isActive: boolean | null
   tokenVersion: number | null
   twoFactorEnabled: boolean | null
@@ -78,6 +82,8 @@ export type UserCountAggregateOutputType = {
   role: number
   courierId: number
   passwordHash: number
+  mustChangePassword: number
+  passwordExpiresAt: number
   isActive: number
   tokenVersion: number
   twoFactorEnabled: number
@@ -107,6 +113,8 @@ export type UserMinAggregateInputType = {
   role?: true
   courierId?: true
   passwordHash?: true
+  mustChangePassword?: true
+  passwordExpiresAt?: true
   isActive?: true
   tokenVersion?: true
   twoFactorEnabled?: true
@@ -124,6 +132,8 @@ export type UserMaxAggregateInputType = {
   role?: true
   courierId?: true
   passwordHash?: true
+  mustChangePassword?: true
+  passwordExpiresAt?: true
   isActive?: true
   tokenVersion?: true
   twoFactorEnabled?: true
@@ -141,6 +151,8 @@ export type UserCountAggregateInputType = {
   role?: true
   courierId?: true
   passwordHash?: true
+  mustChangePassword?: true
+  passwordExpiresAt?: true
   isActive?: true
   tokenVersion?: true
   twoFactorEnabled?: true
@@ -245,6 +257,8 @@ export type UserGroupByOutputType = {
   role: string
   courierId: string | null
   passwordHash: string
+  mustChangePassword: boolean
+  passwordExpiresAt: Date | null
   isActive: boolean
   tokenVersion: number
   twoFactorEnabled: boolean
@@ -285,6 +299,8 @@ export type UserWhereInput = {
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
+  mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   isActive?: Prisma.BoolFilter<"User"> | boolean
   tokenVersion?: Prisma.IntFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
@@ -305,6 +321,8 @@ export type UserOrderByWithRelationInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -330,6 +348,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
+  mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   isActive?: Prisma.BoolFilter<"User"> | boolean
   tokenVersion?: Prisma.IntFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
@@ -350,6 +370,8 @@ export type UserOrderByWithAggregationInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -375,6 +397,8 @@ export type UserScalarWhereWithAggregatesInput = {
   role?: Prisma.StringWithAggregatesFilter<"User"> | string
   courierId?: Prisma.UuidNullableWithAggregatesFilter<"User"> | string | null
   passwordHash?: Prisma.StringWithAggregatesFilter<"User"> | string
+  mustChangePassword?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
   isActive?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
   tokenVersion?: Prisma.IntWithAggregatesFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
@@ -390,6 +414,8 @@ export type UserCreateInput = {
   fullName: string
   role: string
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -410,6 +436,8 @@ export type UserUncheckedCreateInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -427,6 +455,8 @@ export type UserUpdateInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -447,6 +477,8 @@ export type UserUncheckedUpdateInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -466,6 +498,8 @@ export type UserCreateManyInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -481,6 +515,8 @@ export type UserUpdateManyMutationInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -498,6 +534,8 @@ export type UserUncheckedUpdateManyInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -525,6 +563,8 @@ export type UserCountOrderByAggregateInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -547,6 +587,8 @@ export type UserMaxOrderByAggregateInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -564,6 +606,8 @@ export type UserMinOrderByAggregateInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -595,6 +639,10 @@ export type UserOrderByRelationAggregateInput = {
 
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type IntFieldUpdateOperationsInput = {
@@ -693,6 +741,8 @@ export type UserCreateWithoutBackupCodesInput = {
   fullName: string
   role: string
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -712,6 +762,8 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -744,6 +796,8 @@ export type UserUpdateWithoutBackupCodesInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -763,6 +817,8 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -779,6 +835,8 @@ export type UserCreateWithoutPreauthTokensInput = {
   fullName: string
   role: string
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -798,6 +856,8 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -830,6 +890,8 @@ export type UserUpdateWithoutPreauthTokensInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -849,6 +911,8 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -865,6 +929,8 @@ export type UserCreateWithoutCourierInput = {
   fullName: string
   role: string
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -882,6 +948,8 @@ export type UserUncheckedCreateWithoutCourierInput = {
   fullName: string
   role: string
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -930,6 +998,8 @@ export type UserScalarWhereInput = {
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
+  mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   isActive?: Prisma.BoolFilter<"User"> | boolean
   tokenVersion?: Prisma.IntFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
@@ -945,6 +1015,8 @@ export type UserCreateManyCourierInput = {
   fullName: string
   role: string
   passwordHash: string
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -960,6 +1032,8 @@ export type UserUpdateWithoutCourierInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -977,6 +1051,8 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -994,6 +1070,8 @@ export type UserUncheckedUpdateManyWithoutCourierInput = {
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1051,6 +1129,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -1072,6 +1152,8 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -1090,6 +1172,8 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -1108,6 +1192,8 @@ export type UserSelectScalar = {
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -1117,7 +1203,7 @@ export type UserSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "role" | "courierId" | "passwordHash" | "mustChangePassword" | "passwordExpiresAt" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
@@ -1146,6 +1232,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     role: string
     courierId: string | null
     passwordHash: string
+    mustChangePassword: boolean
+    passwordExpiresAt: Date | null
     isActive: boolean
     /**
      * Raised to end every token issued before.
@@ -1595,6 +1683,8 @@ export interface UserFieldRefs {
   readonly role: Prisma.FieldRef<"User", 'String'>
   readonly courierId: Prisma.FieldRef<"User", 'String'>
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
+  readonly mustChangePassword: Prisma.FieldRef<"User", 'Boolean'>
+  readonly passwordExpiresAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly isActive: Prisma.FieldRef<"User", 'Boolean'>
   readonly tokenVersion: Prisma.FieldRef<"User", 'Int'>
   readonly twoFactorEnabled: Prisma.FieldRef<"User", 'Boolean'>
