@@ -36,6 +36,9 @@ const OTHERWISE: Record<string, number> = {
   // the demo couriers have no URLs: a fresh installation calls nobody
   'syncCustomers staff': 400,
   'syncCustomers courier': 400,
+  // packages name them
+  'manageWarehouses delete': 400,
+  'manageCarriers delete': 400,
   // the demo manifest has packages aboard
   'manageManifest delete_manifest': 400,
 };

@@ -59,13 +59,14 @@ export async function createCourier(
 ): Promise<{ row: RecordRow; credentials: Credentials }> {
   const { username, full_name } = body.login;
   assertUsable({ ...faultsOf(takeProfile(body), deps.outbound), 'login.full_name': faultOfLine(full_name) });
-  // asked beforehand too: hashing takes a fifth of a second of a core, and nobody is hashed for in vain
-  await assertFree(change, body.courier_code, username);
   const oneTimePassword = newOneTimePassword();
-  const { tenantId } = change.caller;
-  const passwordHash = await deps.loginGate.inTurn(tenantId, username, () => hashPassword(oneTimePassword));
+  const passwordHash = await deps.loginGate.inTurn(change.caller.tenantId, username, async () => {
+    // the database has the last word; asked beforehand too, so that no core is kept busy in vain
+    await assertFree(change, body.courier_code, username);
+    return hashPassword(oneTimePassword);
+  });
   const user = { id: newId(), username, full_name };
-  const { key: apiKey, ...kept } = newKey(deps.secrets, tenantId, change.courierId);
+  const { key: apiKey, ...kept } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
   const profile = profileOf(body);
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };

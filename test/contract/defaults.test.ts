@@ -5,12 +5,14 @@ import { DEMO } from '../../src/demo/demo.js';
 import { operationOf } from '../support/contract.js';
 import { fingerprint } from '../support/fingerprint.js';
 import { inputs, type Input } from '../support/inputs.js';
+import { plantCouriers } from '../support/register.js';
 import { startService, type Call, type Reply, type Service } from '../support/service.js';
 
 let shared: Service;
 
 beforeAll(async () => {
   shared = await startService();
+  await plantCouriers(shared.owner);
 });
 
 afterAll(async () => {
