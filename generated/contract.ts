@@ -391,6 +391,151 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/PackageEvents.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a package's history
+         * @description For staff, and for couriers on the packages of their own account. Every change of the package's status, the oldest
+         *     first: its receipt, the steps of its manifest, and what staff recorded with `RecordPackageEvent.php`. Each event
+         *     begins with the status that the one before it ended with.
+         *
+         *     ```php
+         *     $history = $get('/api/PackageEvents.php?' . http_build_query(['package_id' => $packageId]))['data']['events'];
+         *     ```
+         */
+        get: operations["packageEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/RecordPackageEvent.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record what happened to packages
+         * @description For staff. Says of a package, or of up to 10,000 at once, that it is on its way, held, lost, returned or delivered. The
+         *     courier is told by the webhook `package.status_changed`, and the event stands in the package's history
+         *     (`PackageEvents.php`). All or nothing: if one package cannot take the event, none is changed and `errors` names each
+         *     that cannot.
+         *
+         *     Not every status leads to every other. `received` and `shipped` are not recorded: they come from intake and from
+         *     manifests.
+         *
+         *     | From | `in_transit` | `on_hold` | `customs_hold` | `released` | `delivered` | `returned` | `lost` |
+         *     |---|---|---|---|---|---|---|---|
+         *     | `received` | yes | yes | yes | as it is | no | yes | yes |
+         *     | `shipped` | yes | yes | yes | as it is | yes | yes | yes |
+         *     | `in_transit` | as it is | yes | yes | as it is | yes | yes | yes |
+         *     | `on_hold` | yes | as it is | yes | back | yes | yes | yes |
+         *     | `customs_hold` | yes | yes | as it is | back | yes | yes | yes |
+         *     | `lost` | yes | no | no | back | yes | yes | as it is |
+         *     | `delivered` | no | no | no | as it is | as it is | yes | no |
+         *     | `returned` | no | no | no | as it is | no | as it is | no |
+         *
+         *     *As it is*: the package has that status already, or is not held; nothing is written, and the answer counts it as
+         *     `unchanged`. So the call may be repeated. *Back*: to what it was before it was held or lost; a package whose manifest has
+         *     left in the meantime becomes `shipped`.
+         *
+         *     A manifest's own steps do not undo what was recorded. When it becomes `shipped`, the packages aboard that are `received`
+         *     become `shipped`; when it becomes `completed`, those that are `shipped` or `in_transit` become `delivered`. A package
+         *     that is held, lost, returned or delivered stays so. Only a package that is `received` can be added to a manifest:
+         *     release a held one first.
+         *
+         *     ```php
+         *     $post('/api/RecordPackageEvent.php', [
+         *         'package_ids' => $arrived,
+         *         'status' => 'delivered',
+         *         'occurred_at' => gmdate('Y-m-d H:i:s'),
+         *         'location' => 'Kingston',
+         *     ]);
+         *     ```
+         */
+        post: operations["recordPackageEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/PackageLabel.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Print a package's label
+         * @description For staff. A label of 4 x 6 inches to stick on the box: the house number as a Code 128 barcode and in large type, whose
+         *     it is, and what was noted at intake. A package of no known courier says UNKNOWN OWNER. The house number is the only
+         *     barcode, so that a scanner reads nothing else.
+         *
+         *     As `pdf` it prints on any printer; as `zpl` it is what a label printer of 203 dots per inch takes directly, for example
+         *     over TCP port 9100. What is longer than its line is printed smaller, then shortened.
+         *
+         *     ```php
+         *     $zpl = $get('/api/PackageLabel.php?' . http_build_query(['package_id' => $packageId, 'format' => 'zpl']));
+         *     $printer = fsockopen('192.168.1.50', 9100);
+         *     fwrite($printer, $zpl);
+         *     ```
+         */
+        get: operations["packageLabel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ReviewPrealert.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clear a pre-alert's flag
+         * @description For staff. A pre-alert is `flagged` when the parcel's owner is in doubt: two couriers have announced the same number, or
+         *     two customers of one courier. Whoever has looked at it clears the flag and says why. The pre-alert becomes `received`
+         *     where the parcel is here and is the courier's, else `pending`.
+         *
+         *     With `assign`, the parcel that is here and whose owner is unknown is given to this pre-alert, as intake would have done
+         *     it: its package becomes the courier's and its customer's, takes the vendor and the description from the pre-alert where
+         *     it has none, and the courier is told. A courier that did not know the package gets `package.created`; one that knew it
+         *     without a customer gets `package.updated`. Other pre-alerts of the number stay flagged: review each of them as well.
+         *
+         *     A flag is cleared once. Of two calls, however close together, one gets 200 and the other 400 `prealert_not_flagged`.
+         *
+         *     ```php
+         *     $post('/api/ReviewPrealert.php', ['prealert_id' => $id, 'reason' => 'Name on the label', 'assign' => true]);
+         *     ```
+         */
+        post: operations["reviewPrealert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/UploadCustomers.php": {
         parameters: {
             query?: never;
@@ -670,6 +815,168 @@ export interface paths {
          *     ```
          */
         get: operations["loadCourierBills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/GetCourierBill.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a bill
+         * @description For administrators and managers, and for couriers, who get their own bills and never a draft: what they may not see is
+         *     404, as if it did not exist. It answers the bill as it stands in the list, with who bills and who is billed, its
+         *     lines and its payments.
+         *
+         *     `lines` come a page at a time; `meta` counts them. The payments are always all there.
+         *
+         *     ```php
+         *     $bill = $get('/api/GetCourierBill.php?bill_id=' . $billId)['data'];
+         *     $isOwed = $bill['status'] === 'published' && $bill['balance'] > 0;
+         *     ```
+         */
+        get: operations["getCourierBill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ManageCourierBills.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draft, publish and settle bills
+         * @description For administrators and managers. `action` chooses what happens.
+         *
+         *     | `action` | What it does | `data` beside `bill_id` |
+         *     |---|---|---|
+         *     | `create_draft` | Drafts a bill of a courier's packages of a period. | `invoice_number`, `status`, `total_packages`, `subtotal`, `tax_amount`, `total_amount`, `left_out`, `warnings` |
+         *     | `add_adjustment` | Adds a line to a draft: a charge, or what you give back. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
+         *     | `remove_adjustment` | Takes such a line off a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
+         *     | `publish` | Numbers a draft and shows it to its courier. | `invoice_number`, `status`, `published_at`, `total_amount` |
+         *     | `record_payment` | Records what the courier has paid. | `payment_id`, `paid_amount`, `balance`, `status` |
+         *     | `void_payment` | Takes back a payment that was recorded by mistake, or bounced. | `payment_id`, `paid_amount`, `balance`, `status` |
+         *     | `delete_draft` | Deletes a draft. | |
+         *
+         *     **Drafting.** A draft has a line for each package of the courier that was received in the period and is on no other
+         *     bill, with the fee that `GenerateCourierInvoice.php` shows for it, and one line for the air freight of all of them.
+         *     It keeps those weights and fees, whatever changes later. A package is on one bill at most: those that are on another,
+         *     draft or published, are left out and counted in `left_out`. So a period may be drafted again for what came late; when
+         *     nothing is left, the answer is 400 `nothing_to_bill`. A bill has at most 100,000 packages and 9,999,999,999.99 USD;
+         *     beyond that, 400 `bill_too_large`: choose a shorter period.
+         *
+         *     **Adjusting.** Only a draft can be changed; afterwards it is 400 `bill_not_draft`, and a correction goes on the
+         *     courier's next bill. The lines of a bill must not sum to less than 0 (400 `bill_total_negative`). Tax is `tax_rate`
+         *     percent of the sum of all lines, rounded to the cent, half a cent up. To drop a draft, delete it: its packages can then be
+         *     billed anew.
+         *
+         *     **Publishing.** Bills are numbered `INV-000001`, `INV-000002` and so on, without a gap, in the order of their
+         *     publication. From then on the bill stays as it is, with the names and addresses of both parties; only its payments move. A bill
+         *     of 0.00 asks for nothing and is `paid` at once.
+         *
+         *     **Payments.** Parts are welcome; the one that settles the bill makes it `paid`. More than is outstanding is 400
+         *     `payment_exceeds_balance`, whose message says how much that is. A voided payment stays on the bill, marked, and the bill is `published` again. Voiding a payment
+         *     again changes nothing, the first reason stays.
+         *
+         *     ```php
+         *     $draft = $post('/api/ManageCourierBills.php', [
+         *         'action' => 'create_draft',
+         *         'courier_id' => $courierId,
+         *         'start_date' => '2026-11-01',
+         *         'end_date' => '2026-11-30',
+         *         'service_type' => 'Air standard',
+         *         'tax_rate' => 7,
+         *     ])['data'];
+         *     $post('/api/ManageCourierBills.php', ['action' => 'publish', 'bill_id' => $draft['bill_id']]);
+         *     ```
+         */
+        post: operations["manageCourierBills"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/CourierStatement.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a courier's account
+         * @description For administrators and managers, who name a courier, and for couriers, who get their own account. A statement says
+         *     what was owed at the beginning of a period, every movement in it with what was owed after that, what was owed at its
+         *     end, and how old that debt is. It always ties: `opening_balance` plus `billed` less `paid` plus `voided` is
+         *     `closing_balance`, which is the sum of `ageing`; and what one period closes with, the next opens with.
+         *
+         *     A bill counts on the day of its publication, a payment on the day that the money came in, and a payment that is
+         *     voided stays where it was and is taken back on the day of the voiding, so that a statement that you have printed
+         *     stays as it was. Only a payment recorded afterwards for a day in the past changes it. Drafts are no part of it. Days
+         *     are UTC; `to` may lie in the future.
+         *
+         *     `billed`, `paid`, `voided`, the balances and `ageing` are of the whole period, whatever page of the movements you
+         *     ask for.
+         *
+         *     ```php
+         *     $statement = $get('/api/CourierStatement.php?' . http_build_query([
+         *         'courier_id' => $courierId, 'from' => '2026-10-01', 'to' => '2026-10-31',
+         *     ]))['data'];
+         *     ```
+         */
+        get: operations["courierStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/BillingReconciliation.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check what was received against what was billed
+         * @description For administrators and managers. For a period of at most 366 days it takes every package received in it, both days
+         *     included, and says whether it is on a published bill, on a draft or on none. Each package on no bill has a reason, and
+         *     each whose bill does not agree with what the package is now has one as well: these are the `exceptions`, the newest
+         *     first. Then it compares the bills with themselves; see `checks`. All of it is read at one moment.
+         *
+         *     With `courier_id` it takes the packages that belong to that courier now and those that it was billed for, and its
+         *     bills.
+         *
+         *     To read on in the exceptions, send `meta.next_before` as `before`; it is `null` on the last page. The other figures
+         *     are of the whole period on every page.
+         *
+         *     ```php
+         *     $data = $get('/api/BillingReconciliation.php?from=2026-10-01&to=2026-10-31')['data'];
+         *     $wrong = array_filter($data['checks'], fn ($check) => !$check['ties']);
+         *     ```
+         */
+        get: operations["billingReconciliation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1333,10 +1640,10 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found` |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
          *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it; `duplicate_courier_code` another courier has this code; `duplicate_username` another user has this user name; `duplicate_warehouse_name` another warehouse has this name; `duplicate_carrier_name` another carrier has this name |
@@ -1349,7 +1656,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_courier_code" | "duplicate_username" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_courier_code" | "duplicate_username" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -1898,6 +2205,111 @@ export interface components {
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
         };
+        PackageEvent: {
+            event_id: components["schemas"]["Uuid"];
+            /** @description What the status was; null at the beginning. */
+            previous_status: components["schemas"]["PackageStatus"] | null;
+            status: components["schemas"]["PackageStatus"];
+            /**
+             * @description What brought it: `intake` the package's receipt, `manifest` a step of its manifest, `recorded` an event that staff recorded.
+             * @enum {string}
+             */
+            source: "intake" | "manifest" | "recorded";
+            /** @description When it happened, in UTC. */
+            occurred_at: components["schemas"]["DateTime"];
+            /** @description When it was recorded, in UTC; later than `occurred_at` where staff recorded it afterwards. */
+            recorded_at: components["schemas"]["DateTime"];
+            /** @description Where it happened; null where nobody said. */
+            location: string | null;
+            /** @description What staff said of it; null where they said nothing. A courier does not get what was said before the package was known to be its own. */
+            remarks: string | null;
+            /** @description The name of the user who did it. Staff only; null for a courier. */
+            recorded_by: string | null;
+        };
+        PackageHistory: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description The warehouse's own number. */
+            house_number: string;
+            status: components["schemas"]["PackageStatus"];
+            /** @description The whole history, the oldest event first. Each begins with the status that the one before it ended with. */
+            events: components["schemas"]["PackageEvent"][];
+        };
+        /**
+         * @description What happened. All but `released` are the status that the package has after it; `released` ends a hold or a loss, and the package is again what it was before.
+         * @enum {string}
+         */
+        PackageEventKind: "in_transit" | "on_hold" | "customs_hold" | "released" | "returned" | "lost" | "delivered";
+        /** @description What happened, and to which package or packages. */
+        PackageEventRecord: {
+            /**
+             * Format: uuid
+             * @description The package. Send either this or `package_ids`.
+             */
+            package_id?: string;
+            /** @description The packages, where it happened to several at once. One that is named twice counts once. */
+            package_ids?: string[];
+            status: components["schemas"]["PackageEventKind"];
+            /** @description When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`. Left out, now. Not in the future, and not before what the package went through last. */
+            occurred_at?: string;
+            /** @description Where it happened. The courier reads it. */
+            location?: string;
+            /** @description What is to be said of it. The courier reads it. */
+            remarks?: string;
+        };
+        /** @description The line that was added to a package's history. */
+        RecordedPackageEvent: {
+            event_id: components["schemas"]["Uuid"];
+            package_id: components["schemas"]["Uuid"];
+            previous_status: components["schemas"]["PackageStatus"];
+            status: components["schemas"]["PackageStatus"];
+            occurred_at: components["schemas"]["DateTime"];
+        };
+        PackageEventsRecorded: {
+            /** @description How many packages changed. */
+            recorded: number;
+            /** @description How many had the status already. Nothing was written of them. */
+            unchanged: number;
+            /** @description One for each package that changed, in the order in which you named them. */
+            events: components["schemas"]["RecordedPackageEvent"][];
+        };
+        /**
+         * @description `pdf` for any printer, `zpl` for a label printer that understands ZPL II.
+         * @default pdf
+         * @enum {string}
+         */
+        LabelFormat: "pdf" | "zpl";
+        /** @description One label in ZPL II, for 203 dots per inch, in UTF-8. */
+        LabelZpl: string;
+        /** @description A flagged pre-alert that staff have looked at. */
+        PrealertReview: {
+            /**
+             * Format: uuid
+             * @description The pre-alert.
+             */
+            prealert_id: string;
+            /** @description Why the flag is cleared. It is kept in the audit trail; couriers do not see it. */
+            reason: string;
+            /**
+             * @description True where the parcel is here and belongs to this pre-alert: its package, whose owner is unknown, becomes the courier's and its customer's.
+             * @default false
+             */
+            assign: boolean;
+        };
+        PrealertReviewed: {
+            prealert_id: components["schemas"]["Uuid"];
+            /**
+             * @description `received` where the parcel is here and is the courier's, `pending` where it is not.
+             * @enum {string}
+             */
+            status: "pending" | "received";
+            /**
+             * Format: uuid
+             * @description The package of that number, where it is the courier's; else null.
+             */
+            package_id: string | null;
+            /** @description Whether the package was given to the courier, or to the customer, by this call. */
+            assigned: boolean;
+        };
         CustomerUpload: {
             /**
              * Format: binary
@@ -2353,6 +2765,8 @@ export interface components {
             end_date: components["schemas"]["CalendarDate"];
             /** @description Packages billed. */
             total_packages: number;
+            /** @description Percent of the subtotal. */
+            tax_rate: number;
             /** @description Fees before tax, in USD. */
             subtotal: number;
             /** @description Tax, in USD. */
@@ -2361,9 +2775,494 @@ export interface components {
             total_amount: number;
             /** @description Sum of the recorded payments, in USD. `total_amount` less this is outstanding. */
             paid_amount: number;
+            /** @description What is outstanding, in USD. A draft asks for nothing yet. */
+            balance: number;
             status: components["schemas"]["BillStatus"];
             /** @description When the bill was drafted, in UTC. */
             created_at: components["schemas"]["DateTime"];
+            /** @description When it was published, in UTC, `YYYY-MM-DD HH:MM:SS`; `null` for a draft. */
+            published_at: string | null;
+        };
+        /** @description Who bills, as it was when the bill was published; of a draft, as it is. */
+        BillFrom: {
+            /** @description Name of the warehouse. */
+            name: string;
+            /** @description The address, line by line. */
+            address: string[];
+            /** @description Telephone number. */
+            phone: string | null;
+            /** @description E-mail address. */
+            email: string | null;
+        };
+        /** @description Who is billed, as it was when the bill was published; of a draft, as it is. */
+        BillTo: {
+            /** @description Display name of the courier. */
+            name: string;
+            /** @description Its short code. */
+            code: string;
+            /** @description Its legal name. */
+            company_name: string | null;
+            /** @description The address, line by line. */
+            address: string[];
+            /** @description Telephone number. */
+            phone: string | null;
+            /** @description E-mail address. */
+            email: string | null;
+        };
+        /** @description A package, the air freight of all that flew, or an adjustment, as it was when the bill was drafted. */
+        BillLine: {
+            line_id: components["schemas"]["Uuid"];
+            /** @description Its place on the bill, counted from 1. An adjustment that was removed leaves its number out. */
+            position: number;
+            /**
+             * @description Packages come first, in the order of their intake, then air freight, then adjustments.
+             * @enum {string}
+             */
+            kind: "package" | "air_freight" | "adjustment";
+            /** @description Of an adjustment, what it is for. */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description The package.
+             */
+            package_id: string | null;
+            /** @description Of a package. A courier sees `*` for all but the last four characters while nobody knows whose customer's it is. */
+            tracking_number: string | null;
+            /** @description Of a package. */
+            house_number: string | null;
+            /** @description Of a package whose customer was known. */
+            user_code: string | null;
+            /** @description Of a package, when it was received, in UTC. */
+            received_at: string | null;
+            /** @description In lb, of the package, or of all that flew. */
+            weight: number | null;
+            /** @description Label of the weight tier; `null` where the weight falls in none. */
+            tier: string | null;
+            /** @description Of air freight, in USD per lb. */
+            rate: number | null;
+            /** @description In USD before tax; negative for an adjustment that gives back. */
+            amount: number;
+        };
+        BillPayment: {
+            payment_id: components["schemas"]["Uuid"];
+            /** @description In USD. */
+            amount: number;
+            /**
+             * @description How it was paid.
+             * @enum {string}
+             */
+            method: "bank_transfer" | "card" | "cash" | "cheque" | "other";
+            /** @description The bank's or the payer's own reference. */
+            reference: string | null;
+            /** @description The day that the money came in. */
+            received_on: components["schemas"]["CalendarDate"];
+            /** @description When it was recorded, in UTC. */
+            recorded_at: components["schemas"]["DateTime"];
+            /** @description Whether it does not count. */
+            is_voided: boolean;
+            /** @description When it was voided, in UTC. */
+            voided_at: string | null;
+            /** @description Why it does not count. */
+            void_reason: string | null;
+        };
+        /** @description A bill as it stands in the list, with its parties, lines and payments. */
+        BillDetail: components["schemas"]["Bill"] & {
+            /** @description Text for the courier. */
+            remarks: string | null;
+            bill_from: components["schemas"]["BillFrom"];
+            bill_to: components["schemas"]["BillTo"];
+            /** @description A page of the lines, in the order of the bill. */
+            lines: components["schemas"]["BillLine"][];
+            /** @description All of them, the oldest first; voided ones too, which do not count. */
+            payments: components["schemas"]["BillPayment"][];
+        };
+        CreateBillDraftAction: {
+            /**
+             * @description Always `create_draft`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create_draft";
+            /**
+             * Format: uuid
+             * @description The courier to bill.
+             */
+            courier_id: string;
+            /**
+             * Format: date
+             * @description First day of the period, inclusive, in UTC.
+             */
+            start_date: string;
+            /**
+             * Format: date
+             * @description Last day of the period, inclusive, in UTC. Not before `start_date`.
+             */
+            end_date: string;
+            /** @description Service level of the period, as it is printed on the bill. */
+            service_type: string;
+            /**
+             * @description Percent of the subtotal, at most 3 decimals.
+             * @default 0
+             */
+            tax_rate: number;
+            /** @description Text for the courier, printed below the lines. */
+            remarks?: string;
+        };
+        AddBillAdjustmentAction: {
+            /**
+             * @description Always `add_adjustment`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "add_adjustment";
+            /**
+             * Format: uuid
+             * @description The draft.
+             */
+            bill_id: string;
+            /** @description What it is for, as it is printed on the bill. */
+            description: string;
+            /** @description USD before tax, at most 2 decimals. Negative for what you give back; not 0. */
+            amount: number;
+        };
+        RemoveBillAdjustmentAction: {
+            /**
+             * @description Always `remove_adjustment`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "remove_adjustment";
+            /**
+             * Format: uuid
+             * @description The adjustment's line, as `add_adjustment` answered it.
+             */
+            line_id: string;
+        };
+        PublishBillAction: {
+            /**
+             * @description Always `publish`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "publish";
+            /**
+             * Format: uuid
+             * @description The draft.
+             */
+            bill_id: string;
+        };
+        RecordBillPaymentAction: {
+            /**
+             * @description Always `record_payment`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "record_payment";
+            /**
+             * Format: uuid
+             * @description The published bill.
+             */
+            bill_id: string;
+            /** @description USD, at most 2 decimals, and no more than is outstanding. */
+            amount: number;
+            /**
+             * @description How it was paid.
+             * @enum {string}
+             */
+            method: "bank_transfer" | "card" | "cash" | "cheque" | "other";
+            /** @description The bank's or the payer's own reference. */
+            reference?: string;
+            /**
+             * Format: date
+             * @description The day that the money came in, not in the future. Left out, today (UTC).
+             */
+            received_on?: string;
+        };
+        VoidBillPaymentAction: {
+            /**
+             * @description Always `void_payment`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "void_payment";
+            /**
+             * Format: uuid
+             * @description The payment, as `record_payment` answered it.
+             */
+            payment_id: string;
+            /** @description Why it does not count. Whoever sees the bill sees it. */
+            reason: string;
+        };
+        DeleteBillDraftAction: {
+            /**
+             * @description Always `delete_draft`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "delete_draft";
+            /**
+             * Format: uuid
+             * @description The draft.
+             */
+            bill_id: string;
+        };
+        /** @description Which fields are present depends on the action. */
+        BillOperationResult: {
+            bill_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The adjustment's line. `add_adjustment` and `remove_adjustment`.
+             */
+            line_id?: string;
+            /**
+             * Format: uuid
+             * @description The payment. `record_payment` and `void_payment`.
+             */
+            payment_id?: string;
+            /** @description Of a draft `DRAFT-` and 8 characters; once published, `INV-` and the number. `create_draft` and `publish`. */
+            invoice_number?: string;
+            status?: components["schemas"]["BillStatus"];
+            /** @description Packages billed. `create_draft`. */
+            total_packages?: number;
+            /** @description Sum of the lines, in USD. `create_draft`, `add_adjustment` and `remove_adjustment`. */
+            subtotal?: number;
+            /** @description Tax, in USD. `create_draft`, `add_adjustment` and `remove_adjustment`. */
+            tax_amount?: number;
+            /** @description `subtotal` and `tax_amount` together, in USD. `create_draft`, `add_adjustment`, `remove_adjustment` and `publish`. */
+            total_amount?: number;
+            /** @description When, in UTC. `publish`. */
+            published_at?: string;
+            /** @description Sum of the payments that count, in USD. `record_payment` and `void_payment`. */
+            paid_amount?: number;
+            /** @description What is outstanding, in USD. `record_payment` and `void_payment`. */
+            balance?: number;
+            /** @description Packages of the period that are not on this bill, and why. `create_draft`. */
+            left_out?: {
+                /** @description They are on another bill, a draft or a published one. */
+                already_billed: number;
+            };
+            /** @description Gaps in the courier's tiers: a package of such a weight is billed at 0. Usually empty. `create_draft`. */
+            warnings?: string[];
+        };
+        StatementMovement: {
+            /** @description The day that it counts on: that of a bill's publication, the day that a payment came in, the day that it was voided. */
+            date: components["schemas"]["CalendarDate"];
+            /**
+             * @description A bill was published, a payment came in, or a payment was voided.
+             * @enum {string}
+             */
+            kind: "bill" | "payment" | "payment_voided";
+            /** @description The bill, also of a payment. */
+            bill_id: components["schemas"]["Uuid"];
+            /** @description The number that is printed on the invoice. */
+            invoice_number: string;
+            /**
+             * Format: uuid
+             * @description The payment that came in or was voided; `null` for a bill.
+             */
+            payment_id: string | null;
+            /** @description How it was paid, `bank_transfer` for example; `null` for a bill. */
+            method: string | null;
+            /** @description What the payment was recorded with, such as the number of a transfer. */
+            reference: string | null;
+            /** @description What it adds to the balance, in USD; below 0 for a payment. */
+            amount: number;
+            /** @description What was owed after it, in USD. */
+            balance: number;
+            /** @description When it was published, recorded or voided, in UTC. A payment may be recorded days after it came in. */
+            recorded_at: components["schemas"]["DateTime"];
+        };
+        StatementAgeing: {
+            /** @description Outstanding of bills that were published on `to` or at most 30 days before, in USD. */
+            days_0_30: number;
+            /** @description Of bills published 31 to 60 days before, in USD. */
+            days_31_60: number;
+            /** @description Of bills published 61 to 90 days before, in USD. */
+            days_61_90: number;
+            /** @description Of bills published more than 90 days before, in USD. */
+            days_over_90: number;
+            /** @description What had come in beyond what was owed, bill by bill, in USD; 0 or less. Usually 0: money that came in before its bill was published stands here on the days between. */
+            credit: number;
+        };
+        CourierStatement: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier. */
+            courier_name: string;
+            /** @description Its short code. */
+            courier_code: string;
+            /** @description First day of the statement, inclusive. */
+            from: components["schemas"]["CalendarDate"];
+            /** @description Last day of the statement, inclusive. */
+            to: components["schemas"]["CalendarDate"];
+            /** @description What was owed at the beginning of `from`, in USD; below 0 if the courier had paid in advance. */
+            opening_balance: number;
+            /** @description Sum of the bills published in the period, in USD. */
+            billed: number;
+            /** @description Sum of the payments that came in in the period, those voided later among them, in USD. */
+            paid: number;
+            /** @description Sum of the payments voided in the period, in USD. */
+            voided: number;
+            /** @description `opening_balance` plus `billed` less `paid` plus `voided`: what was owed at the end of `to`, in USD. */
+            closing_balance: number;
+            /** @description This page of the movements, the oldest first. */
+            movements: components["schemas"]["StatementMovement"][];
+            /** @description `closing_balance` by the age of the bills; the five figures add up to it. */
+            ageing: components["schemas"]["StatementAgeing"];
+        };
+        ReconciliationHeap: {
+            /** @description How many packages. */
+            packages: number;
+            /** @description What they weigh now, in lb. */
+            weight: number;
+            /** @description Their tier fees, in USD. */
+            fees: number;
+        };
+        /** @description How many packages have each reason; one package may have several. */
+        ReconciliationReasons: {
+            /** @description Packages with this reason. */
+            owner_unknown: number;
+            /** @description Packages with this reason. */
+            not_billed: number;
+            /** @description Packages with this reason. */
+            left_out: number;
+            /** @description Packages with this reason. */
+            no_tier: number;
+            /** @description Packages with this reason. */
+            weight_changed: number;
+            /** @description Packages with this reason. */
+            courier_changed: number;
+            /** @description Packages with this reason. */
+            fee_changed: number;
+            /** @description Packages with this reason. */
+            outside_period: number;
+        };
+        ReconciliationFigures: {
+            /** @description Packages received in the period. */
+            packages_received: number;
+            /** @description Their weight in lb. */
+            weight: number;
+            /** @description Those on published and paid bills, with the fees that they were billed. */
+            published: components["schemas"]["ReconciliationHeap"];
+            /** @description Those on drafts, with the fees of the draft. */
+            drafts: components["schemas"]["ReconciliationHeap"];
+            /** @description Those on no bill, with the fees that they would cost by today's tiers. Without a courier there is none. */
+            unbilled: components["schemas"]["ReconciliationHeap"];
+            /** @description Packages with at least one reason. */
+            exceptions: number;
+            reasons: components["schemas"]["ReconciliationReasons"];
+        };
+        ReconciliationCourier: {
+            /**
+             * Format: uuid
+             * @description The courier that the packages belong to now; `null` for those of an unknown owner.
+             */
+            courier_id: string | null;
+            /** @description Its display name. */
+            courier_name: string | null;
+            /** @description Its short code. */
+            courier_code: string | null;
+        } & components["schemas"]["ReconciliationFigures"];
+        /**
+         * @description What is compared.
+         *
+         *     | Check | `expected` | `found` |
+         *     |---|---|---|
+         *     | `packages` | packages received in the period | packages on published bills, on drafts, and unbilled |
+         *     | `bill_packages` | `total_packages` of the bills | their lines of packages |
+         *     | `bill_subtotals` | `subtotal` of the bills, in USD | the sum of all of their lines |
+         *     | `bill_taxes` | `tax_amount` of the bills, in USD | `subtotal` times the tax rate, rounded to the cent bill by bill |
+         *     | `bill_totals` | `total_amount` of the bills, in USD | `subtotal` plus `tax_amount` |
+         *     | `bill_payments` | `paid_amount` of the bills, in USD | the sum of their payments that are not voided |
+         *     | `bill_statuses` | bills with the status `paid` | published bills of which nothing is outstanding |
+         * @enum {string}
+         */
+        ReconciliationCheckName: "packages" | "bill_packages" | "bill_subtotals" | "bill_taxes" | "bill_totals" | "bill_payments" | "bill_statuses";
+        ReconciliationCheck: {
+            check: components["schemas"]["ReconciliationCheckName"];
+            /** @description The one figure. */
+            expected: number;
+            /** @description The other. */
+            found: number;
+            /** @description Bills of which the two figures differ. Two that differ by the same amount may add up, and do not tie all the same. */
+            differing: number;
+            /** @description Whether the figures agree, bill by bill. */
+            ties: boolean;
+        };
+        DifferingBill: {
+            bill_id: components["schemas"]["Uuid"];
+            /** @description The number that is printed on the invoice. */
+            invoice_number: string;
+            check: components["schemas"]["ReconciliationCheckName"];
+            /** @description The one figure, of this bill. */
+            expected: number;
+            /** @description The other. */
+            found: number;
+        };
+        /**
+         * @description Why a package is on no bill, or what is odd about its being billed.
+         *
+         *     | Reason | Meaning |
+         *     |---|---|
+         *     | `owner_unknown` | On no bill: it belongs to no courier, so nobody can be billed. |
+         *     | `not_billed` | On no bill: its courier has no bill, not even a draft, for the day that it was received. |
+         *     | `left_out` | On no bill, although its courier has one for that day: it became the courier's after that bill was drawn up, for example. |
+         *     | `no_tier` | No tier covers its weight: it was billed without a fee, or would be. |
+         *     | `weight_changed` | Billed with another weight than it has now. |
+         *     | `courier_changed` | Billed to another courier than it belongs to now. |
+         *     | `fee_changed` | On a draft, with another fee than today's tiers give. A published bill stands, whatever became of the tiers. |
+         *     | `outside_period` | On a bill whose own period does not hold the day that it was received. |
+         * @enum {string}
+         */
+        ReconciliationReason: "owner_unknown" | "not_billed" | "left_out" | "no_tier" | "weight_changed" | "courier_changed" | "fee_changed" | "outside_period";
+        ReconciliationException: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description The carrier's number. */
+            tracking_number: string;
+            /** @description The warehouse's own number. */
+            house_number: string;
+            /** @description When it was received, in UTC. */
+            received_at: components["schemas"]["DateTime"];
+            /**
+             * Format: uuid
+             * @description The courier that it belongs to now; `null` while nobody knows.
+             */
+            courier_id: string | null;
+            /** @description Its display name. */
+            courier_name: string | null;
+            /** @description What it weighs now, in lb. */
+            weight: number;
+            /** @description What it would cost by today's tiers of that courier, in USD; 0 where no tier covers it, `null` without a courier. */
+            fee: number | null;
+            /** @description Why it is here. */
+            reasons: components["schemas"]["ReconciliationReason"][];
+            /**
+             * Format: uuid
+             * @description The bill that it is on; `null` if it is on none, as is what follows.
+             */
+            bill_id: string | null;
+            /** @description The bill's number. */
+            invoice_number: string | null;
+            /** @description The bill's status. */
+            bill_status: components["schemas"]["BillStatus"] | null;
+            /**
+             * Format: uuid
+             * @description The courier that was billed.
+             */
+            billed_courier_id: string | null;
+            /** @description The weight that was billed, in lb. */
+            billed_weight: number | null;
+            /** @description The fee that was billed, in USD. */
+            billed_fee: number | null;
+        };
+        BillingReconciliation: {
+            /** @description First day of the period, inclusive. */
+            from: components["schemas"]["CalendarDate"];
+            /** @description Last day of the period, inclusive. */
+            to: components["schemas"]["CalendarDate"];
+            summary: components["schemas"]["ReconciliationFigures"];
+            /** @description The same figures for each courier that has packages among these, by name; those of an unknown owner come last. */
+            couriers: components["schemas"]["ReconciliationCourier"][];
+            /** @description Bills, drafts among them, whose own period has a day in common with this one. These the checks are about. */
+            bills: number;
+            /** @description What has to tie, and whether it does. Always all of them, in this order. */
+            checks: components["schemas"]["ReconciliationCheck"][];
+            /** @description The bills that do not tie, at most 100 for each check. */
+            differing_bills: components["schemas"]["DifferingBill"][];
+            /** @description This page of the packages with a reason, the newest intake first. */
+            exceptions: components["schemas"]["ReconciliationException"][];
         };
         /** @description A band of weights and the flat fee for a package in it. */
         RateTier: {
@@ -3096,6 +3995,12 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
             /** @description The manifest that the package is grouped under; null where it is on none. */
             manifest_number: string | null;
+            /** @description When it happened, in UTC. Only of what staff recorded, who may do so afterwards. */
+            occurred_at?: components["schemas"]["DateTime"];
+            /** @description Where it happened. Only of what staff recorded. */
+            location?: string | null;
+            /** @description What staff say of it. Only of what staff recorded. */
+            remarks?: string | null;
         };
         /** @description A package's status changed. */
         PackageStatusChangedEvent: {
@@ -3473,6 +4378,21 @@ export interface components {
          */
         BillLimit: number;
         /**
+         * @description The bill's identifier.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402
+         */
+        BillId: components["schemas"]["Uuid"];
+        /**
+         * @description Lines on a page.
+         * @example 500
+         */
+        BillLineLimit: number;
+        /**
+         * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+         */
+        CourierOfEvents: components["schemas"]["Uuid"];
+        /**
          * @description The courier whose tiers to read. Left out, those of every courier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
@@ -3527,11 +4447,6 @@ export interface components {
          * @example 50
          */
         DeliveryLimit: number;
-        /**
-         * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
-         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
-         */
-        CourierOfEvents: components["schemas"]["Uuid"];
         /**
          * @description Only events with a higher `sequence`. 0 begins with the oldest that is kept.
          * @example 1841
@@ -4943,6 +5858,335 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    packageEvents: {
+        parameters: {
+            query: {
+                /**
+                 * @description The package's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package_id: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "3 events.",
+                     *       "data": {
+                     *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *         "house_number": "7K3M9QW",
+                     *         "status": "customs_hold",
+                     *         "events": [
+                     *           {
+                     *             "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1201",
+                     *             "previous_status": null,
+                     *             "status": "received",
+                     *             "source": "intake",
+                     *             "occurred_at": "2026-11-21 08:30:00",
+                     *             "recorded_at": "2026-11-21 08:30:00",
+                     *             "location": null,
+                     *             "remarks": null,
+                     *             "recorded_by": "Wanda Warehouse"
+                     *           },
+                     *           {
+                     *             "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1202",
+                     *             "previous_status": "received",
+                     *             "status": "shipped",
+                     *             "source": "manifest",
+                     *             "occurred_at": "2026-11-22 14:05:10",
+                     *             "recorded_at": "2026-11-22 14:05:10",
+                     *             "location": null,
+                     *             "remarks": null,
+                     *             "recorded_by": "Max Manager"
+                     *           },
+                     *           {
+                     *             "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1203",
+                     *             "previous_status": "shipped",
+                     *             "status": "customs_hold",
+                     *             "source": "recorded",
+                     *             "occurred_at": "2026-11-23 09:00:00",
+                     *             "recorded_at": "2026-11-23 09:41:27",
+                     *             "location": "Kingston, Norman Manley Airport",
+                     *             "remarks": "Customs ask for the invoice.",
+                     *             "recorded_by": "Wanda Warehouse"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["PackageHistory"];
+                    };
+                };
+            };
+            /** @description `package_id` is missing, given twice or no identifier. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The package belongs to another courier (`record_forbidden`), the account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such package. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recordPackageEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PackageEventRecord"];
+            };
+        };
+        responses: {
+            /** @description Recorded, or as it was already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["PackageEventsRecorded"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, a field is not acceptable (`validation_failed`), or a package cannot take the event (`package_invalid_transition`), see `errors`. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description At least one package does not exist; `errors` names each. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    packageLabel: {
+        parameters: {
+            query: {
+                /**
+                 * @description The package's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package_id: components["schemas"]["Uuid"];
+                /**
+                 * @description The kind of file.
+                 * @example pdf
+                 */
+                format?: components["schemas"]["LabelFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The label. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description The name to save it under.
+                     * @example attachment; filename="label-7K3M9QW.pdf"
+                     */
+                    "Content-Disposition": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the label. */
+                    "application/pdf": string;
+                    /**
+                     * @example ^XA
+                     *     ^CI28
+                     *     ^PW812
+                     *     ^LL1218
+                     *     ^FO130,480^BY5^BCN,260,N,N,N^FH_^FD7K3M9QW^FS
+                     *     ^XZ
+                     */
+                    "application/zpl": components["schemas"]["LabelZpl"];
+                };
+            };
+            /** @description `package_id` is missing or no identifier, or `format` is neither of the two. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such package. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviewPrealert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PrealertReview"];
+            };
+        };
+        responses: {
+            /** @description The flag is cleared. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["PrealertReviewed"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, a field is not acceptable (`validation_failed`), the pre-alert is not flagged (`prealert_not_flagged`), or there is no package to assign (`package_not_assignable`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such pre-alert. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     uploadCustomers: {
         parameters: {
             query?: never;
@@ -5717,12 +6961,15 @@ export interface operations {
                      *           "start_date": "2026-10-10",
                      *           "end_date": "2026-10-23",
                      *           "total_packages": 38,
+                     *           "tax_rate": 7,
                      *           "subtotal": 612.5,
                      *           "tax_amount": 42.88,
                      *           "total_amount": 655.38,
                      *           "paid_amount": 200,
+                     *           "balance": 455.38,
                      *           "status": "published",
-                     *           "created_at": "2026-10-24 14:00:00"
+                     *           "created_at": "2026-10-24 14:00:00",
+                     *           "published_at": "2026-10-24 15:00:00"
                      *         },
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
@@ -5734,12 +6981,15 @@ export interface operations {
                      *           "start_date": "2026-09-26",
                      *           "end_date": "2026-10-09",
                      *           "total_packages": 35,
+                     *           "tax_rate": 7,
                      *           "subtotal": 540,
                      *           "tax_amount": 37.8,
                      *           "total_amount": 577.8,
                      *           "paid_amount": 577.8,
+                     *           "balance": 0,
                      *           "status": "paid",
-                     *           "created_at": "2026-10-10 14:00:00"
+                     *           "created_at": "2026-10-10 14:00:00",
+                     *           "published_at": "2026-10-10 15:00:00"
                      *         }
                      *       ],
                      *       "meta": {
@@ -5773,6 +7023,650 @@ export interface operations {
             401: components["responses"]["TokenRejected"];
             /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourierBill: {
+        parameters: {
+            query: {
+                /**
+                 * @description The bill's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402
+                 */
+                bill_id: components["parameters"]["BillId"];
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Lines on a page.
+                 * @example 500
+                 */
+                limit?: components["parameters"]["BillLineLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bill. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Bill INV-000002.",
+                     *       "data": {
+                     *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *         "invoice_number": "INV-000002",
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_name": "Island Express",
+                     *         "courier_code": "IEX",
+                     *         "service_type": "Air standard",
+                     *         "start_date": "2026-10-10",
+                     *         "end_date": "2026-10-23",
+                     *         "total_packages": 1,
+                     *         "tax_rate": 7,
+                     *         "subtotal": 17.44,
+                     *         "tax_amount": 1.22,
+                     *         "total_amount": 18.66,
+                     *         "paid_amount": 10,
+                     *         "balance": 8.66,
+                     *         "status": "published",
+                     *         "created_at": "2026-10-24 14:00:00",
+                     *         "published_at": "2026-10-24 15:00:00",
+                     *         "remarks": "Payable within 14 days.",
+                     *         "bill_from": {
+                     *           "name": "Miami Gateway",
+                     *           "address": [
+                     *             "8200 NW 41st Street",
+                     *             "Miami",
+                     *             "United States"
+                     *           ],
+                     *           "phone": null,
+                     *           "email": null
+                     *         },
+                     *         "bill_to": {
+                     *           "name": "Island Express",
+                     *           "code": "IEX",
+                     *           "company_name": "Island Express Limited",
+                     *           "address": [
+                     *             "12 Harbour Street",
+                     *             "Kingston"
+                     *           ],
+                     *           "phone": null,
+                     *           "email": "accounts@island-express.example"
+                     *         },
+                     *         "lines": [
+                     *           {
+                     *             "line_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0601",
+                     *             "position": 1,
+                     *             "kind": "package",
+                     *             "description": null,
+                     *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *             "tracking_number": "1Z999AA10123456784",
+                     *             "house_number": "K7P2X9QM",
+                     *             "user_code": "IEX-1001",
+                     *             "received_at": "2026-10-12 14:05:00",
+                     *             "weight": 4.25,
+                     *             "tier": "1-10 lb",
+                     *             "rate": null,
+                     *             "amount": 12
+                     *           },
+                     *           {
+                     *             "line_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0602",
+                     *             "position": 2,
+                     *             "kind": "air_freight",
+                     *             "description": null,
+                     *             "package_id": null,
+                     *             "tracking_number": null,
+                     *             "house_number": null,
+                     *             "user_code": null,
+                     *             "received_at": null,
+                     *             "weight": 4.25,
+                     *             "tier": null,
+                     *             "rate": 1.75,
+                     *             "amount": 7.44
+                     *           },
+                     *           {
+                     *             "line_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0603",
+                     *             "position": 3,
+                     *             "kind": "adjustment",
+                     *             "description": "A parcel that arrived wet",
+                     *             "package_id": null,
+                     *             "tracking_number": null,
+                     *             "house_number": null,
+                     *             "user_code": null,
+                     *             "received_at": null,
+                     *             "weight": null,
+                     *             "tier": null,
+                     *             "rate": null,
+                     *             "amount": -2
+                     *           }
+                     *         ],
+                     *         "payments": [
+                     *           {
+                     *             "payment_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0802",
+                     *             "amount": 10,
+                     *             "method": "bank_transfer",
+                     *             "reference": "TRF-2",
+                     *             "received_on": "2026-10-28",
+                     *             "recorded_at": "2026-10-28 15:00:00",
+                     *             "is_voided": false,
+                     *             "voided_at": null,
+                     *             "void_reason": null
+                     *           }
+                     *         ]
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 500,
+                     *         "total_records": 3,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["BillDetail"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description `bill_id` is missing, or a parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such bill; for a courier also if it is another's, or a draft. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageCourierBills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateBillDraftAction"] | components["schemas"]["AddBillAdjustmentAction"] | components["schemas"]["RemoveBillAdjustmentAction"] | components["schemas"]["PublishBillAction"] | components["schemas"]["RecordBillPaymentAction"] | components["schemas"]["VoidBillPaymentAction"] | components["schemas"]["DeleteBillDraftAction"];
+            };
+        };
+        responses: {
+            /** @description Done. `data` depends on the action. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["BillOperationResult"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the bill does not allow it. `code` says which. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier, the bill, the adjustment or the payment that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    courierStatement: {
+        parameters: {
+            query: {
+                /**
+                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierOfEvents"];
+                /**
+                 * @description First day of the statement, inclusive, in UTC.
+                 * @example 2026-10-01
+                 */
+                from: string;
+                /**
+                 * @description Last day of the statement, inclusive, in UTC. Not before `from`.
+                 * @example 2026-11-21
+                 */
+                to: string;
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Movements on a page.
+                 * @example 500
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statement. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 movements from 2026-10-01 to 2026-11-21.",
+                     *       "data": {
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_name": "Island Express",
+                     *         "courier_code": "IEX",
+                     *         "from": "2026-10-01",
+                     *         "to": "2026-11-21",
+                     *         "opening_balance": 120.5,
+                     *         "billed": 655.38,
+                     *         "paid": 200,
+                     *         "voided": 0,
+                     *         "closing_balance": 575.88,
+                     *         "movements": [
+                     *           {
+                     *             "date": "2026-10-24",
+                     *             "kind": "bill",
+                     *             "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *             "invoice_number": "INV-000002",
+                     *             "payment_id": null,
+                     *             "method": null,
+                     *             "reference": null,
+                     *             "amount": 655.38,
+                     *             "balance": 775.88,
+                     *             "recorded_at": "2026-10-24 15:00:00"
+                     *           },
+                     *           {
+                     *             "date": "2026-10-28",
+                     *             "kind": "payment",
+                     *             "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *             "invoice_number": "INV-000002",
+                     *             "payment_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0502",
+                     *             "method": "bank_transfer",
+                     *             "reference": "TRF-2",
+                     *             "amount": -200,
+                     *             "balance": 575.88,
+                     *             "recorded_at": "2026-10-28 15:00:00"
+                     *           }
+                     *         ],
+                     *         "ageing": {
+                     *           "days_0_30": 455.38,
+                     *           "days_31_60": 0,
+                     *           "days_61_90": 120.5,
+                     *           "days_over_90": 0,
+                     *           "credit": 0
+                     *         }
+                     *       },
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 500,
+                     *         "total_records": 2,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CourierStatement"];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is missing, out of its range, not of its kind or given twice, `to` is before `from`, or staff named no courier. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    billingReconciliation: {
+        parameters: {
+            query: {
+                /**
+                 * @description Only this courier. Left out, all of them and the packages of an unknown owner.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description First day of intake, inclusive, in UTC.
+                 * @example 2026-10-01
+                 */
+                from: string;
+                /**
+                 * @description Last day of intake, inclusive, in UTC. Not before `from`, and at most 365 days after it.
+                 * @example 2026-11-21
+                 */
+                to: string;
+                /**
+                 * @description Only exceptions older than this package, `meta.next_before` of the page before.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Exceptions on a page.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reconciliation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "42 packages, 1 with a reason to look at it. Everything ties.",
+                     *       "data": {
+                     *         "from": "2026-10-01",
+                     *         "to": "2026-11-21",
+                     *         "summary": {
+                     *           "packages_received": 42,
+                     *           "weight": 310.25,
+                     *           "published": {
+                     *             "packages": 38,
+                     *             "weight": 290,
+                     *             "fees": 612.5
+                     *           },
+                     *           "drafts": {
+                     *             "packages": 3,
+                     *             "weight": 18,
+                     *             "fees": 36
+                     *           },
+                     *           "unbilled": {
+                     *             "packages": 1,
+                     *             "weight": 2.25,
+                     *             "fees": 12
+                     *           },
+                     *           "exceptions": 1,
+                     *           "reasons": {
+                     *             "owner_unknown": 0,
+                     *             "not_billed": 1,
+                     *             "left_out": 0,
+                     *             "no_tier": 0,
+                     *             "weight_changed": 0,
+                     *             "courier_changed": 0,
+                     *             "fee_changed": 0,
+                     *             "outside_period": 0
+                     *           }
+                     *         },
+                     *         "couriers": [
+                     *           {
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_name": "Island Express",
+                     *             "courier_code": "IEX",
+                     *             "packages_received": 42,
+                     *             "weight": 310.25,
+                     *             "published": {
+                     *               "packages": 38,
+                     *               "weight": 290,
+                     *               "fees": 612.5
+                     *             },
+                     *             "drafts": {
+                     *               "packages": 3,
+                     *               "weight": 18,
+                     *               "fees": 36
+                     *             },
+                     *             "unbilled": {
+                     *               "packages": 1,
+                     *               "weight": 2.25,
+                     *               "fees": 12
+                     *             },
+                     *             "exceptions": 1,
+                     *             "reasons": {
+                     *               "owner_unknown": 0,
+                     *               "not_billed": 1,
+                     *               "left_out": 0,
+                     *               "no_tier": 0,
+                     *               "weight_changed": 0,
+                     *               "courier_changed": 0,
+                     *               "fee_changed": 0,
+                     *               "outside_period": 0
+                     *             }
+                     *           }
+                     *         ],
+                     *         "bills": 2,
+                     *         "checks": [
+                     *           {
+                     *             "check": "packages",
+                     *             "expected": 42,
+                     *             "found": 42,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           },
+                     *           {
+                     *             "check": "bill_packages",
+                     *             "expected": 41,
+                     *             "found": 41,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           },
+                     *           {
+                     *             "check": "bill_subtotals",
+                     *             "expected": 648.5,
+                     *             "found": 648.5,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           },
+                     *           {
+                     *             "check": "bill_taxes",
+                     *             "expected": 45.4,
+                     *             "found": 45.4,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           },
+                     *           {
+                     *             "check": "bill_totals",
+                     *             "expected": 693.9,
+                     *             "found": 693.9,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           },
+                     *           {
+                     *             "check": "bill_payments",
+                     *             "expected": 200,
+                     *             "found": 200,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           },
+                     *           {
+                     *             "check": "bill_statuses",
+                     *             "expected": 0,
+                     *             "found": 0,
+                     *             "differing": 0,
+                     *             "ties": true
+                     *           }
+                     *         ],
+                     *         "differing_bills": [],
+                     *         "exceptions": [
+                     *           {
+                     *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *             "tracking_number": "1Z999AA10123456784",
+                     *             "house_number": "7K3M9QW",
+                     *             "received_at": "2026-11-20 15:04:09",
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_name": "Island Express",
+                     *             "weight": 2.25,
+                     *             "fee": 12,
+                     *             "reasons": [
+                     *               "not_billed"
+                     *             ],
+                     *             "bill_id": null,
+                     *             "invoice_number": null,
+                     *             "bill_status": null,
+                     *             "billed_courier_id": null,
+                     *             "billed_weight": null,
+                     *             "billed_fee": null
+                     *           }
+                     *         ]
+                     *       },
+                     *       "meta": {
+                     *         "limit": 100,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["BillingReconciliation"];
+                        meta: components["schemas"]["KeyPageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is missing, out of its range, not of its kind or given twice, `to` is before `from`, or the period is too long. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     [name: string]: unknown;
@@ -6372,7 +8266,7 @@ export interface operations {
                      *       "message": "2 warehouses found.",
                      *       "data": [
                      *         {
-                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701",
                      *           "name": "Miami Gateway",
                      *           "address": "8200 NW 41st Street",
                      *           "city": "Miami",
@@ -6383,7 +8277,7 @@ export interface operations {
                      *           "created_at": "2025-09-27 12:00:00"
                      *         },
                      *         {
-                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02",
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0702",
                      *           "name": "Medley Overflow",
                      *           "address": "9350 NW 89th Avenue",
                      *           "city": "Medley",

@@ -32,6 +32,14 @@ export type Handlers = {
   retrievePackages: Handler<'retrievePackages'>;
   /** Change a package */
   updatePackage: Handler<'updatePackage'>;
+  /** Read a package's history */
+  packageEvents: Handler<'packageEvents'>;
+  /** Record what happened to packages */
+  recordPackageEvent: Handler<'recordPackageEvent'>;
+  /** Print a package's label */
+  packageLabel: Handler<'packageLabel'>;
+  /** Clear a pre-alert's flag */
+  reviewPrealert: Handler<'reviewPrealert'>;
   /** Create and update customers from a CSV file */
   uploadCustomers: Handler<'uploadCustomers'>;
   /** Read the log of customer synchronisations */
@@ -48,6 +56,14 @@ export type Handlers = {
   generateCourierInvoice: Handler<'generateCourierInvoice'>;
   /** List bills */
   loadCourierBills: Handler<'loadCourierBills'>;
+  /** Read a bill */
+  getCourierBill: Handler<'getCourierBill'>;
+  /** Draft, publish and settle bills */
+  manageCourierBills: Handler<'manageCourierBills'>;
+  /** Read a courier's account */
+  courierStatement: Handler<'courierStatement'>;
+  /** Check what was received against what was billed */
+  billingReconciliation: Handler<'billingReconciliation'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

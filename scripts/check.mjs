@@ -4,27 +4,40 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
+// The steps of one list run side by side: linting, the longest, leaves a core idle.
 const STEPS = [
-  ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
-  ['lint', () => runNode('node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0')],
-  ['types', () => runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json')],
-  ['contract', lintContract],
-  ['generated', compareGenerated],
-  ['tests', runTests],
+  [
+    ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
+    ['lint', () => runNode('node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0')],
+    ['types', () => runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json')],
+    ['contract', lintContract],
+  ],
+  [['generated', compareGenerated]],
+  [['tests', runTests]],
 ];
 
 prepare();
 const skipped = process.argv.includes('--no-tests') ? 'tests' : undefined;
-for (const [name, run] of STEPS) {
-  if (name === skipped) continue;
+for (const steps of STEPS) {
+  const passed = await Promise.all(
+    steps.map(async ([name, run]) => name === skipped || report(name, await timed(run))),
+  );
+  if (passed.includes(false)) break;
+}
+
+async function timed(run) {
   const startMs = performance.now();
   const fault = await run();
-  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  return { fault, seconds: ((performance.now() - startMs) / 1000).toFixed(1) };
+}
+
+/** Answers whether the step passed. */
+function report(name, { fault, seconds }) {
   if (fault) process.stdout.write(`${fault.trimEnd()}\n`);
   process.stdout.write(`${name.padEnd(9)} ${fault ? 'FAILED' : 'ok'} ${seconds} s\n`);
   // exit() would cut what a pipe has not taken yet
   if (fault) process.exitCode = 1;
-  if (fault) break;
+  return !fault;
 }
 
 /** Answers what the program said when it failed, else nothing. */

@@ -19,6 +19,12 @@ const CATALOGUE = {
   manifest_closed: { http: 400, text: 'Packages can be changed only while the manifest is draft or ready.' },
   manifest_not_empty: { http: 400, text: 'Remove the packages from the manifest before deleting it.' },
   packages_not_assignable: { http: 400, text: 'Leave out the packages named in errors.' },
+  package_invalid_transition: { http: 400, text: 'No package was changed. See errors.' },
+  package_not_assignable: {
+    http: 400,
+    text: 'No package of this number has come in yet. Leave assign out.',
+  },
+  prealert_not_flagged: { http: 400, text: 'Only a flagged pre-alert can be reviewed.' },
   default_rates_missing: { http: 400, text: 'Save default rates before you copy them.' },
   logo_not_acceptable: { http: 400, text: 'Send the logo as a JPG, PNG or SVG file.' },
   endpoint_missing: {
@@ -37,6 +43,18 @@ const CATALOGUE = {
   warehouse_is_primary: { http: 400, text: 'Make another warehouse the primary one first.' },
   warehouse_in_use: { http: 400, text: 'Packages or manifests name this warehouse. It cannot be deleted.' },
   carrier_in_use: { http: 400, text: 'Packages name this carrier. It cannot be deleted; rename it instead.' },
+  nothing_to_bill: { http: 400, text: 'The courier has no package of this period that is on no bill yet.' },
+  bill_too_large: { http: 400, text: 'The bill would be too large. Choose a shorter period.' },
+  bill_total_negative: {
+    http: 400,
+    text: 'The lines of the bill would sum to less than 0. Give back the rest on another bill.',
+  },
+  bill_not_draft: {
+    http: 400,
+    text: 'The bill is published and stays as it is. Put a correction on the next bill as an adjustment.',
+  },
+  bill_not_published: { http: 400, text: 'Publish the bill before you record a payment.' },
+  payment_exceeds_balance: { http: 400, text: 'Record no more than is outstanding.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },
@@ -63,6 +81,12 @@ const CATALOGUE = {
   rate_not_found: { http: 404, text: 'There is no such rate.' },
   logo_not_found: { http: 404, text: 'There is no such logo.' },
   delivery_not_found: { http: 404, text: 'There is no such delivery.' },
+  bill_not_found: { http: 404, text: 'There is no such bill.' },
+  adjustment_not_found: {
+    http: 404,
+    text: 'There is no such adjustment. Packages and air freight stay on their bill.',
+  },
+  payment_not_found: { http: 404, text: 'There is no such payment.' },
   method_not_allowed: { http: 405, text: 'Use one of the methods in the header Allow.' },
   request_timeout: { http: 408, text: 'The request did not arrive in time. Send it again.' },
   duplicate_tracking_number: {

@@ -1,6 +1,8 @@
 import type { Handlers } from '../generated/handlers.js';
 import { loginHandlers } from './auth/handlers.js';
+import { accountHandlers } from './bills/account-handlers.js';
 import { billHandlers } from './bills/handlers.js';
+import { billManagementHandlers } from './bills/manage-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
 import { carrierHandlers } from './carriers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
@@ -11,8 +13,10 @@ import { customerSearchHandlers } from './customers/search-handlers.js';
 import type { Deps } from './deps.js';
 import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
+import { packageEventHandlers } from './packages/event-handlers.js';
 import { packageHandlers } from './packages/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
+import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
 import { warehouseHandlers } from './warehouses/handlers.js';
@@ -28,11 +32,15 @@ export function makeHandlers(deps: Deps) {
     ...customerUploadHandlers(deps),
     ...customerSearchHandlers(deps),
     ...customerSyncHandlers(deps),
+    ...prealertReviewHandlers(deps),
     ...packageHandlers(deps),
+    ...packageEventHandlers(deps),
     ...manifestHandlers(deps),
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...billManagementHandlers(deps),
+    ...accountHandlers(deps),
     ...courierHandlers(deps),
     ...courierRegisterHandlers(deps),
     ...warehouseHandlers(deps),

@@ -41,6 +41,7 @@ const SLICES = [
   'carriers',
   'rates',
   'invoices',
+  'bills',
   'service',
   'webhooks',
   'mail',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { clone } from './support/couriers.js';
 import type { Schema } from '../src/contract/bundle.js';
 import type { OperationId } from '../src/contract/types.js';
 import {
@@ -14,6 +15,7 @@ import {
   type BodyShape,
   type FormShape,
 } from './support/contract.js';
+import { newBillPayment, newDraftBill } from './support/couriers.js';
 import { plantDelivery, plantEvent } from './support/deliveries.js';
 import { fingerprint } from './support/fingerprint.js';
 import { toForm } from './support/forms.js';
@@ -132,7 +134,7 @@ function badNumbers(schema: Schema): Bad[] {
   const bound = (name: string) => schema[name] as number | undefined;
   const step = bound('multipleOf') ?? 1;
   const [minimum, above, maximum] = [bound('minimum'), bound('exclusiveMinimum'), bound('maximum')];
-  if (minimum !== undefined) values.push(minimum - step, -1);
+  if (minimum !== undefined) values.push(minimum - step, Math.min(-1, minimum - 1));
   if (above !== undefined) values.push(above, above - step, -1);
   if (maximum !== undefined) values.push(maximum + step);
   if (schema['type'] === 'integer') values.push(1.5);
@@ -498,6 +500,30 @@ describe('mass assignment', () => {
     await service.owner.query('delete from events');
   };
 
+  /** A bill that is the same each time but for its number. */
+  const newDraft = () =>
+    newDraftBill(service.owner, { tenant_id: DEMO.tenants.demo, courier_id: DEMO.couriers.IEX });
+  const newPublished = async () => {
+    const id = await newDraft();
+    await service.owner.query("update bills set status = 'published' where id = $1", [id]);
+    return id;
+  };
+  /** The demo's bills alone are left, and the next number is the next of theirs. */
+  const withoutBills = async () => {
+    const others = `<> all ('{${Object.values(DEMO.bills).join(',')}}')`;
+    for (const statement of [
+      'alter table bills disable trigger user',
+      'alter table bill_lines disable trigger user',
+      `delete from bill_payments where bill_id ${others}`,
+      `delete from bills where id ${others}`,
+      'update bill_counters set last_number = 2',
+      'alter table bills enable trigger user',
+      'alter table bill_lines enable trigger user',
+    ])
+      await service.owner.query(statement);
+  };
+  const onBill = { id: 'manageCourierBills', undo: withoutBills } as const;
+
   const WRITES: Record<string, Write> = {
     submitPrealert: {
       id: 'submitPrealert',
@@ -605,6 +631,23 @@ describe('mass assignment', () => {
       table: 'packages',
       body: async () => ({ package_id: await newPackage(), description: 'D' }),
       rowOf: ofBody('package_id'),
+    },
+    recordPackageEvent: {
+      id: 'recordPackageEvent',
+      table: 'packages',
+      body: async () => ({ package_id: await newPackage(), status: 'on_hold' }),
+      rowOf: ofBody('package_id'),
+    },
+    reviewPrealert: {
+      id: 'reviewPrealert',
+      table: 'prealerts',
+      async body() {
+        const number = freshNumber();
+        const flagged = { tracking_number: number, tracking_key: number, status: 'flagged' };
+        const id = await clone(service.owner, 'prealerts', DEMO.prealerts.flagged.IEX[0] ?? '', flagged);
+        return { prealert_id: id, reason: 'R' };
+      },
+      rowOf: ofBody('prealert_id'),
     },
     createManifest: {
       id: 'createManifest',
@@ -806,6 +849,61 @@ describe('mass assignment', () => {
       rowOf: dataOf('carrier_id'),
       undo: () => service.owner.query("delete from carriers where name = 'Masses'"),
     },
+    create_draft: {
+      ...onBill,
+      action: 'create_draft',
+      table: 'bills',
+      body: () => ({
+        action: 'create_draft',
+        courier_id: DEMO.couriers.IEX,
+        start_date: '2020-01-01',
+        end_date: '2100-01-01',
+        service_type: 'Air',
+      }),
+      rowOf: dataOf('bill_id'),
+    },
+    add_adjustment: {
+      ...onBill,
+      action: 'add_adjustment',
+      table: 'bill_lines',
+      body: async () => ({
+        action: 'add_adjustment',
+        bill_id: await newDraft(),
+        description: 'D',
+        amount: 1,
+      }),
+      rowOf: dataOf('line_id'),
+    },
+    publish: {
+      ...onBill,
+      action: 'publish',
+      table: 'bills',
+      body: async () => ({ action: 'publish', bill_id: await newDraft() }),
+      rowOf: ofBody('bill_id'),
+    },
+    record_payment: {
+      ...onBill,
+      action: 'record_payment',
+      table: 'bill_payments',
+      body: async () => ({
+        action: 'record_payment',
+        bill_id: await newPublished(),
+        amount: 1,
+        method: 'cash',
+      }),
+      rowOf: dataOf('payment_id'),
+    },
+    void_payment: {
+      ...onBill,
+      action: 'void_payment',
+      table: 'bill_payments',
+      body: async () => ({
+        action: 'void_payment',
+        payment_id: await newBillPayment(service.owner, await newPublished()),
+        reason: 'R',
+      }),
+      rowOf: ofBody('payment_id'),
+    },
     update_air_freight: {
       id: 'manageCourierRates',
       action: 'update_air_freight',
@@ -850,6 +948,11 @@ describe('mass assignment', () => {
     'received_at',
     'event_id',
     'next_attempt_at',
+    'bill_id',
+    'invoice_number',
+    'published_at',
+    'recorded_at',
+    'voided_at',
   ];
 
   async function write(each: Write, extra: Body): Promise<{ row: Body; body: Body }> {
@@ -891,6 +994,8 @@ describe('mass assignment', () => {
     'manageWarehouses delete': 'the row is gone',
     'manageCarriers delete': 'the row is gone',
     'manageWebhookDeliveries recover_since': 'names none of its rows',
+    'manageCourierBills remove_adjustment': 'the row is gone',
+    'manageCourierBills delete_draft': 'the row is gone',
   };
 
   test('every body of the contract is in the table, or stands among those that leave no row', () => {

@@ -237,7 +237,8 @@ describe('pages', () => {
 describe('a bill', () => {
   test('is what is stored, under the contract’s names', async () => {
     const { rows } = await service.owner.query(
-      `select b.*, start_date::text as first, end_date::text as last, to_char(b.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at
+      `select b.*, start_date::text as first, end_date::text as last, to_char(b.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at,
+         to_char(b.published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as published
        from bills b where id = $1`,
       [DEMO.bills.published],
     );
@@ -253,12 +254,15 @@ describe('a bill', () => {
       start_date: row.first,
       end_date: row.last,
       total_packages: row.total_packages,
+      tax_rate: 7,
       subtotal: Number(row.subtotal),
       tax_amount: Number(row.tax_amount),
       total_amount: Number(row.total_amount),
       paid_amount: 200,
+      balance: Number((row.total_amount - 200).toFixed(2)),
       status: 'published',
       created_at: row.at,
+      published_at: row.published,
     });
   });
 

@@ -11,6 +11,7 @@ import {
   type MatrixRow,
 } from './authorization/matrix.js';
 import type { OperationId } from '../src/contract/types.js';
+import { lastYear } from './support/bills.js';
 import { operationOf } from './support/contract.js';
 import {
   canariesIn,
@@ -197,14 +198,27 @@ describe.each(LAYERS)('%s', (_name, options) => {
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
+    const own = couriers[homeOf(principal)];
+    const history = await service.call('packageEvents', {
+      as: principal,
+      query: { package_id: own.packageId },
+    });
+    expect(canariesIn(history.body)).toContain(own.code);
+    replies.push(history);
     const syncs = (query: Record<string, string | number>) =>
       service.call('listCustomerSyncs', { as: principal, query: { limit: 100, ...query } });
     replies.push(await syncs({}), await syncs({ limit: 1 }), await syncs({ status: 'failed' }));
     for (const code of ['IEX', 'HRB', 'TWO'] as const)
       replies.push(await syncs({ courier_id: couriers[code].courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
+    if (principal !== 'warehouse') replies.push(await readBill(principal));
+    if (principal !== 'warehouse') replies.push(await readAccount(principal));
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
     replies.push(...(await readRegisters(principal)));
+    if (/admin/.test(principal)) {
+      const query = { ...lastYear(), limit: 1000 };
+      replies.push(await service.call('billingReconciliation', { as: principal, query }));
+    }
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
@@ -246,6 +260,25 @@ describe.each(LAYERS)('%s', (_name, options) => {
       customers: sum(records.map((each) => each.customer_count)),
     }).toEqual(rows[0]);
     return [...shared, ...found];
+  }
+
+  /** The bill of its own courier; the canaries are that courier's, and those of who bills. */
+  async function readBill(principal: (typeof READERS)[number]): Promise<Reply> {
+    const { code, billId } = couriers[homeOf(principal)];
+    const reply = await service.call('getCourierBill', { as: principal, query: { bill_id: billId } });
+    expect(canariesIn(reply.body)).toContain(code);
+    return reply;
+  }
+
+  /** The courier's account; and that there is something to see. */
+  async function readAccount(principal: (typeof READERS)[number]): Promise<Reply> {
+    const { code, courierId } = couriers[homeOf(principal)];
+    const query = { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' };
+    const reply = await service.call('courierStatement', { as: principal, query });
+    const { movements } = reply.body['data'];
+    expect(new Set(movements.map(({ kind }: { kind: string }) => kind)).size).toBe(3);
+    expect(canariesIn(movements)).toEqual([code]);
+    return reply;
   }
 
   /** What couriers were sent: the log, each courier's events, the dispatches; and that there is something to see. */

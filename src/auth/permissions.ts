@@ -12,6 +12,7 @@ const MANAGERS_AND_COURIERS: readonly Role[] = [...MANAGERS, 'courier'];
 const HOLDERS = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
+  'prealert:review': STAFF,
   'customer:view': EVERYBODY,
   'customer:add': MANAGERS_AND_COURIERS,
   'customer:edit': MANAGERS_AND_COURIERS,

@@ -18,19 +18,16 @@ export type Party = {
 
 export type BillHeadRow = BillRow & {
   sequence_number: number | null;
-  /** Percent, decimal text. */
-  tax_rate: string;
   remarks: string | null;
   bill_from: Party;
   bill_to: Party;
-  published_at: Date | null;
 };
 
 /** One bill that the caller may see, with its parties: frozen ones, or as they are while it is a draft. */
 export function findBill(db: Db, caller: UserCaller, billId: string): Sql {
   return sql`select b.id, b.invoice_number, b.sequence_number, b.courier_id, c.name as courier_name,
       c.code as courier_code, b.service_type, b.start_date, b.end_date, b.total_packages, b.tax_rate, b.subtotal,
-      b.tax_amount, b.total_amount, b.paid_amount, b.status, b.remarks, b.created_at, b.published_at,
+      b.tax_amount, b.total_amount, b.paid_amount, b.total_amount - b.paid_amount as balance, b.status, b.remarks, b.created_at, b.published_at,
       coalesce(b.bill_from, ${partyOfWarehouse}) as bill_from, coalesce(b.bill_to, ${partyOfCourier}) as bill_to
     from bills b
     join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
@@ -84,7 +81,13 @@ export function linesOfBill(db: Db, caller: UserCaller, billId: string, { limit,
       l.house_number, l.user_code, l.received_at, l.weight_lb, l.tier, l.rate_usd, l.amount_usd
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(db, caller, 'l')} and ${seenBills(db, caller)} and l.bill_id = ${billId}::uuid
-    order by l.position limit ${limit}::int offset ${offset}::int`;
+    order by l.position limit ${limit}::int offset ${offset}::bigint`;
+}
+
+export function countLines(db: Db, caller: UserCaller, billId: string): Sql {
+  return sql`select count(*)::int as total
+    from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
+    where ${ownRows(db, caller, 'l')} and ${seenBills(db, caller)} and l.bill_id = ${billId}::uuid`;
 }
 
 export type PaymentRow = {

@@ -5,7 +5,7 @@ import { join, sql, type Db, type Sql } from '../db/transaction.js';
 
 export type BillQuery = QueryOf<'loadCourierBills'>;
 
-/** Amounts are decimal text, dates text. */
+/** Amounts and the rate are decimal text, dates text. */
 export type BillRow = {
   id: string;
   invoice_number: string;
@@ -16,19 +16,23 @@ export type BillRow = {
   start_date: string;
   end_date: string;
   total_packages: number;
+  /** Percent. */
+  tax_rate: string;
   subtotal: string;
   tax_amount: string;
   total_amount: string;
   paid_amount: string;
+  balance: string;
   status: DataOf<'loadCourierBills'>[number]['status'];
   created_at: Date;
+  published_at: Date | null;
 };
 
 /** One page, the newest first; the id decides between two of one moment, so that no page repeats a bill. */
 export function pageOfBills(db: Db, caller: UserCaller, query: BillQuery): Sql {
   return sql`select b.id, b.invoice_number, b.courier_id, c.name as courier_name, c.code as courier_code,
-      b.service_type, b.start_date, b.end_date, b.total_packages, b.subtotal, b.tax_amount, b.total_amount,
-      b.paid_amount, b.status, b.created_at
+      b.service_type, b.start_date, b.end_date, b.total_packages, b.tax_rate, b.subtotal, b.tax_amount,
+      b.total_amount, b.paid_amount, b.total_amount - b.paid_amount as balance, b.status, b.created_at, b.published_at
     from bills b
     join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     where ${matching(db, caller, query)}

@@ -18,7 +18,7 @@ export function viewBills({ query, rows, total }: BillPage): ReplyOf<'loadCourie
   };
 }
 
-const viewBill = (row: BillRow): DataOf<'loadCourierBills'>[number] => ({
+export const viewBill = (row: BillRow): DataOf<'loadCourierBills'>[number] => ({
   bill_id: row.id,
   invoice_number: row.invoice_number,
   courier_id: row.courier_id,
@@ -28,10 +28,13 @@ const viewBill = (row: BillRow): DataOf<'loadCourierBills'>[number] => ({
   start_date: row.start_date,
   end_date: row.end_date,
   total_packages: row.total_packages,
+  tax_rate: Number(row.tax_rate),
   subtotal: Number(row.subtotal),
   tax_amount: Number(row.tax_amount),
   total_amount: Number(row.total_amount),
   paid_amount: Number(row.paid_amount),
+  balance: Number(row.balance),
   status: row.status,
   created_at: formatDateTime(row.created_at),
+  published_at: row.published_at && formatDateTime(row.published_at),
 });

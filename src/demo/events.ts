@@ -11,7 +11,9 @@ export function eventRows(packages: PackageRow[], receivedBy: string): Row[] {
     previous_status: null,
     status: 'received',
     actor_user_id: receivedBy,
+    source: 'intake',
     occurred_at: row.received_at,
+    recorded_at: row.received_at,
   }));
   const shipped = packages.flatMap((row, index) =>
     row.status === 'shipped'
@@ -21,7 +23,9 @@ export function eventRows(packages: PackageRow[], receivedBy: string): Row[] {
           previous_status: 'received',
           status: 'shipped',
           actor_user_id: DEMO.users.manager,
+          source: 'manifest',
           occurred_at: row.updated_at,
+          recorded_at: row.updated_at,
         }
       : [],
   );

@@ -1,10 +1,18 @@
 import type { UserCaller } from '../auth/callers.js';
-import { ownRows, tenantRows } from '../db/filters.js';
+import { tenantRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
 import { maskedTrackingNumber } from '../packages/masking.js';
-import { bandOf, bandsOf, cutsOf, gapsBetween, tiersOfCourier } from '../rates/tiers.js';
-
-export type Period = { courierId: string; startDate: string; endDate: string };
+import {
+  airFreightUsd,
+  bandIn,
+  bandsAndCuts,
+  GAPS,
+  heapsOf,
+  received,
+  sumsOfHeaps,
+  type Gaps,
+  type Period,
+} from './period.js';
 
 export type PartiesRow = {
   warehouse_name: string;
@@ -38,7 +46,7 @@ export function findParties(db: Db, caller: UserCaller, courierId: string): Sql 
 }
 
 /** Amounts and weights are decimal text. */
-export type FiguresRow = {
+export type FiguresRow = Gaps & {
   total_packages: number;
   total_weight: string;
   total_fees: string;
@@ -47,7 +55,6 @@ export type FiguresRow = {
   total_air_freight: string;
   grand_total: string;
   lines: { startLb: string; endLb: string; count: number; rate: string; subtotal: string }[];
-  gaps: { aboveLb: string | null; belowLb: string | null; packages: number }[];
 };
 
 /** `packages` is 1,000 elements of the contract's list as JSON text: one text of all would hold the event loop. */
@@ -63,44 +70,23 @@ export const previewStatements = (db: Db, caller: UserCaller, period: Period): S
   listBilled(db, caller, period),
 ];
 
-/**
- * The packages are added up by band and manifest first: everything else is computed from these few rows. Lists
- * come as JSON, because one statement cannot answer three sets of rows.
- */
+/** Lists come as JSON, because one statement cannot answer three sets of rows. */
 export function computeFigures(db: Db, caller: UserCaller, period: Period): Sql {
   return sql`with ${bandsAndCuts(db, caller, period)},
-    heaps as materialized (
-      select p.manifest_id, ${bandOf(sql`p.weight_lb`, sql`(select cuts from cut)`)} as band,
-        count(*) as packages, sum((p.weight_lb * 1000)::int) / 1000.0 as weight_lb
-      from packages p where ${received(db, caller, period)} group by 1, 2),
-    lines as (
-      select t.start_lb, t.end_lb, t.place, t.fee_usd, sum(h.packages)::int as packages
-      from heaps h join bands t on h.band = 2 * t.place - 1 group by t.start_lb, t.end_lb, t.place, t.fee_usd),
-    gaps as (
-      select g.above_lb, g.below_lb, coalesce(sum(h.packages), 0)::int as packages
-      from (${gapsBetween(sql`bands`)}) as g left join heaps h on h.band = g.band
-      group by g.above_lb, g.below_lb),
-    sums as (
-      select coalesce(sum(h.packages), 0)::int as total_packages, coalesce(sum(h.weight_lb), 0) as total_weight,
-        coalesce((select sum(fee_usd * packages) from lines), 0) as total_fees,
-        coalesce(sum(h.weight_lb) filter (where m.awb_number <> ''), 0) as air_freight_weight
-      from heaps h
-      left join manifests m on ${tenantRows(db, caller, 'm')} and m.id = h.manifest_id)
+    ${heapsOf(sql`packages p where ${received(db, caller, period)}`)},
+    ${sumsOfHeaps(db, caller)}
     select s.*, c.air_freight_rate, a.total_air_freight, s.total_fees + a.total_air_freight as grand_total,
-      ${LISTS}
+      ${LINES}, ${GAPS}
     from sums s
     join couriers c on ${tenantRows(db, caller, 'c')} and c.id = ${period.courierId}::uuid
-    cross join lateral (select round(c.air_freight_rate * s.air_freight_weight, 2) as total_air_freight) as a`;
+    cross join lateral (select ${airFreightUsd} as total_air_freight) as a`;
 }
 
-// numbers as text, so that no parser makes floats of them on the way
-const LISTS = sql`
+// numbers as text, as in GAPS
+const LINES = sql`
   coalesce((select json_agg(json_build_object('startLb', trim_scale(start_lb)::text, 'endLb', trim_scale(end_lb)::text,
       'count', packages, 'rate', fee_usd::text, 'subtotal', (fee_usd * packages)::text) order by place)
-    from lines), '[]') as lines,
-  coalesce((select json_agg(json_build_object('aboveLb', trim_scale(above_lb)::text, 'belowLb',
-      trim_scale(below_lb)::text, 'packages', packages) order by above_lb, below_lb)
-    from gaps where below_lb is not null or packages > 0 or above_lb is null), '[]') as gaps`;
+    from lines), '[]') as lines`;
 
 /** The contract's list of packages, spelt as JSON here: see jsonText. In the order of intake. */
 export function listBilled(db: Db, caller: UserCaller, period: Period): Sql {
@@ -120,17 +106,6 @@ export function listBilled(db: Db, caller: UserCaller, period: Period): Sql {
         || ',"weight":' || trim_scale(p.weight_lb)::text || ',"applied_fee":'
         || case when p.band % 2 = 1 then (select texts from fee)[(p.band + 1) / 2] else '0' end || '}',
         ',' order by p.n) as packages
-    from (select *, ${bandOf(sql`weight_lb`, sql`(select cuts from cut)`)} as band from billed offset 0) as p
+    from (select *, ${bandIn(sql`weight_lb`)} as band from billed offset 0) as p
     group by p.n / 1000 order by p.n / 1000`;
-}
-
-const bandsAndCuts = (db: Db, caller: UserCaller, { courierId }: Period): Sql =>
-  sql`bands as materialized (${bandsOf(tiersOfCourier(db, caller, courierId))}),
-    cut as materialized (${cutsOf(sql`bands`)})`;
-
-/** The courier's packages received in the period, both days whole and in UTC. */
-function received(db: Db, caller: UserCaller, { courierId, startDate, endDate }: Period): Sql {
-  return sql`${ownRows(db, caller, 'p')} and p.courier_id = ${courierId}::uuid
-    and p.received_at >= ${startDate}::date::timestamp at time zone 'UTC'
-    and p.received_at < (${endDate}::date + 1)::timestamp at time zone 'UTC'`;
 }

@@ -1,5 +1,6 @@
 import { tenantRows } from '../db/filters.js';
 import { sql } from '../db/transaction.js';
+import type { PackageStatus } from '../packages/transitions.js';
 import type { Ctx } from './context.js';
 
 /** A package as its row stands while the transaction holds it. */
@@ -40,7 +41,7 @@ export async function releasePackages(
 /** What a change of status needs to know of a package aboard. */
 export type AboardRow = {
   id: string;
-  status: string;
+  status: PackageStatus;
   courier_id: string | null;
   user_code: string | null;
   tracking_number: string;
@@ -61,8 +62,11 @@ export async function appendStatusEvents(
   { ids, eventIds, status }: { ids: string[]; eventIds: string[]; status: string },
 ): Promise<number> {
   return tx.execute(sql`
-    insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id)
-    select p.tenant_id, event.id, p.id, p.courier_id, p.status, ${status}, ${caller.userId}::uuid
+    insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
+      occurred_at, recorded_at, source)
+    select p.tenant_id, event.id, p.id, p.courier_id, p.status, ${status}, ${caller.userId}::uuid,
+      -- not the transaction's time: it may have waited for what happened before this to be recorded
+      statement_timestamp(), statement_timestamp(), 'manifest'
     from unnest(${eventIds}::uuid[], ${ids}::uuid[]) as event (id, package_id)
     join packages p on p.id = event.package_id and ${tenantRows(db, caller, 'p')}`);
 }

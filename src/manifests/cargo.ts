@@ -1,6 +1,7 @@
 import { auditStatement } from '../audit.js';
 import { inScope } from '../db/transaction.js';
-import { Fault, type FieldError } from '../errors.js';
+import { Fault } from '../errors.js';
+import { fieldsOf, listErrors, notFound, type Refusal } from '../packages/batch.js';
 import { assignPackages, lockPackages, releasePackages, type CargoRow } from './cargo-queries.js';
 import type { Change, Ctx } from './context.js';
 import { openManifest } from './manifest.js';
@@ -45,8 +46,6 @@ async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> 
 
 const CLOSED = 'Packages can be changed only while it is draft or ready.';
 
-type Refusal = { code: string; reason: string };
-
 /**
  * Reads and holds the packages.
  *
@@ -57,16 +56,14 @@ async function lockFitting(
   packageIds: string[],
   whyNot: (row: CargoRow) => Refusal | undefined,
 ): Promise<CargoRow[]> {
-  const positions = positionsOf(packageIds);
-  const cargo = await lockPackages(ctx, [...positions.keys()]);
+  const fields = fieldsOf(packageIds);
+  const cargo = await lockPackages(ctx, [...fields.keys()]);
   const found = new Map(cargo.map((row) => [row.id, row]));
 
-  const missing = listErrors(positions, (id) =>
-    found.has(id) ? undefined : { code: 'not_found', reason: `There is no package ${id}.` },
-  );
+  const missing = listErrors(fields, (id) => (found.has(id) ? undefined : notFound(id)));
   if (missing.length > 0) throw new Fault('package_not_found', NOTHING_CHANGED, { errors: missing });
 
-  const refused = listErrors(positions, (id) => {
+  const refused = listErrors(fields, (id) => {
     const row = found.get(id);
     return row && whyNot(row);
   });
@@ -75,26 +72,6 @@ async function lockFitting(
 }
 
 const NOTHING_CHANGED = 'No package was changed. See errors.';
-
-/** Where each package is named first; an id named twice counts once, whatever the case of its letters. */
-function positionsOf(packageIds: string[]): Map<string, number> {
-  const positions = new Map<string, number>();
-  for (const [index, sent] of packageIds.entries()) {
-    const id = sent.toLowerCase();
-    if (!positions.has(id)) positions.set(id, index);
-  }
-  return positions;
-}
-
-function listErrors(
-  positions: Map<string, number>,
-  judge: (id: string) => Refusal | undefined,
-): FieldError[] {
-  return [...positions].flatMap(([id, index]) => {
-    const refusal = judge(id);
-    return refusal ? { field: `package_ids[${index}]`, code: refusal.code, message: refusal.reason } : [];
-  });
-}
 
 function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
   if (manifest_id === manifestId) return undefined;

@@ -2,6 +2,7 @@ import type { components } from '../../generated/contract.js';
 import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 import { queueManifestMails } from '../mail/manifest-mail.js';
+import { CARRIED } from '../packages/transitions.js';
 import { recordPackageEvents } from '../webhooks/events.js';
 import { appendStatusEvents, lockAboard, setPackageStatus, type AboardRow } from './cargo-queries.js';
 import type { Ctx } from './context.js';
@@ -16,15 +17,6 @@ const NEXT = {
   completed: null,
 } satisfies Record<ManifestStatus, ManifestStatus | null>;
 
-/** What a manifest's step makes of the packages aboard. */
-const PACKAGE_STATUS: Partial<Record<ManifestStatus, string>> = {
-  shipped: 'shipped',
-  completed: 'delivered',
-};
-
-/** A package that has come to its end stays there, whatever its manifest does. */
-const FINAL = new Set(['delivered', 'returned', 'lost']);
-
 /** @throws Fault manifest_invalid_transition unless `to` is where the manifest is, or its next step */
 export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
   const next = NEXT[from];
@@ -36,9 +28,9 @@ export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
 /** Carries a manifest's new status to the packages aboard, and queues what their couriers are told. */
 export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void> {
   const aboard = await lockAboard(ctx, manifest.id);
-  const status = PACKAGE_STATUS[manifest.status];
-  const moving = status ? aboard.filter((row) => !FINAL.has(row.status) && row.status !== status) : [];
-  if (status && moving.length > 0) await movePackages(ctx, moving, status);
+  const carried = CARRIED[manifest.status];
+  const moving = carried ? aboard.filter((row) => carried.from.includes(row.status)) : [];
+  if (carried && moving.length > 0) await movePackages(ctx, moving, carried.to);
 
   await queueMails(ctx, manifest, aboard);
   const changes = moving.map((row) => ({ packageId: row.id, previousStatus: row.status }));

@@ -124,7 +124,8 @@ export function insertReceivedEvent(
   caller: UserCaller,
   event: { id: string; packageId: string; courierId: string | null },
 ): Sql {
-  return sql`insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id)
+  return sql`insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
+      source)
     values (${caller.tenantId}::uuid, ${event.id}::uuid, ${event.packageId}::uuid, ${event.courierId}::uuid, null,
-      'received', ${caller.userId}::uuid)`;
+      'received', ${caller.userId}::uuid, 'intake')`;
 }

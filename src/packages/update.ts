@@ -87,10 +87,14 @@ async function holdPackage(
 }
 
 async function whyHidden({ tx, caller }: Pick<UpdateContext, 'tx' | 'caller'>, id: string): Promise<Fault> {
-  if (caller.courierId === null) return new Fault('package_not_found');
+  if (caller.courierId === null) return hiddenFault(caller, false);
   const [hidden] = await tx.query<{ is_couriers: boolean }>(queries.packageHasCourier(id));
-  return new Fault(hidden?.is_couriers ? 'record_forbidden' : 'package_not_found');
+  return hiddenFault(caller, hidden?.is_couriers === true);
 }
+
+/** What a caller is told of a package that it cannot see; `isCouriers` where it is a courier's of the same tenant. */
+export const hiddenFault = ({ courierId }: UserCaller, isCouriers: boolean): Fault =>
+  new Fault(courierId !== null && isCouriers ? 'record_forbidden' : 'package_not_found');
 
 /** What differs, one entry a field of the body. */
 function findChanges(caller: UserCaller, before: Editable, wanted: Wanted): Partial<Editable> {

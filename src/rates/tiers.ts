@@ -7,11 +7,16 @@ import { sql, type Db, type Sql } from '../db/transaction.js';
  * Columns: id, start_lb, end_lb, fee_usd.
  */
 export function tiersOfCourier(db: Db, caller: UserCaller, courierId: string): Sql {
+  return tiersOfEachCourier(db, caller, sql`${courierId}::uuid`);
+}
+
+/** The same of a courier that a column names. */
+export function tiersOfEachCourier(db: Db, caller: UserCaller, courierId: Sql): Sql {
   return sql`select t.id, t.start_weight_lb as start_lb, t.end_weight_lb as end_lb, t.fee_usd
     from rate_tiers t
     where ${tenantRows(db, caller, 't')} and t.courier_id is not distinct from (
       select own.courier_id from rate_tiers own
-      where ${tenantRows(db, caller, 'own')} and own.courier_id = ${courierId}::uuid limit 1)`;
+      where ${tenantRows(db, caller, 'own')} and own.courier_id = ${courierId} limit 1)`;
 }
 
 /** A courier's own tiers, or the default ones (null), as a query of the same columns. */

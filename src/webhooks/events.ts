@@ -14,6 +14,8 @@ export type PackageChange = {
   packageId: string;
   /** For `package.status_changed`: what the status was. */
   previousStatus?: string;
+  /** For `package.status_changed`: what staff say of it, where they have recorded it. */
+  recorded?: Pick<Schemas['EventStatusChange'], 'occurred_at' | 'location' | 'remarks'>;
   /** For `package.updated`: what of package_syncs it brings. */
   syncJobId?: string;
 };
@@ -52,7 +54,7 @@ export async function recordPackageEvents(
 }
 
 function dataOf(type: EventType, row: EventPackageRow, change: PackageChange | undefined) {
-  return type === 'package.status_changed' ? viewStatusChange(row, change?.previousStatus) : viewPackage(row);
+  return type === 'package.status_changed' ? viewStatusChange(row, change) : viewPackage(row);
 }
 
 function viewPackage(row: EventPackageRow): Schemas['EventPackage'] {
@@ -79,7 +81,7 @@ function viewPackage(row: EventPackageRow): Schemas['EventPackage'] {
 
 function viewStatusChange(
   row: EventPackageRow,
-  previousStatus: string | undefined,
+  { previousStatus, recorded }: Partial<PackageChange> = {},
 ): Schemas['EventStatusChange'] {
   if (previousStatus === undefined) throw new Error('A change of status needs the status before it.');
   return {
@@ -90,6 +92,7 @@ function viewStatusChange(
     previous_status: statusOf(previousStatus),
     status: statusOf(row.status),
     manifest_number: row.manifest_number,
+    ...recorded,
   };
 }
 

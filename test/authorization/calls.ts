@@ -1,4 +1,13 @@
-import { clone, freshManifestNumber, freshNumber, type Belongings } from '../support/couriers.js';
+import {
+  clone,
+  freshManifestNumber,
+  freshNumber,
+  newBillLine,
+  newBillPayment,
+  newDraftBill,
+  type Belongings,
+} from '../support/couriers.js';
+import { lastYear } from '../support/bills.js';
 import { png } from '../support/pictures.js';
 import type { Call, Service } from '../support/service.js';
 import type { CaseTitle } from './matrix.js';
@@ -78,6 +87,24 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'updatePackage for a customer': async ({ userCode }, home, { owner }) => ({
     body: { package_id: await newPackage(owner, home, null), user_code: userCode },
   }),
+  packageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
+  recordPackageEvent: async (target, _home, { owner }) => ({
+    body: { package_id: await newPackage(owner, target, null), status: 'on_hold' },
+  }),
+  'recordPackageEvent of several': async (target, home, { owner }) => {
+    const packageIds = [await newPackage(owner, home, null), await newPackage(owner, target, null)];
+    return { body: { package_ids: packageIds, status: 'on_hold' } };
+  },
+  packageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
+  reviewPrealert: async (target, _home, { owner }) => {
+    const review = { reason: 'Looked at it.' };
+    if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId, ...review } };
+    const number = freshNumber();
+    const flagged = { status: 'flagged', tracking_number: number, tracking_key: number };
+    return {
+      body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, flagged), ...review },
+    };
+  },
   'createManifest at a warehouse': ({ warehouseId }) => ({ body: { warehouse_id: warehouseId } }),
   'create_manifest at a warehouse': ({ warehouseId }) => ({
     body: { action: 'create_manifest', warehouse_id: warehouseId },
@@ -113,6 +140,12 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
   'loadCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  courierStatement: ({ courierId }) => ({
+    query: { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' },
+  }),
+  'billingReconciliation of a courier': ({ courierId }) => ({
+    query: { courier_id: courierId, ...lastYear(), limit: 1000 },
+  }),
   getCourierRates: ({ courierId }) => ({ query: { courier_id: courierId } }),
   'save_rates of a courier': ({ courierId, rateId }) => ({
     body: {
@@ -134,6 +167,41 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   update_air_freight: ({ courierId }) => ({
     body: { action: 'update_air_freight', courier_id: courierId, air_freight_rate: freshFee() },
+  }),
+  getCourierBill: ({ billId }) => ({ query: { bill_id: billId } }),
+  'getCourierBill of a draft': ({ draftBillId }) => ({ query: { bill_id: draftBillId } }),
+  'create_draft of a courier': async ({ code, courierId, packageId }, _home, { owner }) => {
+    // a day of its own for each call: they would bill each other's packages
+    const day = new Date(Date.UTC(2021, 0, (serial += 1))).toISOString().slice(0, 10);
+    const [number, received_at] = [freshNumber(), `${day}T12:00:00Z`];
+    const parcel = { tracking_number: number, tracking_key: number, house_number: number, received_at };
+    if (code !== 'NOBODY') await clone(owner, 'packages', packageId, parcel);
+    const period = { start_date: day, end_date: day };
+    return { body: { action: 'create_draft', courier_id: courierId, ...period, service_type: 'Air' } };
+  },
+  add_adjustment: async (target, _home, { owner }) => ({
+    body: { action: 'add_adjustment', bill_id: await newDraft(owner, target), description: 'D', amount: 1 },
+  }),
+  remove_adjustment: async (target, _home, { owner }) => {
+    const billId = await newDraft(owner, target);
+    const lineId = target.code === 'NOBODY' ? billId : await newBillLine(owner, billId);
+    return { body: { action: 'remove_adjustment', line_id: lineId } };
+  },
+  publish: async (target, _home, { owner }) => ({
+    body: { action: 'publish', bill_id: await newDraft(owner, target) },
+  }),
+  record_payment: ({ billId }) => ({
+    body: { action: 'record_payment', bill_id: billId, amount: 0.01, method: 'cash' },
+  }),
+  void_payment: async ({ code, billId }, _home, { owner }) => ({
+    body: {
+      action: 'void_payment',
+      payment_id: code === 'NOBODY' ? billId : await newBillPayment(owner, billId),
+      reason: 'R',
+    },
+  }),
+  delete_draft: async (target, _home, { owner }) => ({
+    body: { action: 'delete_draft', bill_id: await newDraft(owner, target) },
   }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
   'updateCourierSettings of a profile': ({ courierId }) => ({
@@ -241,6 +309,14 @@ async function newPackage(
     manifest_id: manifestId,
   };
   return clone(owner, 'packages', packageId, parcel);
+}
+
+async function newDraft(owner: Owner, { code, courierId, draftBillId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return draftBillId;
+  const { rows } = await owner.query<{ tenant_id: string }>('select tenant_id from couriers where id = $1', [
+    courierId,
+  ]);
+  return newDraftBill(owner, { tenant_id: rows[0]?.tenant_id ?? '', courier_id: courierId });
 }
 
 async function newCustomer(owner: Owner, { code, customerId }: Belongings): Promise<string> {

@@ -112,6 +112,19 @@ export const MATRIX = {
     'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
     'updatePackage for a customer':      ['200 400 400 400 400', '200 400 400 400 400', '200 400 400 400 400'],
   },
+  packageEvents: {
+    'packageEvents':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
+  },
+  recordPackageEvent: {
+    'recordPackageEvent':                ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'recordPackageEvent of several':     ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  packageLabel: {
+    'packageLabel':                      ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  reviewPrealert: {
+    'reviewPrealert':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
   createManifest: {
     'createManifest at a warehouse':     ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
@@ -131,6 +144,25 @@ export const MATRIX = {
   },
   loadCourierBills: {
     'loadCourierBills of a courier':     [ALL,                   S403,                  ALL],
+  },
+  getCourierBill: {
+    'getCourierBill':                    ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'getCourierBill of a draft':         ['200 200 404 404 400', S403,                  '404 404 404 404 400'],
+  },
+  manageCourierBills: {
+    'create_draft of a courier':         ['200 200 404 404 400', S403,                  S403],
+    'add_adjustment':                    ['200 200 404 404 400', S403,                  S403],
+    'remove_adjustment':                 ['200 200 404 404 400', S403,                  S403],
+    'publish':                           ['200 200 404 404 400', S403,                  S403],
+    'record_payment':                    ['200 200 404 404 400', S403,                  S403],
+    'void_payment':                      ['200 200 404 404 400', S403,                  S403],
+    'delete_draft':                      ['200 200 404 404 400', S403,                  S403],
+  },
+  courierStatement: {
+    'courierStatement':                  ['200 200 404 404 400', S403,                  ALL],
+  },
+  billingReconciliation: {
+    'billingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
   },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],

@@ -95,6 +95,27 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: date, keeps: (record) => String(record['start_date']) <= date };
   },
 
+  'getCourierBill bill_id': { isNoFilter: 'says which bill' },
+  'courierStatement courier_id': { isNoFilter: 'says whose account' },
+  'courierStatement from': (all) => {
+    const date = String(all.at(-1)?.['date']);
+    return { value: date, keeps: (record) => String(record['date']) >= date };
+  },
+  'courierStatement to': (all) => {
+    const date = String(all[0]?.['date']);
+    return { value: date, keeps: (record) => String(record['date']) <= date };
+  },
+
+  'billingReconciliation courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  'billingReconciliation from': (all) => {
+    const date = middle(all, 'received_at').slice(0, 10);
+    return { value: date, keeps: (record) => String(record['received_at']).slice(0, 10) >= date };
+  },
+  'billingReconciliation to': (all) => {
+    const date = middle(all, 'received_at').slice(0, 10);
+    return { value: date, keeps: (record) => String(record['received_at']).slice(0, 10) <= date };
+  },
+
   'listWebhookDeliveries courier_id': async (_all, owner) => {
     await plantLog(owner);
     return equals('courier_id', DEMO.couriers.HRB);

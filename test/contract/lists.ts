@@ -2,6 +2,7 @@ import type { Schema } from '../../src/contract/bundle.js';
 import type { OperationId } from '../../src/contract/types.js';
 import { ablest, inputs } from '../support/inputs.js';
 import { DEMO } from '../../src/demo/demo.js';
+import { lastYear } from '../support/bills.js';
 import { operationIds, operationOf, type Body } from '../support/contract.js';
 import type { Call, Reply, Service } from '../support/service.js';
 
@@ -44,6 +45,21 @@ export function listOf(id: OperationId): List {
 const ALWAYS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   readEvents: { courier_id: DEMO.couriers.IEX },
+  getCourierBill: { bill_id: DEMO.bills.published },
+  courierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
+  billingReconciliation: lastYear(),
+};
+
+/** Where `data` is not the list itself but has it. */
+const LISTED_AS: Partial<Record<OperationId, string>> = {
+  getCourierBill: 'lines',
+  courierStatement: 'movements',
+  billingReconciliation: 'exceptions',
+};
+
+export const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
+  const name = LISTED_AS[id];
+  return name ? body['data'][name] : body['data'];
 };
 
 export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
@@ -67,7 +83,7 @@ export async function readAll(
     const reply = await ask(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
       throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-    const found = reply.body['data'] as Body[];
+    const found = recordsIn(id, reply);
     records.push(...found);
     const meta = (reply.body['meta'] ?? {}) as Body;
     if (hasPages && found.length === size) next = { page: page + 1 };

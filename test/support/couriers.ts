@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/demo/seed.js';
+import { plantBill } from './bills.js';
 import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from './pictures.js';
 
@@ -25,6 +26,9 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** Published, with a line and a payment. */
+  billId: string;
+  draftBillId: string;
 };
 
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
@@ -46,6 +50,7 @@ export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, 
     TWO: await equip(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
     TWX: await equip(owner, 'TWX', DEMO.tenants.two, twx),
   };
+  await plantAccounts(owner);
   await plantCanaries(owner);
   return couriers;
 }
@@ -66,6 +71,8 @@ export const nobody = (): Belongings => ({
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  billId: randomUUID(),
+  draftBillId: randomUUID(),
 });
 
 /** What is no id, and no user code; like nobody's, it is found nowhere. */
@@ -132,6 +139,7 @@ async function equip(
     manifest_id: manifestId,
     prealert_id: null,
   });
+  await plantHistory(owner, { code, tenantId, courierId, packageId });
   return {
     code,
     courierId,
@@ -143,6 +151,7 @@ async function equip(
     warehouseId,
     carrierId,
     rateId: await equipWithTier(owner, own),
+    ...(await equipWithBills(owner, { code, tenantId, courierId })),
     logoFile: await plantLogo(owner, tenantId, courierId),
     ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
   };
@@ -164,21 +173,97 @@ async function equipWithWebhook(
   return { deliveryId, eventId, dispatchId };
 }
 
-/** A tier above all others of the courier, and a bill of each status. */
+/** A bill of each status, with an adjustment; the published one with a payment. */
+async function equipWithBills(
+  owner: pg.Pool,
+  { code, tenantId, courierId }: { code: CourierCode; tenantId: string; courierId: string },
+): Promise<Pick<Belongings, 'billId' | 'draftBillId'>> {
+  const own = { tenant_id: tenantId, courier_id: courierId };
+  const [draftBillId, billId] = [await newDraftBill(owner, own), await newDraftBill(owner, own)];
+  await newBillPayment(owner, billId);
+  await owner.query("update bills set status = 'published' where id = $1", [billId]);
+  const paid = { ...own, invoice_number: `paid-${code}`, sequence_number: null };
+  await clone(owner, 'bills', DEMO.bills.paid, paid);
+  return { billId, draftBillId };
+}
+
+/** A draft of one adjustment. Answers its id. */
+export async function newDraftBill(
+  owner: pg.Pool,
+  own: { tenant_id: string; courier_id: string },
+): Promise<string> {
+  const id = await clone(owner, 'bills', DEMO.bills.draft, {
+    ...own,
+    ...{ invoice_number: freshNumber(), total_packages: 0, service_type: 'Air', remarks: null },
+    ...{ tax_rate: 0, subtotal: 10, tax_amount: 0, total_amount: 10 },
+  });
+  await newBillLine(owner, id);
+  return id;
+}
+
+/** The adjustment that a draft of newDraftBill charges for. Answers its id. */
+export async function newBillLine(owner: pg.Pool, billId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
+     select tenant_id, gen_random_uuid(), id, courier_id,
+       (select count(*) + 1 from bill_lines l where l.bill_id = b.id), 'adjustment', 'Storage', subtotal
+     from bills b where id = $1 returning id`,
+    [billId],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** A cent of a bill, paid. Answers its id. */
+export async function newBillPayment(owner: pg.Pool, billId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `with paid as (
+       update bills set paid_amount = paid_amount + 0.01 where id = $1 returning tenant_id, id, courier_id)
+     insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on)
+     select tenant_id, gen_random_uuid(), id, courier_id, 0.01, 'cash', current_date from paid returning id`,
+    [billId],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** The package's receipt, by the tenant's administrator; append-only, so that its texts are canaries from the start. */
+async function plantHistory(
+  owner: pg.Pool,
+  own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
+): Promise<void> {
+  await owner.query(
+    `insert into package_events (tenant_id, id, package_id, courier_id, status, source, location, remarks, actor_user_id)
+     select $1, new_id(), $2, $3, 'received', 'intake', $4, $4, u.id from users u where u.tenant_id = $1 and u.role = 'admin'`,
+    [own.tenantId, own.packageId, own.courierId, `canary:${own.code}`],
+  );
+}
+
+/** A tier above all others of the courier. */
 async function equipWithTier(
   owner: pg.Pool,
   { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
 ): Promise<number> {
-  for (const [status, bill] of Object.entries(DEMO.bills)) {
-    const own = { tenant_id: tenantId, courier_id: courierId, invoice_number: `${status}-${courierId}` };
-    await clone(owner, 'bills', bill, own);
-  }
   const { rows } = await owner.query<{ id: number }>(
     `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
      values ($1, $2, 40000, 40001, 1) returning id`,
     [tenantId, courierId],
   );
   return rows[0]?.id ?? 0;
+}
+
+/** For each courier a draft, and an account with every kind of movement. */
+async function plantAccounts(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ tenantId: string; courierId: string }>(
+    'select tenant_id as "tenantId", id as "courierId" from couriers',
+  );
+  const payments = [
+    { amount: '2.00', receivedOn: '2024-06-02', voidedAt: '2024-06-03T10:00:00Z' },
+    { amount: '5.00', receivedOn: '2024-06-04', reference: 'TRF' },
+  ];
+  for (const courier of rows) {
+    const bill = { ...courier, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
+    await plantBill(owner, bill);
+    await plantBill(owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z', payments });
+  }
 }
 
 /** A logo like no other courier's. */
@@ -211,7 +296,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
@@ -226,6 +311,12 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
      group by table_name having bool_or(column_name = 'tenant_id')`,
     [UNCHANGEABLE],
   );
+  // a published bill is kept as it is
+  const guards = (verb: string) =>
+    owner.query(
+      ['bills', 'bill_lines'].map((table) => `alter table ${table} ${verb} trigger user`).join(';'),
+    );
+  await guards('disable');
   for (const { table_name: table, columns, has_courier: hasCourier } of rows) {
     const free = (columns ?? []).filter((column) => !MEANINGFUL.test(column));
     if (free.length === 0) continue;
@@ -237,6 +328,7 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
     );
     await owner.query(`update "${table}" x set ${changes.join(', ')}`);
   }
+  await guards('enable');
 }
 
 /** Whose text is in a reply. */

@@ -3362,7 +3362,12 @@ export const PackageEventScalarFieldEnum = {
   previousStatus: 'previousStatus',
   status: 'status',
   actorUserId: 'actorUserId',
-  occurredAt: 'occurredAt'
+  occurredAt: 'occurredAt',
+  recordedAt: 'recordedAt',
+  source: 'source',
+  location: 'location',
+  remarks: 'remarks',
+  place: 'place'
 } as const
 
 export type PackageEventScalarFieldEnum = (typeof PackageEventScalarFieldEnum)[keyof typeof PackageEventScalarFieldEnum]

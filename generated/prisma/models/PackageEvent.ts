@@ -20,8 +20,18 @@ export type PackageEventModel = runtime.Types.Result.DefaultSelection<Prisma.$Pa
 
 export type AggregatePackageEvent = {
   _count: PackageEventCountAggregateOutputType | null
+  _avg: PackageEventAvgAggregateOutputType | null
+  _sum: PackageEventSumAggregateOutputType | null
   _min: PackageEventMinAggregateOutputType | null
   _max: PackageEventMaxAggregateOutputType | null
+}
+
+export type PackageEventAvgAggregateOutputType = {
+  place: number | null
+}
+
+export type PackageEventSumAggregateOutputType = {
+  place: bigint | null
 }
 
 export type PackageEventMinAggregateOutputType = {
@@ -33,6 +43,11 @@ export type PackageEventMinAggregateOutputType = {
   status: string | null
   actorUserId: string | null
   occurredAt: Date | null
+  recordedAt: Date | null
+  source: string | null
+  location: string | null
+  remarks: string | null
+  place: bigint | null
 }
 
 export type PackageEventMaxAggregateOutputType = {
@@ -44,6 +59,11 @@ export type PackageEventMaxAggregateOutputType = {
   status: string | null
   actorUserId: string | null
   occurredAt: Date | null
+  recordedAt: Date | null
+  source: string | null
+  location: string | null
+  remarks: string | null
+  place: bigint | null
 }
 
 export type PackageEventCountAggregateOutputType = {
@@ -55,9 +75,22 @@ export type PackageEventCountAggregateOutputType = {
   status: number
   actorUserId: number
   occurredAt: number
+  recordedAt: number
+  source: number
+  location: number
+  remarks: number
+  place: number
   _all: number
 }
 
+
+export type PackageEventAvgAggregateInputType = {
+  place?: true
+}
+
+export type PackageEventSumAggregateInputType = {
+  place?: true
+}
 
 export type PackageEventMinAggregateInputType = {
   tenantId?: true
@@ -68,6 +101,11 @@ export type PackageEventMinAggregateInputType = {
   status?: true
   actorUserId?: true
   occurredAt?: true
+  recordedAt?: true
+  source?: true
+  location?: true
+  remarks?: true
+  place?: true
 }
 
 export type PackageEventMaxAggregateInputType = {
@@ -79,6 +117,11 @@ export type PackageEventMaxAggregateInputType = {
   status?: true
   actorUserId?: true
   occurredAt?: true
+  recordedAt?: true
+  source?: true
+  location?: true
+  remarks?: true
+  place?: true
 }
 
 export type PackageEventCountAggregateInputType = {
@@ -90,6 +133,11 @@ export type PackageEventCountAggregateInputType = {
   status?: true
   actorUserId?: true
   occurredAt?: true
+  recordedAt?: true
+  source?: true
+  location?: true
+  remarks?: true
+  place?: true
   _all?: true
 }
 
@@ -131,6 +179,18 @@ export type PackageEventAggregateArgs<ExtArgs extends runtime.Types.Extensions.I
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: PackageEventAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: PackageEventSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: PackageEventMinAggregateInputType
@@ -161,6 +221,8 @@ export type PackageEventGroupByArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   _count?: PackageEventCountAggregateInputType | true
+  _avg?: PackageEventAvgAggregateInputType
+  _sum?: PackageEventSumAggregateInputType
   _min?: PackageEventMinAggregateInputType
   _max?: PackageEventMaxAggregateInputType
 }
@@ -174,7 +236,14 @@ export type PackageEventGroupByOutputType = {
   status: string
   actorUserId: string | null
   occurredAt: Date
+  recordedAt: Date
+  source: string
+  location: string | null
+  remarks: string | null
+  place: bigint
   _count: PackageEventCountAggregateOutputType | null
+  _avg: PackageEventAvgAggregateOutputType | null
+  _sum: PackageEventSumAggregateOutputType | null
   _min: PackageEventMinAggregateOutputType | null
   _max: PackageEventMaxAggregateOutputType | null
 }
@@ -206,6 +275,11 @@ export type PackageEventWhereInput = {
   status?: Prisma.StringFilter<"PackageEvent"> | string
   actorUserId?: Prisma.UuidNullableFilter<"PackageEvent"> | string | null
   occurredAt?: Prisma.DateTimeFilter<"PackageEvent"> | Date | string
+  recordedAt?: Prisma.DateTimeFilter<"PackageEvent"> | Date | string
+  source?: Prisma.StringFilter<"PackageEvent"> | string
+  location?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  remarks?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  place?: Prisma.BigIntFilter<"PackageEvent"> | bigint | number
   package?: Prisma.XOR<Prisma.PackageScalarRelationFilter, Prisma.PackageWhereInput>
 }
 
@@ -218,6 +292,11 @@ export type PackageEventOrderByWithRelationInput = {
   status?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrderInput | Prisma.SortOrder
   occurredAt?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  location?: Prisma.SortOrderInput | Prisma.SortOrder
+  remarks?: Prisma.SortOrderInput | Prisma.SortOrder
+  place?: Prisma.SortOrder
   package?: Prisma.PackageOrderByWithRelationInput
 }
 
@@ -234,6 +313,11 @@ export type PackageEventWhereUniqueInput = Prisma.AtLeast<{
   status?: Prisma.StringFilter<"PackageEvent"> | string
   actorUserId?: Prisma.UuidNullableFilter<"PackageEvent"> | string | null
   occurredAt?: Prisma.DateTimeFilter<"PackageEvent"> | Date | string
+  recordedAt?: Prisma.DateTimeFilter<"PackageEvent"> | Date | string
+  source?: Prisma.StringFilter<"PackageEvent"> | string
+  location?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  remarks?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  place?: Prisma.BigIntFilter<"PackageEvent"> | bigint | number
   package?: Prisma.XOR<Prisma.PackageScalarRelationFilter, Prisma.PackageWhereInput>
 }, "tenantId_id">
 
@@ -246,9 +330,16 @@ export type PackageEventOrderByWithAggregationInput = {
   status?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrderInput | Prisma.SortOrder
   occurredAt?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  location?: Prisma.SortOrderInput | Prisma.SortOrder
+  remarks?: Prisma.SortOrderInput | Prisma.SortOrder
+  place?: Prisma.SortOrder
   _count?: Prisma.PackageEventCountOrderByAggregateInput
+  _avg?: Prisma.PackageEventAvgOrderByAggregateInput
   _max?: Prisma.PackageEventMaxOrderByAggregateInput
   _min?: Prisma.PackageEventMinOrderByAggregateInput
+  _sum?: Prisma.PackageEventSumOrderByAggregateInput
 }
 
 export type PackageEventScalarWhereWithAggregatesInput = {
@@ -263,6 +354,11 @@ export type PackageEventScalarWhereWithAggregatesInput = {
   status?: Prisma.StringWithAggregatesFilter<"PackageEvent"> | string
   actorUserId?: Prisma.UuidNullableWithAggregatesFilter<"PackageEvent"> | string | null
   occurredAt?: Prisma.DateTimeWithAggregatesFilter<"PackageEvent"> | Date | string
+  recordedAt?: Prisma.DateTimeWithAggregatesFilter<"PackageEvent"> | Date | string
+  source?: Prisma.StringWithAggregatesFilter<"PackageEvent"> | string
+  location?: Prisma.StringNullableWithAggregatesFilter<"PackageEvent"> | string | null
+  remarks?: Prisma.StringNullableWithAggregatesFilter<"PackageEvent"> | string | null
+  place?: Prisma.BigIntWithAggregatesFilter<"PackageEvent"> | bigint | number
 }
 
 export type PackageEventCreateInput = {
@@ -272,6 +368,11 @@ export type PackageEventCreateInput = {
   status: string
   actorUserId?: string | null
   occurredAt?: Date | string
+  recordedAt?: Date | string
+  source: string
+  location?: string | null
+  remarks?: string | null
+  place?: bigint | number
   package: Prisma.PackageCreateNestedOneWithoutEventsInput
 }
 
@@ -284,6 +385,11 @@ export type PackageEventUncheckedCreateInput = {
   status: string
   actorUserId?: string | null
   occurredAt?: Date | string
+  recordedAt?: Date | string
+  source: string
+  location?: string | null
+  remarks?: string | null
+  place?: bigint | number
 }
 
 export type PackageEventUpdateInput = {
@@ -293,6 +399,11 @@ export type PackageEventUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   package?: Prisma.PackageUpdateOneRequiredWithoutEventsNestedInput
 }
 
@@ -305,6 +416,11 @@ export type PackageEventUncheckedUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type PackageEventCreateManyInput = {
@@ -316,6 +432,11 @@ export type PackageEventCreateManyInput = {
   status: string
   actorUserId?: string | null
   occurredAt?: Date | string
+  recordedAt?: Date | string
+  source: string
+  location?: string | null
+  remarks?: string | null
+  place?: bigint | number
 }
 
 export type PackageEventUpdateManyMutationInput = {
@@ -325,6 +446,11 @@ export type PackageEventUpdateManyMutationInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type PackageEventUncheckedUpdateManyInput = {
@@ -336,6 +462,11 @@ export type PackageEventUncheckedUpdateManyInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type PackageEventListRelationFilter = {
@@ -362,6 +493,15 @@ export type PackageEventCountOrderByAggregateInput = {
   status?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   occurredAt?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  location?: Prisma.SortOrder
+  remarks?: Prisma.SortOrder
+  place?: Prisma.SortOrder
+}
+
+export type PackageEventAvgOrderByAggregateInput = {
+  place?: Prisma.SortOrder
 }
 
 export type PackageEventMaxOrderByAggregateInput = {
@@ -373,6 +513,11 @@ export type PackageEventMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   occurredAt?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  location?: Prisma.SortOrder
+  remarks?: Prisma.SortOrder
+  place?: Prisma.SortOrder
 }
 
 export type PackageEventMinOrderByAggregateInput = {
@@ -384,6 +529,15 @@ export type PackageEventMinOrderByAggregateInput = {
   status?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   occurredAt?: Prisma.SortOrder
+  recordedAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
+  location?: Prisma.SortOrder
+  remarks?: Prisma.SortOrder
+  place?: Prisma.SortOrder
+}
+
+export type PackageEventSumOrderByAggregateInput = {
+  place?: Prisma.SortOrder
 }
 
 export type PackageEventCreateNestedManyWithoutPackageInput = {
@@ -428,6 +582,14 @@ export type PackageEventUncheckedUpdateManyWithoutPackageNestedInput = {
   deleteMany?: Prisma.PackageEventScalarWhereInput | Prisma.PackageEventScalarWhereInput[]
 }
 
+export type BigIntFieldUpdateOperationsInput = {
+  set?: bigint | number
+  increment?: bigint | number
+  decrement?: bigint | number
+  multiply?: bigint | number
+  divide?: bigint | number
+}
+
 export type PackageEventCreateWithoutPackageInput = {
   id: string
   courierId?: string | null
@@ -435,6 +597,11 @@ export type PackageEventCreateWithoutPackageInput = {
   status: string
   actorUserId?: string | null
   occurredAt?: Date | string
+  recordedAt?: Date | string
+  source: string
+  location?: string | null
+  remarks?: string | null
+  place?: bigint | number
 }
 
 export type PackageEventUncheckedCreateWithoutPackageInput = {
@@ -444,6 +611,11 @@ export type PackageEventUncheckedCreateWithoutPackageInput = {
   status: string
   actorUserId?: string | null
   occurredAt?: Date | string
+  recordedAt?: Date | string
+  source: string
+  location?: string | null
+  remarks?: string | null
+  place?: bigint | number
 }
 
 export type PackageEventCreateOrConnectWithoutPackageInput = {
@@ -484,6 +656,11 @@ export type PackageEventScalarWhereInput = {
   status?: Prisma.StringFilter<"PackageEvent"> | string
   actorUserId?: Prisma.UuidNullableFilter<"PackageEvent"> | string | null
   occurredAt?: Prisma.DateTimeFilter<"PackageEvent"> | Date | string
+  recordedAt?: Prisma.DateTimeFilter<"PackageEvent"> | Date | string
+  source?: Prisma.StringFilter<"PackageEvent"> | string
+  location?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  remarks?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  place?: Prisma.BigIntFilter<"PackageEvent"> | bigint | number
 }
 
 export type PackageEventCreateManyPackageInput = {
@@ -493,6 +670,11 @@ export type PackageEventCreateManyPackageInput = {
   status: string
   actorUserId?: string | null
   occurredAt?: Date | string
+  recordedAt?: Date | string
+  source: string
+  location?: string | null
+  remarks?: string | null
+  place?: bigint | number
 }
 
 export type PackageEventUpdateWithoutPackageInput = {
@@ -502,6 +684,11 @@ export type PackageEventUpdateWithoutPackageInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type PackageEventUncheckedUpdateWithoutPackageInput = {
@@ -511,6 +698,11 @@ export type PackageEventUncheckedUpdateWithoutPackageInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type PackageEventUncheckedUpdateManyWithoutPackageInput = {
@@ -520,6 +712,11 @@ export type PackageEventUncheckedUpdateManyWithoutPackageInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   occurredAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 
@@ -533,6 +730,11 @@ export type PackageEventSelect<ExtArgs extends runtime.Types.Extensions.Internal
   status?: boolean
   actorUserId?: boolean
   occurredAt?: boolean
+  recordedAt?: boolean
+  source?: boolean
+  location?: boolean
+  remarks?: boolean
+  place?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["packageEvent"]>
 
@@ -545,6 +747,11 @@ export type PackageEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   status?: boolean
   actorUserId?: boolean
   occurredAt?: boolean
+  recordedAt?: boolean
+  source?: boolean
+  location?: boolean
+  remarks?: boolean
+  place?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["packageEvent"]>
 
@@ -557,6 +764,11 @@ export type PackageEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   status?: boolean
   actorUserId?: boolean
   occurredAt?: boolean
+  recordedAt?: boolean
+  source?: boolean
+  location?: boolean
+  remarks?: boolean
+  place?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["packageEvent"]>
 
@@ -569,9 +781,14 @@ export type PackageEventSelectScalar = {
   status?: boolean
   actorUserId?: boolean
   occurredAt?: boolean
+  recordedAt?: boolean
+  source?: boolean
+  location?: boolean
+  remarks?: boolean
+  place?: boolean
 }
 
-export type PackageEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "packageId" | "courierId" | "previousStatus" | "status" | "actorUserId" | "occurredAt", ExtArgs["result"]["packageEvent"]>
+export type PackageEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "packageId" | "courierId" | "previousStatus" | "status" | "actorUserId" | "occurredAt" | "recordedAt" | "source" | "location" | "remarks" | "place", ExtArgs["result"]["packageEvent"]>
 export type PackageEventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }
@@ -595,7 +812,21 @@ export type $PackageEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     previousStatus: string | null
     status: string
     actorUserId: string | null
+    /**
+     * When it happened; when it was written down is recordedAt.
+     */
     occurredAt: Date
+    recordedAt: Date
+    /**
+     * `intake`, `manifest` or `recorded`: what brought it.
+     */
+    source: string
+    location: string | null
+    remarks: string | null
+    /**
+     * Rises along a package's history: taken while the package's row is held.
+     */
+    place: bigint
   }, ExtArgs["result"]["packageEvent"]>
   composites: {}
 }
@@ -1028,6 +1259,11 @@ export interface PackageEventFieldRefs {
   readonly status: Prisma.FieldRef<"PackageEvent", 'String'>
   readonly actorUserId: Prisma.FieldRef<"PackageEvent", 'String'>
   readonly occurredAt: Prisma.FieldRef<"PackageEvent", 'DateTime'>
+  readonly recordedAt: Prisma.FieldRef<"PackageEvent", 'DateTime'>
+  readonly source: Prisma.FieldRef<"PackageEvent", 'String'>
+  readonly location: Prisma.FieldRef<"PackageEvent", 'String'>
+  readonly remarks: Prisma.FieldRef<"PackageEvent", 'String'>
+  readonly place: Prisma.FieldRef<"PackageEvent", 'BigInt'>
 }
     
 
