@@ -2,7 +2,8 @@ import type { Handlers } from '../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
 import { newId } from '../ids.js';
-import { createCourier, listCouriers, setActivity, updateCourier } from './register.js';
+import { createCourier } from './new-courier.js';
+import { listCouriers, setActivity, updateCourier } from './register.js';
 import { viewCredentials, viewRecord } from './register-view.js';
 
 type Managed = Promise<ReplyOf<'manageCouriers'>>;

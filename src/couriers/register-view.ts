@@ -1,6 +1,6 @@
 import type { components } from '../../generated/contract.js';
 import { formatDateTime } from '../time.js';
-import type { Credentials } from './register.js';
+import type { Credentials } from './new-courier.js';
 import type { RecordRow } from './register-queries.js';
 
 type Schemas = components['schemas'];

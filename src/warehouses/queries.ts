@@ -61,7 +61,7 @@ export function moveMark(db: Db, caller: UserCaller, id: string): Sql {
     returning (select before.id from before) as previous_id`;
 }
 
-/** Rare, and of packages no index knows it: at a million it took a tenth of a second. */
+/** Asked before a deletion alone, which is too rare for an index of packages by warehouse that every intake would pay for. */
 export const isWarehouseUsed = (db: Db, caller: UserCaller, id: string): Sql =>
   sql`select exists (
       select from packages p where ${tenantRows(db, caller, 'p')} and p.warehouse_id = ${id}::uuid
