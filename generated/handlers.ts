@@ -84,6 +84,18 @@ export type Handlers = {
   getCourierSettings: Handler<'getCourierSettings'>;
   /** Change settings, the API key, the webhooks' secret or the logo */
   updateCourierSettings: Handler<'updateCourierSettings'>;
+  /** List couriers */
+  listCouriers: Handler<'listCouriers'>;
+  /** Create, change, deactivate and activate couriers */
+  manageCouriers: Handler<'manageCouriers'>;
+  /** List warehouses */
+  listWarehouses: Handler<'listWarehouses'>;
+  /** Create, change and delete warehouses */
+  manageWarehouses: Handler<'manageWarehouses'>;
+  /** List carriers */
+  listCarriers: Handler<'listCarriers'>;
+  /** Create, rename and delete carriers */
+  manageCarriers: Handler<'manageCarriers'>;
   /** Read the log of webhooks */
   listWebhookDeliveries: Handler<'listWebhookDeliveries'>;
   /** Send webhooks again, or a test */

@@ -53,6 +53,9 @@ const CATALOGUE = {
     http: 400,
     text: 'Nothing is being set up, or not within ten minutes. Start with the action setup.',
   },
+  warehouse_is_primary: { http: 400, text: 'Make another warehouse the primary one first.' },
+  warehouse_in_use: { http: 400, text: 'Packages or manifests name this warehouse. It cannot be deleted.' },
+  carrier_in_use: { http: 400, text: 'Packages name this carrier. It cannot be deleted; rename it instead.' },
   nothing_to_bill: { http: 400, text: 'The courier has no package of this period that is on no bill yet.' },
   bill_too_large: { http: 400, text: 'The bill would be too large. Choose a shorter period.' },
   bill_total_negative: {
@@ -114,6 +117,9 @@ const CATALOGUE = {
     text: 'Another customer of the courier has this user code. Read it from the list, or use another code.',
   },
   duplicate_username: { http: 409, text: 'Another user has this user name. Choose another.' },
+  duplicate_courier_code: { http: 409, text: 'Another courier has this code. Use another one.' },
+  duplicate_warehouse_name: { http: 409, text: 'Another warehouse has this name. Use another one.' },
+  duplicate_carrier_name: { http: 409, text: 'Another carrier has this name. Use another one.' },
   body_too_large: { http: 413, text: 'Send a smaller body.' },
   unsupported_media_type: {
     http: 415,

@@ -7,7 +7,9 @@ import { billHandlers } from './bills/handlers.js';
 import { billManagementHandlers } from './bills/manage-handlers.js';
 import { billDocumentHandlers } from './bills/document-handlers.js';
 import { customerHandlers } from './customers/handlers.js';
+import { carrierHandlers } from './carriers/handlers.js';
 import { courierHandlers } from './couriers/handlers.js';
+import { courierRegisterHandlers } from './couriers/register-handlers.js';
 import { customerUploadHandlers } from './customers/upload-handlers.js';
 import { customerSyncHandlers } from './customers/sync-handlers.js';
 import { customerSearchHandlers } from './customers/search-handlers.js';
@@ -21,6 +23,7 @@ import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
 import { userHandlers } from './users/handlers.js';
+import { warehouseHandlers } from './warehouses/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
@@ -46,6 +49,9 @@ export function makeHandlers(deps: Deps) {
     ...billingAccountHandlers(deps),
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
+    ...courierRegisterHandlers(deps),
+    ...warehouseHandlers(deps),
+    ...carrierHandlers(deps),
     ...webhookHandlers(deps),
     ...auditLogHandlers(deps),
   } satisfies Handlers;

@@ -37,6 +37,8 @@ const SLICES = [
   'packages',
   'manifests',
   'couriers',
+  'warehouses',
+  'carriers',
   'rates',
   'invoices',
   'bills',
@@ -63,6 +65,7 @@ const SHARED_FILES = [
   'turns',
   'csv',
   'threads',
+  'contact',
 ].map((name) => `src/${name}.ts`);
 const isShared = (path: string) =>
   ['http', 'contract', 'db', 'queue', 'outbound', 'metrics'].includes(folderOf(path) ?? '') ||

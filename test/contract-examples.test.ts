@@ -43,6 +43,9 @@ const OTHERWISE: Record<string, number> = {
   'manageTwoFactor enable': 400,
   'manageTwoFactor disable': 400,
   'manageTwoFactor regenerate': 400,
+  // packages name them
+  'manageWarehouses delete': 400,
+  'manageCarriers delete': 400,
   // the demo manifest has packages aboard
   'manageManifest delete_manifest': 400,
   // it stands for one that add_adjustment answered

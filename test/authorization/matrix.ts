@@ -251,6 +251,32 @@ export const MATRIX = {
   listCustomerSyncs: {
     'listCustomerSyncs of a courier':    [ALL,                   ALL,                   ALL],
   },
+  listCouriers: {
+    'listCouriers':                      ['200',                 '403',                 '403'],
+  },
+  manageCouriers: {
+    'create a courier':                  ['200',                 '403',                 '403'],
+    'update a courier':                  ['200 200 404 404 400', S403,                  S403],
+    'deactivate a courier':              ['200 200 404 404 400', S403,                  S403],
+    'activate a courier':                ['200 200 404 404 400', S403,                  S403],
+  },
+  listWarehouses: {
+    'listWarehouses':                    ['200',                 '200',                 '403'],
+  },
+  manageWarehouses: {
+    'create a warehouse':                ['200',                 '403',                 '403'],
+    'update a warehouse':                ['200 200 404 404 400', S403,                  S403],
+    'make_primary':                      ['200 200 404 404 400', S403,                  S403],
+    'delete a warehouse':                ['200 200 404 404 400', S403,                  S403],
+  },
+  listCarriers: {
+    'listCarriers':                      ['200',                 '200',                 '200'],
+  },
+  manageCarriers: {
+    'create a carrier':                  ['200',                 '403',                 '403'],
+    'rename a carrier':                  ['200 200 404 404 400', S403,                  S403],
+    'delete a carrier':                  ['200 200 404 404 400', S403,                  S403],
+  },
   // after those that name a customer by its code: it makes customers with codes of others
   uploadCustomers: {
     // a courier's is not read

@@ -4,6 +4,7 @@ import type { Body } from '../support/contract.js';
 import { plantAuditLog } from '../support/audit.js';
 import { clone } from '../support/couriers.js';
 import { plantDispatch, plantLog } from '../support/deliveries.js';
+import { plantCouriers } from '../support/register.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and which of the records it keeps. */
@@ -149,6 +150,12 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listWebhookDeliveries to': async (_all, owner) => {
     const { day } = await plantLog(owner);
     return { value: day, keeps: (record) => String(record['created_at']).slice(0, 10) <= day };
+  },
+
+  'listCouriers search': () => contains('harb', 'courier_code', 'courier_name', 'company_name'),
+  'listCouriers is_active': async (_all, owner) => {
+    await plantCouriers(owner);
+    return { value: false, keeps: (record) => record['is_active'] === false };
   },
 
   'readEvents courier_id': { isNoFilter: 'says whose events' },

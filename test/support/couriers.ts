@@ -93,7 +93,8 @@ export const malformed = (): Belongings => {
 /** Stores a copy of a row under a new id. Answers the id. */
 export async function clone(
   owner: pg.Pool,
-  table: 'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills',
+  table:
+    'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills' | 'warehouses' | 'carriers',
   sourceId: string,
   changes: Record<string, unknown>,
 ): Promise<string> {
