@@ -70,6 +70,14 @@ const CATALOGUE = {
     http: 409,
     text: 'Another customer of the courier has this user code. Read it from the list, or use another code.',
   },
+  idempotency_key_reused: {
+    http: 409,
+    text: 'This Idempotency-Key came with another request before. Send a new key with a new request.',
+  },
+  idempotency_in_progress: {
+    http: 409,
+    text: 'The first request with this Idempotency-Key is still at work. Send it again after Retry-After.',
+  },
   body_too_large: { http: 413, text: 'Send a smaller body.' },
   unsupported_media_type: {
     http: 415,

@@ -5,8 +5,17 @@ import type { SecretConfig } from '../config.js';
 export type SecretPlace = {
   tenantId: string;
   rowId: string;
-  field: 'totp_secret' | 'api_key' | 'api_token' | 'webhook_secret' | 'webhook_previous_secret';
+  field:
+    | 'totp_secret'
+    | 'api_key'
+    | 'api_token'
+    | 'webhook_secret'
+    | 'webhook_previous_secret'
+    | 'idempotent_answer';
 };
+
+type LookupPurpose =
+  'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request';
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */
@@ -16,7 +25,7 @@ export type Secrets = {
   /** Whether a text was encrypted with the newest key, which encrypts now. */
   isNewest(cipher: string): boolean;
   /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
-  lookupHash(secret: string, purpose: 'api_key' | 'preauth_token' | 'backup_code'): string;
+  lookupHash(secret: string, purpose: LookupPurpose): string;
 };
 
 const NONCE_BYTES = 12;

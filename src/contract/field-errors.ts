@@ -32,6 +32,7 @@ function fieldOf(instancePath: string, keyword: string, params: Params): string 
   if (keyword === 'required') keys.push(String(params['missingProperty']));
   if (keyword === 'discriminator') keys.push(String(params['tag']));
   if (keys.length === 0) return 'body';
+  if (keys[0] === 'idempotency-key') return 'Idempotency-Key';
   return keys.reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`));
 }
 
@@ -61,6 +62,7 @@ function wordsFor(keyword: string, params: Params): string {
 const PATTERNS: Record<string, string> = {
   '\\S': 'must not be blank',
   '^$|^[^\\s@]+@[^\\s@]+$': 'must be an e-mail address',
+  '^[!-~]+$': 'must be of visible ASCII characters',
 };
 
 const FORMATS: Record<string, string> = {
