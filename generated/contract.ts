@@ -1218,7 +1218,7 @@ export interface components {
             code: components["schemas"]["FailureCode"];
             /** @description The fields at fault, one entry a fault. Present where single fields can be named. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description The same value as the header `X-Request-Id`. */
+            /** @description The same value as the header `X-Request-Id`; in an answer with `Idempotency-Replayed`, that of the first request. */
             request_id: string;
             timestamp: components["schemas"]["Timestamp"];
         };

@@ -14,8 +14,7 @@ export type SecretPlace = {
     | 'idempotent_answer';
 };
 
-type LookupPurpose =
-  'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request';
+type LookupPurpose = 'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request';
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */

@@ -120,7 +120,10 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
     const isFile = mediaType !== '' && !/[/+](json|yaml)$/.test(mediaType);
     return Object.entries(declared).flatMap(([name, { required, schema }]) => {
       const text = header(name);
-      if (text === undefined) return required || (isFile && name !== 'Idempotency-Replayed') ? [`the header ${name} is missing`] : [];
+      if (text === undefined)
+        return required || (isFile && name !== 'Idempotency-Replayed')
+          ? [`the header ${name} is missing`]
+          : [];
       const value = schema?.['type'] === 'integer' ? Number(text) : text;
       return schema ? faultsOf(validatorOf(schema), value).map((fault) => `the header ${name} ${fault}`) : [];
     });

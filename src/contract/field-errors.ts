@@ -32,7 +32,6 @@ function fieldOf(instancePath: string, keyword: string, params: Params): string 
   if (keyword === 'required') keys.push(String(params['missingProperty']));
   if (keyword === 'discriminator') keys.push(String(params['tag']));
   if (keys.length === 0) return 'body';
-  if (keys[0] === 'idempotency-key') return 'Idempotency-Key';
   return keys.reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`));
 }
 

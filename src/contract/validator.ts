@@ -1,4 +1,4 @@
-import type { SchemaValidateFunction } from 'ajv';
+import type { SchemaValidateFunction, ValidateFunction } from 'ajv';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
@@ -14,6 +14,7 @@ export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) 
   // contentType: Fastify gives it for a body that has several media types, its type does not say so
   return ({ schema, httpPart, contentType }: FastifyRouteSchemaDef<Schema> & { contentType?: string }) => {
     const validate = ajv.compile(schema);
+    if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
     if (!isText) return validate;
     const read = textReader(schema);
@@ -22,6 +23,16 @@ export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) 
       return validate(value) ? { value } : { error: toError(validate.errors ?? []) };
     };
     return result;
+  };
+}
+
+/** Node has headers in lower case, the contract as they are written; what it does not name is left alone. */
+function headerValidator(schema: Schema, validate: ValidateFunction): FastifyValidationResult {
+  const names = Object.keys((schema['properties'] ?? {}) as Record<string, Schema>);
+  return (headers: Record<string, unknown>) => {
+    const given = names.map((name) => [name, headers[name.toLowerCase()]] as const);
+    const named = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    return validate(named) ? { value: headers } : { error: toError(validate.errors ?? []) };
   };
 }
 

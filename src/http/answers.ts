@@ -30,10 +30,8 @@ export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
   };
 }
 
-export const sendAnswer = (
-  reply: FastifyReply,
-  { statusCode, headers, payload }: Answer,
-): FastifyReply => reply.code(statusCode).headers(headers).send(payload);
+export const sendAnswer = (reply: FastifyReply, { statusCode, headers, payload }: Answer): FastifyReply =>
+  reply.code(statusCode).headers(headers).send(payload);
 
 /** The name is of our own making: plain ASCII without quotes. */
 function fileHeaders({ mediaType, name, headers = {} }: FileReply<string>): Record<string, string> {

@@ -6,7 +6,11 @@ import { flushInScope, raw, readInScope, sql, type Db, type Sql } from '../db/tr
 import { newId } from '../ids.js';
 
 /** A column of secrets. */
-type Column = { table: 'couriers' | 'users' | 'idempotency_keys'; column: string; field: SecretPlace['field'] };
+type Column = {
+  table: 'couriers' | 'users' | 'idempotency_keys';
+  column: string;
+  field: SecretPlace['field'];
+};
 
 const COLUMNS: Column[] = [
   { table: 'couriers', column: 'api_key_cipher', field: 'api_key' },
