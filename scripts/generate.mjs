@@ -40,7 +40,10 @@ async function bundleContract() {
     env: environment,
   });
   const bundle = JSON.parse(await readFile(target, 'utf8'));
-  return addIdempotencyKeys(bundle, parse(await readFile(join(root, 'openapi/common/idempotency.yaml'), 'utf8')));
+  return addIdempotencyKeys(
+    bundle,
+    parse(await readFile(join(root, 'openapi/common/idempotency.yaml'), 'utf8')),
+  );
 }
 
 async function contractTypes(bundle) {
@@ -75,7 +78,9 @@ function operationTable(bundle) {
 }
 
 function takesIdempotencyKey(bundle, { parameters = [] }) {
-  const resolved = parameters.map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter));
+  const resolved = parameters.map((parameter) =>
+    parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter,
+  );
   return resolved.some(({ in: place, name }) => place === 'header' && name === 'Idempotency-Key');
 }
 

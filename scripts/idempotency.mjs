@@ -46,7 +46,9 @@ function withConflict(bundle, responses, { description }, names) {
   const media = own?.content['application/json'];
   const { example } = media ?? {};
   const examples = {
-    ...(example ? { [example.code]: { summary: 'The record exists already', value: example } } : media?.examples),
+    ...(example
+      ? { [example.code]: { summary: 'The record exists already', value: example } }
+      : media?.examples),
     ...Object.fromEntries(names.map((name) => [name, refTo('examples', exampleName(name))])),
   };
   const conflict = {

@@ -4,7 +4,7 @@ import type { Secrets } from '../auth/secrets.js';
 import type { Operation } from '../contract/types.js';
 import { holding, type Closing } from '../db/held.js';
 import { flushInScope, readInScope, type Db, type Rows } from '../db/transaction.js';
-import { Fault } from '../errors.js';
+import { Fault, type FailureCode } from '../errors.js';
 import { newId } from '../ids.js';
 import { JSON_TYPE, type Answer } from './answers.js';
 import { wrapFailure } from './envelope.js';
@@ -37,24 +37,18 @@ export async function answerOnce(attempt: Attempt, work: () => Promise<Answer>):
 type End = { answer: Answer } | { fault: Fault };
 
 async function workOnce(attempt: Attempt, work: () => Promise<Answer>): Promise<End> {
-  let hasBegun = false;
+  const { db, key } = attempt;
   try {
     return await holding<End>(
       {
-        opening: [tryLockKey(attempt.key), findKept(attempt.db, attempt.key)],
-        assertMayWork(answers) {
-          // true from an attempt that a deadlock ended
-          hasBegun = false;
-          assertFirst(answers);
-          hasBegun = true;
-        },
+        opening: [tryLockKey(key), findKept(db, key)],
+        assertMayWork: assertFirst,
         closing: (end) => ('answer' in end ? keep(attempt, end.answer) : undefined),
       },
       (hasWritten) => workToItsEnd(attempt, work, hasWritten),
     );
   } catch (error) {
     if (error instanceof AnsweredMeanwhile) return findMeanwhile(attempt);
-    if (!hasBegun) throw error;
     return keepRefusal(attempt, error);
   }
 }
@@ -91,10 +85,11 @@ async function toWhole(answer: Answer): Promise<Answer> {
     : { ...answer, payload: await buffer(payload) };
 }
 
-/** What would be refused again tomorrow; the rest may be sent again with the same key. */
+/** What the operation itself refuses; the rest may be sent again with the same key. */
 const isKept = ({ code, httpStatus }: Fault): boolean =>
-  code === 'record_forbidden' || KEPT_STATUSES.has(httpStatus);
+  code === 'record_forbidden' || (KEPT_STATUSES.has(httpStatus) && !OF_THE_KEY.has(code));
 const KEPT_STATUSES = new Set([400, 404, 409, 422]);
+const OF_THE_KEY = new Set<FailureCode>(['idempotency_key_reused', 'idempotency_in_progress']);
 
 function toRefusal({ operation, requestId }: Attempt, fault: Fault): Answer {
   const body = wrapFailure(fault, operation, requestId, new Date());
@@ -105,7 +100,7 @@ function toRefusal({ operation, requestId }: Attempt, fault: Fault): Answer {
   };
 }
 
-/** A refusal that undid the transaction is kept by itself. @throws the error where it is none that is kept */
+/** A refusal that undid its transaction, or opened none, is kept by itself. @throws the error where it is none that is kept */
 async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
   // as: what was thrown may be anything, and is looked at in there
   const fault = toFault(error as FastifyError);

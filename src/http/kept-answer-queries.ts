@@ -27,13 +27,17 @@ export const findKept = (db: Db, key: OwnedKey): Sql => sql`
   where ${tenantRows(db, key.caller, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
     and k.key_hash = ${key.keyHash} and k.created_at > now() - ${LIFETIME}`;
 
+/** Not the scope's for a user: what users do to themselves may be written in the system's. */
+const courierOf = ({ caller }: OwnedKey) =>
+  caller.kind === 'user' ? sql`${caller.courierId}::uuid` : sql`app_courier()`;
+
 export type NewlyKept = { id: string; operationId: string; answerCipher: string };
 
 /** Answers one row, or none where an answer is kept already. */
 export const insertKept = (key: OwnedKey, { id, operationId, answerCipher }: NewlyKept): Sql => sql`
   insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
     operation_id, answer_cipher)
-  values (${key.caller.tenantId}::uuid, ${id}::uuid, app_courier(), ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},
+  values (${key.caller.tenantId}::uuid, ${id}::uuid, ${courierOf(key)}, ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},
     ${key.requestHash}, ${operationId}, ${answerCipher})
   on conflict (tenant_id, principal_kind, principal_id, key_hash) do update
     set id = excluded.id, courier_id = excluded.courier_id, request_hash = excluded.request_hash,
