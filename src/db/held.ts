@@ -26,10 +26,19 @@ export type Held = Pick<Bracket<never>, 'opening' | 'assertMayWork'> & {
   closing: Promise<Closing | undefined>;
 };
 
-const current = new AsyncLocalStorage<Held | undefined>();
+/** One store for both: every further one is paid for by each promise of the process. */
+const surroundings = new AsyncLocalStorage<{ held: Held | undefined; isInTransaction: boolean }>();
 
 /** What holds the transaction that is about to be opened; undefined when it is to commit by itself. */
-export const heldNow = (): Held | undefined => current.getStore();
+export const heldNow = (): Held | undefined => surroundings.getStore()?.held;
+
+export const inTransaction = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  surroundings.run({ held: heldNow(), isInTransaction: true }, work);
+
+export const isInTransaction = (): boolean => surroundings.getStore()?.isInTransaction ?? false;
+
+const heldBy = <Result>(held: Held | undefined, work: () => Promise<Result>): Promise<Result> =>
+  surroundings.run({ held, isInTransaction: isInTransaction() }, work);
 
 /**
  * Runs work whose writing transaction is committed only when the whole work has succeeded, together with the bracket.
@@ -52,7 +61,7 @@ export async function holding<Result>(
   const { opening, assertMayWork } = bracket;
   const held: Held = { opening, assertMayWork, isWaiting: false, closing };
   try {
-    const result = await current.run(held, () => work(() => held.isWaiting));
+    const result = await heldBy(held, () => work(() => held.isWaiting));
     if (held.transaction) close(bracket.closing(result));
     await held.transaction;
     return result;
@@ -67,30 +76,30 @@ export async function holding<Result>(
  * Runs work whose transactions commit by themselves, whatever becomes of the request: for what must be noted of a
  * request that fails, such as a wrong password. It must not wait for rows that the request itself has written.
  */
-export const commitApart = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  current.run(undefined, work);
+export const commitApart = <Result>(work: () => Promise<Result>): Promise<Result> => heldBy(undefined, work);
 
 /** Answers what the transaction's work answered, while the transaction itself waits. */
 export function hold<Result>(held: Held, run: (work: Bracketed<Result>) => Promise<void>): Promise<Result> {
   assertNoneHeld(held);
-  return new Promise((resolve, reject) => {
-    const transaction = run(async (tx, work) => {
-      const answers: Rows[] = [];
-      for (const statement of held.opening) answers.push(await tx.query(statement));
-      held.assertMayWork(answers);
-      const result = await work();
-      held.isWaiting = true;
-      resolve(result);
-      const closing = await held.closing;
-      if (closing) closing.assertClosed(await tx.query(closing.statement));
-    });
-    held.transaction = transaction;
-    transaction.catch((error: unknown) => {
-      // undone before its work was done: the work may try again in another
-      if (!held.isWaiting) held.transaction = undefined;
-      reject(error);
-    });
+  let offer: (result: Result) => void = () => undefined;
+  const offered = new Promise<Result>((resolve) => (offer = resolve));
+  const transaction = run(async (tx, work) => {
+    const answers: Rows[] = [];
+    for (const statement of held.opening) answers.push(await tx.query(statement));
+    held.assertMayWork(answers);
+    const result = await work();
+    held.isWaiting = true;
+    offer(result);
+    const closing = await held.closing;
+    if (closing) closing.assertClosed(await tx.query(closing.statement));
   });
+  held.transaction = transaction;
+  transaction.catch(() => {
+    // undone before its work was done: the work may try again in another
+    if (!held.isWaiting) held.transaction = undefined;
+  });
+  // before it has offered anything a transaction ends by failing alone
+  return Promise.race([offered, transaction.then(() => offered)]);
 }
 
 /** Runs work inside a transaction that the caller has entered, with what goes around it. */

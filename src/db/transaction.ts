@@ -1,9 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.js';
 import type { Caller } from '../auth/callers.js';
 import { Fault, type FailureCode } from '../errors.js';
-import { assertNoneHeld, heldNow, hold, type Held } from './held.js';
+import { assertNoneHeld, heldNow, hold, inTransaction, isInTransaction, type Held } from './held.js';
 import { isRetryable } from './violations.js';
 
 export type Db = {
@@ -26,7 +25,6 @@ export type Tx = {
 };
 
 const MAX_ATTEMPTS = 3;
-const inTransaction = new AsyncLocalStorage<true>();
 
 /**
  * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
@@ -59,7 +57,7 @@ async function untilUnbroken<Result>(run: () => Promise<Result>, held?: Held): P
 }
 
 async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
-  return inTransaction.run(true, () =>
+  return inTransaction(() =>
     db.prisma.$transaction(
       async (models) => {
         const tx: Tx = {
@@ -111,7 +109,7 @@ async function onConnection<Result>(
   const client = await db.pool.connect();
   try {
     await client.query('begin');
-    const result = await inTransaction.run(true, async () => {
+    const result = await inTransaction(async () => {
       const tx = toPlainTx(client, caller);
       admit(caller, await tx.query<Admission>(enter(caller)));
       return work(tx, client);
@@ -257,5 +255,5 @@ function nameOf(text: string): string {
 // A second transaction inside the first takes a second connection: under load all requests hold one and
 // wait for another, and the pool starves.
 function refuseNesting(): void {
-  if (inTransaction.getStore()) throw new Error('A transaction was opened inside another.');
+  if (isInTransaction()) throw new Error('A transaction was opened inside another.');
 }

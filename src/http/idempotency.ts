@@ -80,9 +80,14 @@ async function workToItsEnd(
 /** A stream can be read once, and an answer that is kept is read twice. */
 async function toWhole(answer: Answer): Promise<Answer> {
   const { payload } = answer;
-  return typeof payload === 'string' || Buffer.isBuffer(payload)
-    ? answer
-    : { ...answer, payload: await buffer(payload) };
+  if (typeof payload === 'string' || Buffer.isBuffer(payload)) return answer;
+  return { ...answer, payload: await buffer(payload) };
+}
+
+function bytesOf({ payload }: Answer): Buffer {
+  if (typeof payload === 'string') return Buffer.from(payload);
+  if (Buffer.isBuffer(payload)) return payload;
+  throw new Error('A stream cannot be kept.');
 }
 
 /** What the operation itself refuses; the rest may be sent again with the same key. */
@@ -106,7 +111,7 @@ async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
   const fault = toFault(error as FastifyError);
   if (!isKept(fault)) throw error;
   const answer = toRefusal(attempt, fault);
-  if (Buffer.byteLength(String(answer.payload)) > MAX_REFUSAL_BYTES) throw error;
+  if (bytesOf(answer).length > MAX_REFUSAL_BYTES) throw error;
   const [kept] = await flushInScope(attempt.db, attempt.key.caller, [keep(attempt, answer).statement]);
   return kept?.length === 1 ? { answer } : findMeanwhile(attempt);
 }
@@ -116,9 +121,8 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 function keep({ secrets, key, operation }: Attempt, answer: Answer): Closing {
   const id = newId();
-  const { statusCode, headers, payload } = answer;
-  const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
-  const text = JSON.stringify({ statusCode, headers, payload: bytes.toString('base64') });
+  const { statusCode, headers } = answer;
+  const text = JSON.stringify({ statusCode, headers, payload: bytesOf(answer).toString('base64') });
   const answerCipher = secrets.encrypt(text, placeOf(key, id));
   return {
     statement: insertKept(key, { id, operationId: operation.id, answerCipher }),
