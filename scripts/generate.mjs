@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { addIdempotencyKeys } from './idempotency.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -38,7 +39,11 @@ async function bundleContract() {
     cwd: root,
     env: environment,
   });
-  return JSON.parse(await readFile(target, 'utf8'));
+  const bundle = JSON.parse(await readFile(target, 'utf8'));
+  return addIdempotencyKeys(
+    bundle,
+    parse(await readFile(join(root, 'openapi/common/idempotency.yaml'), 'utf8')),
+  );
 }
 
 async function contractTypes(bundle) {
@@ -65,10 +70,18 @@ function operationTable(bundle) {
       .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
       .filter(({ schema }) => schema.default !== undefined)
       .map(({ name }) => name),
+    takesIdempotencyKey: takesIdempotencyKey(bundle, operation),
     statuses: Object.keys(operation.responses).map(Number),
   }));
   const rows = entries.map((entry) => `  ${entry.id}: ${JSON.stringify(entry)},`).join('\n');
   return `${HEADER}export const operations = {\n${rows}\n} as const;\n\nexport type OperationId = keyof typeof operations;\n`;
+}
+
+function takesIdempotencyKey(bundle, { parameters = [] }) {
+  const resolved = parameters.map((parameter) =>
+    parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter,
+  );
+  return resolved.some(({ in: place, name }) => place === 'header' && name === 'Idempotency-Key');
 }
 
 /** The fields of a multipart body that hold a file. */

@@ -55,6 +55,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       outbound: config.outbound,
     }),
     {
+      db,
       tenants: openTenants(db.pool),
       tokens,
       secrets,

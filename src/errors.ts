@@ -120,6 +120,14 @@ const CATALOGUE = {
   duplicate_courier_code: { http: 409, text: 'Another courier has this code. Use another one.' },
   duplicate_warehouse_name: { http: 409, text: 'Another warehouse has this name. Use another one.' },
   duplicate_carrier_name: { http: 409, text: 'Another carrier has this name. Use another one.' },
+  idempotency_key_reused: {
+    http: 409,
+    text: 'This Idempotency-Key came with another request before. Send a new key with a new request.',
+  },
+  idempotency_in_progress: {
+    http: 409,
+    text: 'The first request with this Idempotency-Key is still at work. Send it again after Retry-After.',
+  },
   body_too_large: { http: 413, text: 'Send a smaller body.' },
   unsupported_media_type: {
     http: 415,

@@ -36,6 +36,7 @@ const OLD: Old[] = [
   { table: sql`customer_sync_runs`, where: sql`old.created_at < now() - interval '90 days'` },
   { table: sql`dispatches`, where: sql`old.requested_at < now() - interval '90 days'` },
   { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },
+  { table: sql`idempotency_keys`, where: sql`old.created_at < now() - interval '24 hours'` },
   {
     table: sql`login_throttles`,
     where: sql`old.updated_at < now() - interval '1 day' and coalesce(old.locked_until < now(), true)`,

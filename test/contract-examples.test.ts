@@ -100,7 +100,8 @@ describe('a request that is copied out of the reference works on the demo data',
   test('each query', async () => {
     // those that need a body were sent with it
     for (const id of operationIds.filter((each) => !operationOf(each).bodyRequired)) {
-      if (!describeOperation(id).parameters) continue;
+      const { parameters = [] } = describeOperation(id);
+      if (parameters.every((parameter) => parameter.in === 'header')) continue;
       const reply = await service.call(id, { ...documentedCaller(id, ''), ...addressOf(id) });
       expect([id, reply.status, reply.body['errors']]).toEqual([id, 200, undefined]);
     }

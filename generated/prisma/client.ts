@@ -231,3 +231,9 @@ export type ManifestMail = Prisma.ManifestMailModel
  * One synchronisation of a courier's customers from its own system.
  */
 export type CustomerSyncRun = Prisma.CustomerSyncRunModel
+/**
+ * Model IdempotencyKey
+ * The first answer to a request that came with an Idempotency-Key, written in the transaction of what the request did
+ * (decision 0020). Kept for 24 hours.
+ */
+export type IdempotencyKey = Prisma.IdempotencyKeyModel

@@ -11,8 +11,11 @@ export type SecretPlace = {
     | 'api_key'
     | 'api_token'
     | 'webhook_secret'
-    | 'webhook_previous_secret';
+    | 'webhook_previous_secret'
+    | 'idempotent_answer';
 };
+
+type LookupPurpose = 'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request';
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */
@@ -22,7 +25,7 @@ export type Secrets = {
   /** Whether a text was encrypted with the newest key, which encrypts now. */
   isNewest(cipher: string): boolean;
   /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
-  lookupHash(secret: string, purpose: 'api_key' | 'preauth_token' | 'backup_code'): string;
+  lookupHash(secret: string, purpose: LookupPurpose): string;
   /** A link of the audit log's chain, a keyed hash (HMAC-SHA-256, hex): who can only write to the database forges none. */
   chainHash(previous: string, digest: string): string;
 };

@@ -112,12 +112,18 @@ export function makeReplyJudge(bundle: Bundle): ReplyJudge {
     return validate;
   }
 
-  /** An optional header belongs to the files among a status's answers: they must have it, its JSON need not. */
+  /**
+   * An optional header belongs to the files among a status's answers: they must have it, its JSON need not. Only that an
+   * answer is a repetition is said of any.
+   */
   function headerFaults(declared: Headers, header: Reply['header'], mediaType: string): string[] {
     const isFile = mediaType !== '' && !/[/+](json|yaml)$/.test(mediaType);
     return Object.entries(declared).flatMap(([name, { required, schema }]) => {
       const text = header(name);
-      if (text === undefined) return required || isFile ? [`the header ${name} is missing`] : [];
+      if (text === undefined)
+        return required || (isFile && name !== 'Idempotency-Replayed')
+          ? [`the header ${name} is missing`]
+          : [];
       const value = schema?.['type'] === 'integer' ? Number(text) : text;
       return schema ? faultsOf(validatorOf(schema), value).map((fault) => `the header ${name} ${fault}`) : [];
     });

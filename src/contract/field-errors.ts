@@ -61,6 +61,7 @@ function wordsFor(keyword: string, params: Params): string {
 const PATTERNS: Record<string, string> = {
   '\\S': 'must not be blank',
   '^$|^[^\\s@]+@[^\\s@]+$': 'must be an e-mail address',
+  '^[!-~]+$': 'must be of visible ASCII characters',
 };
 
 const FORMATS: Record<string, string> = {

@@ -1,4 +1,4 @@
-import type { SchemaValidateFunction } from 'ajv';
+import type { SchemaValidateFunction, ValidateFunction } from 'ajv';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
@@ -14,6 +14,7 @@ export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) 
   // contentType: Fastify gives it for a body that has several media types, its type does not say so
   return ({ schema, httpPart, contentType }: FastifyRouteSchemaDef<Schema> & { contentType?: string }) => {
     const validate = ajv.compile(schema);
+    if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
     if (!isText) return validate;
     const read = textReader(schema);
@@ -22,6 +23,17 @@ export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) 
       return validate(value) ? { value } : { error: toError(validate.errors ?? []) };
     };
     return result;
+  };
+}
+
+/** Node has headers in lower case, the contract as they are written. None that it names is required. */
+function headerValidator(schema: Schema, validate: ValidateFunction): FastifyValidationResult {
+  const names = Object.keys(schema['properties'] ?? {}).map((name) => [name, name.toLowerCase()] as const);
+  return (headers: Record<string, unknown>) => {
+    const given = names.filter(([, key]) => headers[key] !== undefined);
+    if (given.length === 0) return true;
+    const named = Object.fromEntries(given.map(([name, key]) => [name, headers[key]]));
+    return validate(named) ? true : { error: toError(validate.errors ?? []) };
   };
 }
 

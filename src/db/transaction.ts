@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.js';
 import type { Caller } from '../auth/callers.js';
 import { Fault, type FailureCode } from '../errors.js';
+import { assertNoneHeld, heldNow, hold, inTransaction, isInTransaction, type Held } from './held.js';
 import { isRetryable } from './violations.js';
 
 export type Db = {
@@ -25,7 +25,6 @@ export type Tx = {
 };
 
 const MAX_ATTEMPTS = 3;
-const inTransaction = new AsyncLocalStorage<true>();
 
 /**
  * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
@@ -38,22 +37,27 @@ export async function inScope<Result>(
   caller: Caller,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  return untilUnbroken(() => runOnce(db, caller, work));
+  refuseNesting();
+  const held = heldNow();
+  if (!held) return untilUnbroken(() => runOnce(db, caller, work));
+  return hold(held, (around) =>
+    untilUnbroken(() => runOnce(db, caller, (tx) => around(tx, () => work(tx))), held),
+  );
 }
 
-async function untilUnbroken<Result>(run: () => Promise<Result>): Promise<Result> {
+async function untilUnbroken<Result>(run: () => Promise<Result>, held?: Held): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isRetryable(error)) throw error;
+      // what the work answered is in use by then
+      if (attempt === MAX_ATTEMPTS || held?.isWaiting || !isRetryable(error)) throw error;
     }
   }
 }
 
 async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
-  refuseNesting();
-  return inTransaction.run(true, () =>
+  return inTransaction(() =>
     db.prisma.$transaction(
       async (models) => {
         const tx: Tx = {
@@ -84,44 +88,68 @@ export async function inLargeScope<Result>(
   caller: Caller,
   timeoutMs: number,
   work: (tx: PlainTx) => Promise<Result>,
-  begin = 'begin',
 ): Promise<Result> {
   refuseNesting();
-  return untilUnbroken(async () => {
-    const client = await db.pool.connect();
-    try {
-      await client.query(begin);
-      const result = await inTransaction.run(true, async () => {
-        const tx = toPlainTx(client, caller);
-        admit(caller, await tx.query<Admission>(enter(caller)));
-        await tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
-        return work(tx);
-      });
-      await client.query('commit');
-      client.release();
-      return result;
-    } catch (error) {
-      // a connection that cannot roll back is not fit for the next request
-      client.release(
-        await client.query('rollback').then(
-          () => false,
-          () => true,
-        ),
-      );
-      throw error;
-    }
-  });
+  const run = <Out>(inside: (tx: PlainTx) => Promise<Out>): Promise<Out> =>
+    onConnection(db, caller, async (tx) => {
+      await limitStatements(tx, timeoutMs);
+      return inside(tx);
+    });
+  const held = heldNow();
+  if (!held) return untilUnbroken(() => run(work));
+  return hold(held, (around) => untilUnbroken(() => run((tx) => around(tx, () => work(tx))), held));
+}
+
+/** A transaction in the caller's scope on a connection alone. */
+async function onConnection<Result>(
+  db: Db,
+  caller: Caller,
+  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
+  begin = 'begin',
+): Promise<Result> {
+  const client = await db.pool.connect();
+  try {
+    await client.query(begin);
+    const result = await inTransaction(async () => {
+      const tx = toPlainTx(client, caller);
+      admit(caller, await tx.query<Admission>(enter(caller)));
+      return work(tx, client);
+    });
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // a connection that cannot roll back is not fit for the next request
+    client.release(
+      await client.query('rollback').then(
+        () => false,
+        () => true,
+      ),
+    );
+    throw error;
+  }
 }
 
 const SNAPSHOT = 'begin isolation level repeatable read, read only';
 
 /** Reads what is too much for one answer part by part, all parts seeing the database as it was at one moment. */
-export const readPartsInScope = <Result>(
+export async function readPartsInScope<Result>(
   db: Db,
   caller: Caller,
   timeoutMs: number,
   work: (tx: PlainTx) => Promise<Result>,
-): Promise<Result> => inLargeScope(db, caller, timeoutMs, work, SNAPSHOT);
+): Promise<Result> {
+  refuseNesting();
+  assertNoneHeld(heldNow());
+  const readParts = async (tx: PlainTx) => {
+    await limitStatements(tx, timeoutMs);
+    return work(tx);
+  };
+  return untilUnbroken(() => onConnection(db, caller, readParts, SNAPSHOT));
+}
+
+const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<number> =>
+  tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
 
 const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
   caller,
@@ -135,8 +163,10 @@ const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
  *
  * @throws Fault as inScope does
  */
-export const readInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
-  flush(db, caller, SNAPSHOT, statements);
+export async function readInScope(db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> {
+  assertNoneHeld(heldNow());
+  return flush(db, caller, SNAPSHOT, statements);
+}
 
 /**
  * Sends `statements` as one transaction in the caller's scope, in one flush, and answers their rows. A caller
@@ -145,11 +175,25 @@ export const readInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<
  * @throws Fault as inScope does
  */
 export const flushInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
-  flush(db, caller, 'begin', statements);
+  flushWrites(db, caller, statements, toQuery);
 
 /** As flushInScope, for statements whose text is always the same: they are prepared. */
 export const flushPrepared = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
-  flush(db, caller, 'begin', statements, toPrepared);
+  flushWrites(db, caller, statements, toPrepared);
+
+async function flushWrites(
+  db: Db,
+  caller: Caller,
+  statements: Sql[],
+  prepare: (statement: Sql) => object,
+): Promise<Rows[]> {
+  const held = heldNow();
+  if (!held) return flush(db, caller, 'begin', statements, prepare);
+  refuseNesting();
+  return hold(held, (around) =>
+    onConnection(db, caller, (tx, client) => around(tx, () => sendTogether(client, statements.map(prepare)))),
+  );
+}
 
 async function flush(
   db: Db,
@@ -161,22 +205,24 @@ async function flush(
   refuseNesting();
   const client = await db.pool.connect();
   try {
-    const sent = [begin, toPrepared(enter(caller)), ...statements.map(prepare), 'commit'].map((query) =>
-      // as: pg takes text or a query object alike, its overloads do not
-      client.query<Record<string, unknown>>(query as string),
-    );
-    const settled = await Promise.allSettled(sent);
-    const failed = settled.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
-    const [, entered, ...rest] = settled.map((result) =>
-      result.status === 'fulfilled' ? result.value.rows : [],
-    );
+    const queries = [begin, toPrepared(enter(caller)), ...statements.map(prepare), 'commit'];
+    const [, entered, ...rest] = await sendTogether(client, queries);
     // as: the shape that enter() selects
     admit(caller, (entered ?? []) as Admission[]);
     return rest.slice(0, -1);
   } finally {
     client.release();
   }
+}
+
+/** Sends queries without waiting for each other's answers. @throws what the first that failed did */
+async function sendTogether(client: pg.PoolClient, queries: (string | object)[]): Promise<Rows[]> {
+  // as: pg takes text or a query object alike, its overloads do not
+  const sent = queries.map((query) => client.query<Record<string, unknown>>(query as string));
+  const settled = await Promise.allSettled(sent);
+  const failed = settled.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  return settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
 }
 
 export type Rows = Record<string, unknown>[];
@@ -231,5 +277,5 @@ function nameOf(text: string): string {
 // A second transaction inside the first takes a second connection: under load all requests hold one and
 // wait for another, and the pool starves.
 function refuseNesting(): void {
-  if (inTransaction.getStore()) throw new Error('A transaction was opened inside another.');
+  if (isInTransaction()) throw new Error('A transaction was opened inside another.');
 }

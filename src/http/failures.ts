@@ -38,7 +38,8 @@ export function sendFault(fault: Fault, request: FastifyRequest, reply: FastifyR
   return reply.code(fault.httpStatus).send(wrapFailure(fault, request.operation, request.id, new Date()));
 }
 
-function toFault(error: FastifyError): Fault {
+/** What an error means to the caller; `internal_error` where it is nobody's fault but ours. */
+export function toFault(error: FastifyError): Fault {
   if (error instanceof Fault) return error;
   if (error.validation) return validationFault(error.validation);
   const code = FRAMEWORK_CODES[error.code];

@@ -6,6 +6,7 @@ import type { Tokens } from '../auth/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { formBytesOf, MULTIPART, readForm } from './forms.js';
+import { readRepeatable } from './repeatable.js';
 import type { RequestLimit } from './request-limit.js';
 import { JSON_BODY_BYTES } from './server.js';
 import type { Tenants } from './tenants.js';
@@ -49,16 +50,18 @@ export function guardBeforeBody(operation: Operation, parts: GuardParts) {
 }
 
 /** Refuses what the router would hand over unchecked: a missing body, broken escapes, unstorable text. */
-export function guardBeforeValidation(operation: Operation) {
+export function guardBeforeValidation(operation: Operation, { secrets }: Pick<GuardParts, 'secrets'>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
-    if (operation.mediaTypes.length === 0) return;
-    if (request.isMultipart()) request.body = await readForm(request, reply, operation);
-    if (request.body !== undefined) return;
-    if (operation.bodyRequired) throw new Fault('body_required', bodyWanted(operation));
-    // an absent optional body is an empty one, so that its defaults are filled in
-    request.body = {};
+    if (operation.mediaTypes.length > 0) {
+      if (request.isMultipart()) request.body = await readForm(request, reply, operation);
+      if (request.body === undefined && operation.bodyRequired)
+        throw new Fault('body_required', bodyWanted(operation));
+      // an absent optional body is an empty one, so that its defaults are filled in
+      if (request.body === undefined) request.body = {};
+    }
+    if (operation.takesIdempotencyKey) request.repeatable = await readRepeatable(request, operation, secrets);
   };
 }
 

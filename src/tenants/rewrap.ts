@@ -6,7 +6,11 @@ import { flushInScope, raw, readInScope, sql, type Db, type Sql } from '../db/tr
 import { newId } from '../ids.js';
 
 /** A column of secrets. */
-type Column = { table: 'couriers' | 'users'; column: string; field: SecretPlace['field'] };
+type Column = {
+  table: 'couriers' | 'users' | 'idempotency_keys';
+  column: string;
+  field: SecretPlace['field'];
+};
 
 const COLUMNS: Column[] = [
   { table: 'couriers', column: 'api_key_cipher', field: 'api_key' },
@@ -15,6 +19,7 @@ const COLUMNS: Column[] = [
   { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
   { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
+  { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer' },
 ];
 
 const BATCH_ROWS = 500;

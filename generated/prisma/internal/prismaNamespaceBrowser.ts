@@ -87,7 +87,8 @@ export const ModelName = {
   WebhookEndpoint: 'WebhookEndpoint',
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
-  CustomerSyncRun: 'CustomerSyncRun'
+  CustomerSyncRun: 'CustomerSyncRun',
+  IdempotencyKey: 'IdempotencyKey'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -666,6 +667,22 @@ export const CustomerSyncRunScalarFieldEnum = {
 } as const
 
 export type CustomerSyncRunScalarFieldEnum = (typeof CustomerSyncRunScalarFieldEnum)[keyof typeof CustomerSyncRunScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  keyHash: 'keyHash',
+  requestHash: 'requestHash',
+  operationId: 'operationId',
+  answerCipher: 'answerCipher',
+  createdAt: 'createdAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
 
 
 export const SortOrder = {
