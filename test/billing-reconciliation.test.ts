@@ -398,6 +398,37 @@ test('a period of 366 days is accepted, also where a year has 365', async () => 
     expect((await reconcile({ from, to })).status).toBe(200);
 });
 
+test('what is drafted, adjusted, published and paid by the API ties, and is on the statement', async () => {
+  const courierId = await newCourier();
+  for (const weight of ['10', '10.001', '50']) await receive(courierId, weight);
+  const manage = async (body: object) => {
+    const reply = await service.call('manageCourierBills', { as: 'manager', body });
+    expect(reply.body).toMatchObject({ status: 'success' });
+    return reply.body['data'];
+  };
+  const { bill_id } = await manage({
+    ...{ action: 'create_draft', courier_id: courierId, start_date: MAY.from, end_date: MAY.to },
+    ...{ service_type: 'Air', tax_rate: 7.125 },
+  });
+  await manage({ action: 'add_adjustment', bill_id, description: 'Storage', amount: 1.01 });
+  const published = await manage({ action: 'publish', bill_id });
+  const pay = (amount: number) => manage({ action: 'record_payment', bill_id, amount, method: 'cash' });
+  const { payment_id } = await pay(5);
+  await manage({ action: 'void_payment', payment_id, reason: 'Twice' });
+  await pay(published.total_amount - 0.01);
+
+  const reconciled = (await reconcile({ courier_id: courierId, ...MAY })).body;
+  expect(reconciled['message']).toBe('3 packages, 0 with a reason to look at them. Everything ties.');
+  expect(reconciled['data'].summary.published).toEqual({ packages: 3, weight: 70.001, fees: 30 });
+  const query = { courier_id: courierId, ...lastYear() };
+  const { data } = (await service.call('courierStatement', { as: 'admin', query })).body;
+  expect(data.movements.map(({ kind }: { kind: string }) => kind)).toEqual([
+    ...['bill', 'payment', 'payment_voided', 'payment'],
+  ]);
+  // 31.01 and 7.125 % of it, which is 2.2094625
+  expect([data.billed, data.closing_balance, data.ageing.days_0_30]).toEqual([33.22, 0.01, 0.01]);
+});
+
 // The last: it takes away what keeps the two from ever happening.
 test('a package on two bills, and a total that is no sum, would be told', async () => {
   await service.owner.query('drop index bill_lines_tenant_id_package_id_key');
