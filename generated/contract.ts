@@ -530,7 +530,7 @@ export interface paths {
         put?: never;
         /**
          * Record what happened to packages
-         * @description For staff. Says of a package, or of up to 10,000 at once, that it is on its way, held, lost, returned or delivered. The
+         * @description For staff. Says of a package, or of up to 1,000 at once, that it is on its way, held, lost, returned or delivered. The
          *     courier is told by the webhook `package.status_changed`, and the event stands in the package's history
          *     (`PackageEvents.php`). All or nothing: if one package cannot take the event, none is changed and `errors` names each
          *     that cannot.
