@@ -255,6 +255,9 @@ export interface paths {
          *     call answers 401. Five wrong passwords in a row for one user name lock it for 15 minutes (429), whether or not
          *     there is such a user. A disabled account is told so (403) only after the right password.
          *
+         *     Where `data.user.must_change_password` is true, the password was a one-time password: ask the user for a new one and
+         *     send it to `ChangePassword.php`, before anything else. After 7 days a one-time password is a wrong one.
+         *
          *     ```php
          *     $body = json_decode($response, true);
          *     if ($body['status'] === '2fa_required') {
@@ -264,6 +267,105 @@ export interface paths {
          *     ```
          */
         post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ManageUsers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description For administrators: one page of the users of this instance, couriers' users among them. Filters combine with AND. Users that are
+         *     equal in the field sorted by follow in the order of their identifiers.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create, change, disable or reset a user
+         * @description For administrators. `action` says what to do.
+         *
+         *     - `create` makes a user and answers with its one-time password, which is shown this once and lasts 7 days. The user logs in with
+         *       it, and must then choose a password with `ChangePassword.php`; until then nothing else works.
+         *     - `update` changes the name to show.
+         *     - `change_role` gives another role. The role `courier` needs a `courier_id`; every other role has none.
+         *     - `disable` and `enable`.
+         *     - `reset_password` puts a new one-time password in the place of the password, and ends the lock that wrong passwords have
+         *       caused. The second factor stays.
+         *     - `reset_two_factor` turns the second factor off and deletes the backup codes, for a user who has lost both.
+         *
+         *     All but `update` end the user's access tokens: its next call is 401, on every server of the instance. What is already as
+         *     asked for stays as it is, and ends nothing.
+         *
+         *     One enabled administrator always remains: of two who remove each other at once, one stays, and the other is told
+         *     `last_admin`. Your own password and second factor are changed with `ChangePassword.php` and `TwoFactor.php`, which ask for the
+         *     password; here they are refused (`own_account`).
+         */
+        post: operations["manageUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ChangePassword.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change your own password
+         * @description For every user, about itself. It is also the one operation that a user with a one-time password may call.
+         *
+         *     The answer is like that of `login`, with a fresh access token: the tokens before it no longer work, here and on every other
+         *     device. Five wrong passwords in a row lock the user name for 15 minutes (429), here and at `login` together.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/TwoFactor.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How your second factor stands
+         * @description For every user, about itself.
+         */
+        get: operations["getTwoFactor"];
+        put?: never;
+        /**
+         * Set up, turn on or turn off your second factor
+         * @description For every user, about itself. `action` says what to do.
+         *
+         *     - `setup` makes a secret. Show `qr_code` for the user's authenticator to scan, or `secret` for typing. Nothing has changed yet;
+         *       within 10 minutes `enable` must follow. A further `setup` replaces the secret.
+         *     - `enable` takes the code that the authenticator shows now, and turns the second factor on. The answer holds ten backup codes,
+         *       shown this once. Of two calls with one code, at most one succeeds.
+         *     - `disable` turns it off and deletes the backup codes.
+         *     - `regenerate_backup_codes` replaces all ten.
+         *
+         *     `enable` and `disable` end the user's access tokens; the answer holds a fresh one. Five wrong codes in a row lock the user's
+         *     codes for 15 minutes (429), here and at `login` together, and so do five wrong passwords. A user who has lost the
+         *     authenticator and the backup codes needs an administrator (`ManageUsers.php`, `reset_two_factor`).
+         */
+        post: operations["manageTwoFactor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -712,7 +814,7 @@ export interface paths {
          *     step or going back is refused with 400 `manifest_invalid_transition`. Naming the status that it already has changes
          *     nothing. Of two callers who move it at once, one does it. Every step sends an e-mail to the couriers that
          *     have packages aboard; if a mail cannot be delivered, your answer is still a success. `shipped` ships the packages,
-         *     `completed` delivers them.
+         *     `completed` delivers them; one that staff have put on hold, lost or returned (`RecordPackageEvent.php`) stays so.
          *
          *     **Packages.** They can be changed in `draft` and `ready` only (otherwise 400 `manifest_closed`), and all of them are
          *     changed or none. A package is on one manifest at most: 400 `packages_not_assignable` names in `errors` each package
@@ -1172,6 +1274,160 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ManageCouriers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List couriers
+         * @description For administrators and managers: the couriers that the warehouse works for, a page at a time. Filters combine with AND.
+         *     No secret is in the list; a courier's key and token are in its settings, see *CourierSettingsAPI*.
+         *
+         *     ```php
+         *     $couriers = $get('/api/ManageCouriers.php?' . http_build_query(['is_active' => 'true', 'limit' => 500]));
+         *     ```
+         */
+        get: operations["listCouriers"];
+        put?: never;
+        /**
+         * Create, change, deactivate and activate couriers
+         * @description For administrators and managers. `action` chooses what happens. `data` is the courier as it then is; the answer to
+         *     `create` also has `api_key` and `login`.
+         *
+         *     | `action` | What it does |
+         *     |---|---|
+         *     | `create` | A new courier with its API key and its first user. |
+         *     | `update` | Changes the fields that you send; the others stay as they are. |
+         *     | `deactivate` | Stops the courier, its key and its users at once. |
+         *     | `activate` | Lets it go on. |
+         *
+         *     **A new courier.** `courier_code` cannot be changed later. It gets an API key, as `regenerate_key` of
+         *     *CourierSettingsAPI* makes one, and a user of the role `courier` with a one-time password, valid for 7 days and to be changed at the first
+         *     login. Both are shown in this answer and not again: hand them on by a way that you trust. The courier
+         *     sets its webhook addresses itself, and is billed by the default rates until it gets its own, see *GetCourierRates*.
+         *
+         *     **Deactivating.** From then on the key is refused with 403 `key_invalid` and every call of its users with 403
+         *     `account_disabled`, whatever server of ours they reach and however new their token is. The courier gets no webhooks and no
+         *     mail, and its customers are not synchronised. Webhooks that wait are given up when their time comes. Its
+         *     records stay: packages that arrive for it are received, shown to staff, shipped and billed, and
+         *     what happens to them goes on being recorded as events. After `activate` key, users and tokens work as before;
+         *     `recover_since` of *WebhookDeliveries* sends what the webhooks missed.
+         *
+         *     What is that way already changes nothing and is no error, so that a call whose answer was lost can be
+         *     repeated; only `create` answers 409 then. Every change is on the audit trail, without secrets.
+         *
+         *     ```php
+         *     $new = $post('/api/ManageCouriers.php', [
+         *         'action' => 'create',
+         *         'courier_code' => 'BLU',
+         *         'courier_name' => 'Blue Mountain Express',
+         *         'house_color' => '#2B5FA8',
+         *         'login' => ['username' => 'blue.mountain', 'full_name' => 'Keisha Morgan'],
+         *     ]);
+         *     ```
+         */
+        post: operations["manageCouriers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ManageWarehouses.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List warehouses
+         * @description For staff: the warehouses, the primary one first and the others by their names. The primary warehouse is the one
+         *     that an intake or a manifest belongs to where none is named, and the one whose name and address stand on previews and
+         *     bills.
+         *
+         *     ```php
+         *     $warehouses = $get('/api/ManageWarehouses.php');
+         *     ```
+         */
+        get: operations["listWarehouses"];
+        put?: never;
+        /**
+         * Create, change and delete warehouses
+         * @description For administrators and managers. `action` chooses what happens. `data` is the warehouse as it then is, or, once deleted,
+         *     as it was.
+         *
+         *     | `action` | What it does |
+         *     |---|---|
+         *     | `create` | A new warehouse. The first one is primary. |
+         *     | `update` | Changes the fields that you send; the others stay as they are. |
+         *     | `make_primary` | Makes this warehouse the primary one instead of the one before. |
+         *     | `delete` | Deletes a warehouse that nothing uses. |
+         *
+         *     Who has warehouses has one primary one, always: it cannot be deleted (400 `warehouse_is_primary`) before another one is made
+         *     primary. Nor can one that a package or a manifest names (400 `warehouse_in_use`). Of two names that differ in upper and
+         *     lower case or in blanks around them only, the second is taken already: 409 `duplicate_warehouse_name`.
+         *
+         *     `update` and `make_primary` of what is that way already change nothing and are no error. Every change is on the audit trail.
+         *
+         *     ```php
+         *     $post('/api/ManageWarehouses.php', ['action' => 'make_primary', 'warehouse_id' => $warehouseId]);
+         *     ```
+         */
+        post: operations["manageWarehouses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ManageCarriers.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List carriers
+         * @description For everybody, because `carrierID` of *RetrievePackages* and `carrier_id` of *ReceivePackage* name one: who brings parcels
+         *     to the warehouse, by name.
+         *
+         *     ```php
+         *     $carriers = $get('/api/ManageCarriers.php?limit=500');
+         *     ```
+         */
+        get: operations["listCarriers"];
+        put?: never;
+        /**
+         * Create, rename and delete carriers
+         * @description For administrators and managers. `action` chooses what happens. `data` is the carrier as it then is, or, once deleted, as it
+         *     was.
+         *
+         *     | `action` | What it does |
+         *     |---|---|
+         *     | `create` | A new carrier. |
+         *     | `rename` | Gives it another name, on the packages that it brought too. |
+         *     | `delete` | Deletes a carrier that no package names; otherwise 400 `carrier_in_use`. |
+         *
+         *     Of two names that differ in upper and lower case or in blanks around them only, the second is taken already: 409
+         *     `duplicate_carrier_name`. Renaming a carrier to the name that it has changes nothing and is no error. Every change
+         *     is on the audit trail.
+         *
+         *     ```php
+         *     $post('/api/ManageCarriers.php', ['action' => 'create', 'name' => 'Purolator']);
+         *     ```
+         */
+        post: operations["manageCarriers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/WebhookDeliveries.php": {
         parameters: {
             query?: never;
@@ -1588,13 +1844,13 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
-         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found` |
+         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
-         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it |
+         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it; `duplicate_username` another user has this user name; `duplicate_courier_code` another courier has this code; `duplicate_warehouse_name` another warehouse has this name; `duplicate_carrier_name` another carrier has this name |
          *     | 413 | `body_too_large` |
          *     | 415 | `unsupported_media_type` |
          *     | 422 | `credentials_required` user name or password absent or blank |
@@ -1604,7 +1860,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -1899,6 +2155,8 @@ export interface components {
             courier_code: string | null;
             /** @description Whether the user logs in with a second factor. */
             two_factor_enabled: boolean;
+            /** @description Whether the password is a one-time password. If so, the token is good for `POST /api/ChangePassword.php` alone. */
+            must_change_password: boolean;
         };
         LoginResult: {
             /** @description The JWT for `Authorization`, valid for 8 hours. */
@@ -1927,6 +2185,240 @@ export interface components {
                 preauth_token: string;
             };
             timestamp: components["schemas"]["Timestamp"];
+        };
+        /** @description A user as an administrator sees it. */
+        ManagedUser: {
+            user_id: components["schemas"]["Uuid"];
+            /** @description The login name. */
+            username: string;
+            /** @description The name to show. */
+            full_name: string;
+            role: components["schemas"]["Role"];
+            /**
+             * Format: uuid
+             * @description The user's courier account; null for every other role.
+             */
+            courier_id: string | null;
+            /** @description That courier's code; null for every other role. */
+            courier_code: string | null;
+            /** @description Whether the user may log in. */
+            is_active: boolean;
+            /** @description Whether the user logs in with a second factor. */
+            two_factor_enabled: boolean;
+            /** @description Whether the password is a one-time password that the user has not changed yet. */
+            must_change_password: boolean;
+            /** @description When the one-time password stops to work; null where there is none. */
+            password_expires_at: components["schemas"]["DateTime"] | null;
+            created_at: components["schemas"]["DateTime"];
+            updated_at: components["schemas"]["DateTime"];
+        };
+        ManagedUserPage: components["schemas"]["Success"] & {
+            /** @description The users of this page. */
+            data: components["schemas"]["ManagedUser"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description The name to show, not blank. */
+        FullName: string;
+        /**
+         * Format: uuid
+         * @description The courier account. Needed for the role `courier`, and refused for every other.
+         */
+        CourierOfRole: string;
+        /** @description Makes a user with a one-time password. */
+        UserCreation: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
+            username: string;
+            full_name: components["schemas"]["FullName"];
+            role: components["schemas"]["Role"];
+            courier_id?: components["schemas"]["CourierOfRole"];
+        };
+        /** @description Changes the name to show. */
+        UserUpdate: {
+            /**
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            user_id: components["schemas"]["Uuid"];
+            full_name: components["schemas"]["FullName"];
+        };
+        /** @description Gives the user another role, or another courier. */
+        UserRoleChange: {
+            /**
+             * @description Always `change_role`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "change_role";
+            user_id: components["schemas"]["Uuid"];
+            role: components["schemas"]["Role"];
+            courier_id?: components["schemas"]["CourierOfRole"];
+        };
+        /** @description Keeps the user from logging in, and ends its tokens. */
+        UserDisabling: {
+            /**
+             * @description Always `disable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "disable";
+            user_id: components["schemas"]["Uuid"];
+        };
+        /** @description Lets a disabled user log in again. */
+        UserEnabling: {
+            /**
+             * @description Always `enable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "enable";
+            user_id: components["schemas"]["Uuid"];
+        };
+        /** @description Puts a one-time password in the place of the user's. */
+        UserPasswordReset: {
+            /**
+             * @description Always `reset_password`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reset_password";
+            user_id: components["schemas"]["Uuid"];
+        };
+        /** @description Turns the second factor of a user off who has lost it. */
+        UserTwoFactorReset: {
+            /**
+             * @description Always `reset_two_factor`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reset_two_factor";
+            user_id: components["schemas"]["Uuid"];
+        };
+        OneTimePasswordResult: components["schemas"]["Success"] & {
+            data: {
+                user_id: components["schemas"]["Uuid"];
+                /** @description The login name, in lower case. */
+                username: string;
+                /** @description Shown this once. Hand it to the user, who must change it at the first login. */
+                one_time_password: string;
+                password_expires_at: components["schemas"]["DateTime"];
+            };
+        };
+        ManagedUserResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ManagedUser"];
+        };
+        PasswordChange: {
+            /**
+             * Format: password
+             * @description The password that the user logs in with, which may be a one-time password.
+             */
+            current_password: string;
+            /**
+             * Format: password
+             * @description 12 characters or more, and at most 72 bytes in UTF-8. Any character is allowed. Refused are the common passwords of a published list, also with digits or signs put around them, the repetition of a shorter text, the user's own user name or full name, and the current password.
+             */
+            new_password: string;
+        };
+        PasswordChanged: components["schemas"]["Success"] & {
+            data: components["schemas"]["LoginResult"];
+        };
+        TwoFactorStatus: components["schemas"]["Success"] & {
+            data: {
+                /** @description Whether the user logs in with a second factor. */
+                enabled: boolean;
+                /** @description Backup codes that have not been used. */
+                backup_codes_left: number;
+                /** @description Until when a set-up that was begun can be finished; null where none is pending. */
+                setup_expires_at: components["schemas"]["DateTime"] | null;
+            };
+        };
+        /**
+         * Format: password
+         * @description The user's password, asked for again.
+         */
+        Password: string;
+        /** @description Begins a set-up. */
+        TwoFactorSetup: {
+            /**
+             * @description Always `setup`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "setup";
+            password: components["schemas"]["Password"];
+        };
+        /** @description Finishes a set-up. */
+        TwoFactorEnabling: {
+            /**
+             * @description Always `enable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "enable";
+            /** @description The six digits that the authenticator shows. Anything else is a wrong code. */
+            code: string;
+        };
+        /** @description Turns the second factor off. */
+        TwoFactorDisabling: {
+            /**
+             * @description Always `disable`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "disable";
+            password: components["schemas"]["Password"];
+            /** @description The six digits of the authenticator, or an unused backup code of the form `XXXX-XXXX`. */
+            code: string;
+        };
+        /** @description Makes ten new backup codes; the ones before no longer work. */
+        BackupCodesRegeneration: {
+            /**
+             * @description Always `regenerate_backup_codes`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "regenerate_backup_codes";
+            password: components["schemas"]["Password"];
+            /** @description The six digits of the authenticator. */
+            code: string;
+        };
+        TwoFactorBegun: components["schemas"]["Success"] & {
+            data: {
+                /** @description The secret in base 32, for typing into an authenticator. */
+                secret: string;
+                /** @description The same with everything that an authenticator needs to know (SHA1, 6 digits, 30 seconds). */
+                otpauth_uri: string;
+                /** @description The URI as a QR code, a PNG picture in a data URI. Put it into the `src` of an image. */
+                qr_code: string;
+                setup_expires_at: components["schemas"]["DateTime"];
+            };
+        };
+        /** @description Each is a second factor once, in the place of the authenticator. Shown this once. */
+        BackupCodes: string[];
+        TwoFactorEnabled: components["schemas"]["Success"] & {
+            data: {
+                /** @description The JWT for `Authorization`, valid for 8 hours. The tokens before it no longer work. */
+                access_token: string;
+                /**
+                 * @description Always `Bearer`.
+                 * @constant
+                 */
+                token_type: "Bearer";
+                backup_codes: components["schemas"]["BackupCodes"];
+            };
+        };
+        AccessToken: {
+            /** @description The JWT for `Authorization`, valid for 8 hours. The tokens before it no longer work. */
+            access_token: string;
+            /**
+             * @description Always `Bearer`.
+             * @constant
+             */
+            token_type: "Bearer";
+        };
+        TwoFactorDisabled: components["schemas"]["Success"] & {
+            data: components["schemas"]["AccessToken"];
+        };
+        BackupCodesRegenerated: components["schemas"]["Success"] & {
+            data: {
+                backup_codes: components["schemas"]["BackupCodes"];
+            };
         };
         /** @description A package on the warehouse's scale. */
         PackageIntake: {
@@ -3455,6 +3947,283 @@ export interface components {
                 path: string;
             };
         };
+        /** @description A courier as the warehouse sees it. What has not been set is `null`; no secret is among it. */
+        CourierRecord: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Short code. It never changes. */
+            courier_code: string;
+            /** @description Display name. */
+            courier_name: string;
+            /** @description Legal name. */
+            company_name: string | null;
+            /** @description Contact address. */
+            email: string | null;
+            /** @description Telephone number. */
+            phone_number1: string | null;
+            /** @description Second telephone number. */
+            phone_number2: string | null;
+            /** @description First line of the address. */
+            address1: string | null;
+            /** @description Second line of the address. */
+            address2: string | null;
+            /** @description City or town. */
+            city_town: string | null;
+            /** @description Parish or province. */
+            parish_province: string | null;
+            /** @description The courier's colour, `#RRGGBB`. */
+            house_color: string | null;
+            /** @description Whether its key and its users are let in. */
+            is_active: boolean;
+            /** @description Whether it has an API key. */
+            has_api_key: boolean;
+            /** @description Whether it is billed by the default tiers, having none of its own. */
+            uses_global_rates: boolean;
+            /** @description Its users, disabled ones too. */
+            user_count: number;
+            /** @description Its customers, inactive ones too. */
+            customer_count: number;
+            created_at: components["schemas"]["DateTime"];
+        };
+        /** @description The courier's first user. */
+        NewCourierLogin: {
+            /** @description The login name, unique on the instance. Lower-case letters, digits, `.`, `_`, `@` and `-`, beginning with a letter or digit. */
+            username: string;
+            /** @description The name to show. */
+            full_name: string;
+        };
+        CreateCourierAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /** @description 2 to 10 upper-case letters and digits, unique on the instance. It cannot be changed later. */
+            courier_code: string;
+            /** @description Display name. */
+            courier_name: string;
+            /** @description The courier's colour, `#RRGGBB`. */
+            house_color: string;
+            /** @description Legal name. */
+            company_name?: string;
+            /** @description Contact address, for example `desk@blue-mountain.example`. */
+            email?: string;
+            /** @description Telephone number. */
+            phone_number1?: string;
+            /** @description Second telephone number. */
+            phone_number2?: string;
+            /** @description First line of the address. */
+            address1?: string;
+            /** @description Second line of the address. */
+            address2?: string;
+            /** @description City or town. */
+            city_town?: string;
+            /** @description Parish or province. */
+            parish_province?: string;
+            login: components["schemas"]["NewCourierLogin"];
+        };
+        /** @description Any of the profile's fields; those that you leave out stay as they are. A blank text clears its field, except `courier_name`, which must not be blank. */
+        UpdateCourierAction: {
+            /**
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            /**
+             * Format: uuid
+             * @description The courier.
+             */
+            courier_id: string;
+            /** @description Display name. */
+            courier_name?: string;
+            /** @description The courier's colour, `#RRGGBB`. */
+            house_color?: string;
+            /** @description Legal name. */
+            company_name?: string;
+            /** @description Contact address, for example `desk@blue-mountain.example`. */
+            email?: string;
+            /** @description Telephone number. */
+            phone_number1?: string;
+            /** @description Second telephone number. */
+            phone_number2?: string;
+            /** @description First line of the address. */
+            address1?: string;
+            /** @description Second line of the address. */
+            address2?: string;
+            /** @description City or town. */
+            city_town?: string;
+            /** @description Parish or province. */
+            parish_province?: string;
+        };
+        DeactivateCourierAction: {
+            /**
+             * @description Always `deactivate`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "deactivate";
+            /**
+             * Format: uuid
+             * @description The courier.
+             */
+            courier_id: string;
+        };
+        ActivateCourierAction: {
+            /**
+             * @description Always `activate`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "activate";
+            /**
+             * Format: uuid
+             * @description The courier.
+             */
+            courier_id: string;
+        };
+        /** @description The courier's first user, of the role `courier`. Only `create`. */
+        CourierLogin: {
+            user_id: components["schemas"]["Uuid"];
+            /** @description The login name. */
+            username: string;
+            /** @description The name to show. */
+            full_name: string;
+            /** @description What to log in with the first time, hyphens and all; it has to be changed then. Not shown again. */
+            one_time_password: string;
+            /** @description Until when the password lets the user in. */
+            password_expires_at: components["schemas"]["DateTime"];
+        };
+        /** @description The courier as it is after the action. */
+        CourierOperationResult: components["schemas"]["CourierRecord"] & {
+            /** @description The key with which the courier submits pre-alerts. Only `create`. */
+            api_key?: string;
+            login?: components["schemas"]["CourierLogin"];
+        };
+        /** @description A warehouse. What has not been set is `null`. */
+        Warehouse: {
+            warehouse_id: components["schemas"]["Uuid"];
+            /** @description Its name. */
+            name: string;
+            /** @description Street and number. */
+            address: string | null;
+            /** @description City or town. */
+            city: string | null;
+            /** @description Country. */
+            country: string | null;
+            /** @description Telephone number. */
+            phone: string | null;
+            /** @description Contact address. */
+            email: string | null;
+            /** @description Whether it is the one that is meant where none is named. */
+            is_primary: boolean;
+            created_at: components["schemas"]["DateTime"];
+        };
+        CreateWarehouseAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /** @description Its name. No other warehouse may have it. */
+            name: string;
+            /** @description Street and number. */
+            address?: string;
+            /** @description City or town. */
+            city?: string;
+            /** @description Country. */
+            country?: string;
+            /** @description Telephone number. */
+            phone?: string;
+            /** @description Contact address, for example `dock@miami-gateway.example`. */
+            email?: string;
+        };
+        /** @description Any of the fields; those that you leave out stay as they are. A blank text clears its field, except `name`, which must not be blank. */
+        UpdateWarehouseAction: {
+            /**
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            /**
+             * Format: uuid
+             * @description The warehouse.
+             */
+            warehouse_id: string;
+            /** @description Its name. No other warehouse may have it. */
+            name?: string;
+            /** @description Street and number. */
+            address?: string;
+            /** @description City or town. */
+            city?: string;
+            /** @description Country. */
+            country?: string;
+            /** @description Telephone number. */
+            phone?: string;
+            /** @description Contact address, for example `dock@miami-gateway.example`. */
+            email?: string;
+        };
+        MakePrimaryAction: {
+            /**
+             * @description Always `make_primary`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "make_primary";
+            /**
+             * Format: uuid
+             * @description The warehouse.
+             */
+            warehouse_id: string;
+        };
+        DeleteWarehouseAction: {
+            /**
+             * @description Always `delete`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "delete";
+            /**
+             * Format: uuid
+             * @description The warehouse.
+             */
+            warehouse_id: string;
+        };
+        /** @description Who brings parcels to the warehouse. */
+        Carrier: {
+            carrier_id: components["schemas"]["Uuid"];
+            /** @description Its name. */
+            name: string;
+        };
+        CreateCarrierAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /** @description Its name. No other carrier may have it. */
+            name: string;
+        };
+        RenameCarrierAction: {
+            /**
+             * @description Always `rename`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "rename";
+            /**
+             * Format: uuid
+             * @description The carrier.
+             */
+            carrier_id: string;
+            /** @description Its name. No other carrier may have it. */
+            name: string;
+        };
+        DeleteCarrierAction: {
+            /**
+             * @description Always `delete`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "delete";
+            /**
+             * Format: uuid
+             * @description The carrier.
+             */
+            carrier_id: string;
+        };
         /**
          * @description `pending` waits for an attempt, `delivered` was taken in, `failed` is given up.
          * @enum {string}
@@ -3629,7 +4398,7 @@ export interface components {
             manifest_number: string | null;
             entry_date_time: components["schemas"]["DateTime"];
         };
-        /** @description A package of yours was received at the warehouse. */
+        /** @description A package was received at the warehouse and is yours, or has turned out to be. */
         PackageCreatedEvent: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4075,6 +4844,17 @@ export interface components {
                  *       "timestamp": 1795249800
                  *     }
                  */
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description Too many failed attempts (`too_many_attempts`), or more calls than the operator allows (`rate_limited`). Wait as many seconds as `Retry-After` says. */
+        TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
                 "application/json": components["schemas"]["Failure"];
             };
         };
@@ -5408,6 +6188,316 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Users on a page.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only users of this role. Left out, all roles.
+                 * @example manager
+                 */
+                role?: components["schemas"]["Role"];
+                /**
+                 * @description Only users of this courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description `true` for enabled users alone, `false` for disabled ones. Left out, both.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description Text that the user name or the full name contains. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all users.
+                 * @example man
+                 */
+                search?: string;
+                /**
+                 * @description The field to sort by.
+                 * @example username
+                 */
+                sort_by?: "username" | "full_name" | "role" | "created_at" | "updated_at";
+                /**
+                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: "ASC" | "DESC";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of users. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedUserPage"];
+                };
+            };
+            /** @description A query parameter is out of range or unknown to its list of values. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreation"] | components["schemas"]["UserUpdate"] | components["schemas"]["UserRoleChange"] | components["schemas"]["UserDisabling"] | components["schemas"]["UserEnabling"] | components["schemas"]["UserPasswordReset"] | components["schemas"]["UserTwoFactorReset"];
+            };
+        };
+        responses: {
+            /** @description Done. The answer is the user, or with `create` and `reset_password` its one-time password. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing or not acceptable, or a rule forbids it (`last_admin`, `own_account`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description There is no such user (`user_not_found`), or no such courier (`courier_not_found`). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Another user has this user name. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing, the new password is not acceptable, or the current one is wrong (`password_wrong`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factor of the caller. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorStatus"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwoFactorSetup"] | components["schemas"]["TwoFactorEnabling"] | components["schemas"]["TwoFactorDisabling"] | components["schemas"]["BackupCodesRegeneration"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing, the password (`password_wrong`) or the code (`code_wrong`) is wrong, or the second factor is not in the state that the action asks for. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7883,6 +8973,558 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCouriers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Couriers on a page.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Text that the code, the name or the company's name contains. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all couriers.
+                 * @example island
+                 */
+                search?: string;
+                /**
+                 * @description Only couriers that are active, or only those that are not. `true`, `false`, `1` or `0`. Left out, both.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description The field to sort by.
+                 * @example courier_name
+                 */
+                sort_by?: "courier_code" | "courier_name" | "created_at";
+                /**
+                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: "ASC" | "DESC";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of couriers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 couriers found.",
+                     *       "data": [
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c02",
+                     *           "courier_code": "HRB",
+                     *           "courier_name": "Harbour Couriers",
+                     *           "company_name": "Harbour Couriers (Barbados) Inc.",
+                     *           "email": "billing@harbour-couriers.example",
+                     *           "phone_number1": "+1 246 555 0117",
+                     *           "phone_number2": null,
+                     *           "address1": "4 Wharf Road",
+                     *           "address2": "The Careenage",
+                     *           "city_town": "Bridgetown",
+                     *           "parish_province": "Saint Michael",
+                     *           "house_color": "#1F4E9E",
+                     *           "is_active": true,
+                     *           "has_api_key": true,
+                     *           "uses_global_rates": true,
+                     *           "user_count": 1,
+                     *           "customer_count": 100,
+                     *           "created_at": "2025-09-27 12:00:00"
+                     *         },
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_code": "IEX",
+                     *           "courier_name": "Island Express",
+                     *           "company_name": "Island Express Limited",
+                     *           "email": "accounts@island-express.example",
+                     *           "phone_number1": "+1 876 555 0142",
+                     *           "phone_number2": "+1 876 555 0143",
+                     *           "address1": "12 Harbour Street",
+                     *           "address2": null,
+                     *           "city_town": "Kingston",
+                     *           "parish_province": "Kingston",
+                     *           "house_color": "#0A7D5C",
+                     *           "is_active": true,
+                     *           "has_api_key": true,
+                     *           "uses_global_rates": false,
+                     *           "user_count": 1,
+                     *           "customer_count": 200,
+                     *           "created_at": "2025-09-27 12:00:00"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 2,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description One page of couriers. */
+                        data: components["schemas"]["CourierRecord"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageCouriers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCourierAction"] | components["schemas"]["UpdateCourierAction"] | components["schemas"]["DeactivateCourierAction"] | components["schemas"]["ActivateCourierAction"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["CourierOperationResult"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, or a field is missing or not acceptable. `errors` names the fields. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The courier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The courier code or the user name is taken. Nothing was created. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWarehouses: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Warehouses on a page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of warehouses. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 warehouses found.",
+                     *       "data": [
+                     *         {
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701",
+                     *           "name": "Miami Gateway",
+                     *           "address": "8200 NW 41st Street",
+                     *           "city": "Miami",
+                     *           "country": "United States",
+                     *           "phone": "+1 305 555 0180",
+                     *           "email": "dock@miami-gateway.example",
+                     *           "is_primary": true,
+                     *           "created_at": "2025-09-27 12:00:00"
+                     *         },
+                     *         {
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0702",
+                     *           "name": "Medley Overflow",
+                     *           "address": "9350 NW 89th Avenue",
+                     *           "city": "Medley",
+                     *           "country": "United States",
+                     *           "phone": "+1 305 555 0185",
+                     *           "email": "medley@miami-gateway.example",
+                     *           "is_primary": false,
+                     *           "created_at": "2025-09-27 12:00:00"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 2,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description One page of warehouses. */
+                        data: components["schemas"]["Warehouse"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageWarehouses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWarehouseAction"] | components["schemas"]["UpdateWarehouseAction"] | components["schemas"]["MakePrimaryAction"] | components["schemas"]["DeleteWarehouseAction"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["Warehouse"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the warehouse cannot be deleted. `code` says which. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The warehouse that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Another warehouse has this name. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCarriers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Carriers on a page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of carriers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 carriers found.",
+                     *       "data": [
+                     *         {
+                     *           "carrier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0205",
+                     *           "name": "Amazon Logistics"
+                     *         },
+                     *         {
+                     *           "carrier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0204",
+                     *           "name": "DHL Express"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 2,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"] & {
+                        /** @description One page of carriers. */
+                        data: components["schemas"]["Carrier"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            /** @description A parameter is out of its range, not of its kind or given twice. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`) or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageCarriers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCarrierAction"] | components["schemas"]["RenameCarrierAction"] | components["schemas"]["DeleteCarrierAction"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & {
+                        data: components["schemas"]["Carrier"];
+                    };
+                };
+            };
+            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the carrier cannot be deleted. `code` says which. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The carrier that you named does not exist. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description Another carrier has this name. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -26,6 +26,16 @@ export type Handlers = {
   searchCustomers: Handler<'searchCustomers'>;
   /** Log in */
   login: Handler<'login'>;
+  /** List users */
+  listUsers: Handler<'listUsers'>;
+  /** Create, change, disable or reset a user */
+  manageUsers: Handler<'manageUsers'>;
+  /** Change your own password */
+  changePassword: Handler<'changePassword'>;
+  /** How your second factor stands */
+  getTwoFactor: Handler<'getTwoFactor'>;
+  /** Set up, turn on or turn off your second factor */
+  manageTwoFactor: Handler<'manageTwoFactor'>;
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
   /** List, export or dispatch packages */
@@ -74,6 +84,18 @@ export type Handlers = {
   getCourierSettings: Handler<'getCourierSettings'>;
   /** Change settings, the API key, the webhooks' secret or the logo */
   updateCourierSettings: Handler<'updateCourierSettings'>;
+  /** List couriers */
+  listCouriers: Handler<'listCouriers'>;
+  /** Create, change, deactivate and activate couriers */
+  manageCouriers: Handler<'manageCouriers'>;
+  /** List warehouses */
+  listWarehouses: Handler<'listWarehouses'>;
+  /** Create, change and delete warehouses */
+  manageWarehouses: Handler<'manageWarehouses'>;
+  /** List carriers */
+  listCarriers: Handler<'listCarriers'>;
+  /** Create, rename and delete carriers */
+  manageCarriers: Handler<'manageCarriers'>;
   /** Read the log of webhooks */
   listWebhookDeliveries: Handler<'listWebhookDeliveries'>;
   /** Send webhooks again, or a test */

@@ -11,7 +11,7 @@ const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" 
 
 await runScript(async (print) => {
   const options = readOptions();
-  const { password, isGenerated } = await choosePassword(options.generatePassword);
+  const { password, isGenerated } = await choosePassword(options);
   const { tenantId } = await withClient(readOwnerUrl(), (client) =>
     createTenant(client, {
       slug: options.slug,
@@ -65,13 +65,19 @@ function usage(fault: string): Error {
 }
 
 /** Asks where somebody can answer, and makes one up where nobody can. */
-async function choosePassword(generate: boolean): Promise<{ password: string; isGenerated: boolean }> {
-  if (generate || !process.stdin.isTTY)
+async function choosePassword({
+  admin,
+  generatePassword,
+}: {
+  admin: string;
+  generatePassword: boolean;
+}): Promise<{ password: string; isGenerated: boolean }> {
+  if (generatePassword || !process.stdin.isTTY)
     return { password: randomBytes(18).toString('base64url'), isGenerated: true };
   const password = await askPassword({
     message: 'Password of the administrator',
     mask: '*',
-    validate: judgePassword,
+    validate: (typed) => judgePassword(typed, [admin]),
   });
   return { password, isGenerated: false };
 }

@@ -40,6 +40,22 @@ const CATALOGUE = {
     http: 400,
     text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
   },
+  password_wrong: { http: 400, text: 'The password is wrong. Send the one that you log in with.' },
+  code_wrong: { http: 400, text: 'The code is wrong or used. Wait for the next one of your authenticator.' },
+  own_account: {
+    http: 400,
+    text: 'Change your own password with ChangePassword.php, and your second factor with TwoFactor.php.',
+  },
+  last_admin: { http: 400, text: 'Make or enable another administrator first: this is the last one.' },
+  two_factor_enabled: { http: 400, text: 'Two-factor authentication is on. Disable it before a new set-up.' },
+  two_factor_disabled: { http: 400, text: 'Two-factor authentication is off. Set it up first.' },
+  two_factor_setup_missing: {
+    http: 400,
+    text: 'Nothing is being set up, or not within ten minutes. Start with the action setup.',
+  },
+  warehouse_is_primary: { http: 400, text: 'Make another warehouse the primary one first.' },
+  warehouse_in_use: { http: 400, text: 'Packages or manifests name this warehouse. It cannot be deleted.' },
+  carrier_in_use: { http: 400, text: 'Packages name this carrier. It cannot be deleted; rename it instead.' },
   nothing_to_bill: { http: 400, text: 'The courier has no package of this period that is on no bill yet.' },
   bill_too_large: { http: 400, text: 'The bill would be too large. Choose a shorter period.' },
   bill_total_negative: {
@@ -67,6 +83,10 @@ const CATALOGUE = {
   permission_denied: { http: 403, text: 'Your role does not allow this.' },
   record_forbidden: { http: 403, text: 'The record belongs to another courier.' },
   https_required: { http: 403, text: 'Use HTTPS.' },
+  password_change_required: {
+    http: 403,
+    text: 'Your password is a one-time password. Change it with ChangePassword.php first.',
+  },
   route_not_found: { http: 404, text: 'There is no such path. See /docs.' },
   unknown_host: { http: 404, text: 'No instance answers on this host name.' },
   prealert_not_found: { http: 404, text: 'There is no such pre-alert.' },
@@ -79,6 +99,7 @@ const CATALOGUE = {
   rate_not_found: { http: 404, text: 'There is no such rate.' },
   logo_not_found: { http: 404, text: 'There is no such logo.' },
   delivery_not_found: { http: 404, text: 'There is no such delivery.' },
+  user_not_found: { http: 404, text: 'There is no such user.' },
   bill_not_found: { http: 404, text: 'There is no such bill.' },
   adjustment_not_found: {
     http: 404,
@@ -95,6 +116,10 @@ const CATALOGUE = {
     http: 409,
     text: 'Another customer of the courier has this user code. Read it from the list, or use another code.',
   },
+  duplicate_username: { http: 409, text: 'Another user has this user name. Choose another.' },
+  duplicate_courier_code: { http: 409, text: 'Another courier has this code. Use another one.' },
+  duplicate_warehouse_name: { http: 409, text: 'Another warehouse has this name. Use another one.' },
+  duplicate_carrier_name: { http: 409, text: 'Another carrier has this name. Use another one.' },
   body_too_large: { http: 413, text: 'Send a smaller body.' },
   unsupported_media_type: {
     http: 415,

@@ -37,6 +37,8 @@ const SLICES = [
   'packages',
   'manifests',
   'couriers',
+  'warehouses',
+  'carriers',
   'rates',
   'invoices',
   'bills',
@@ -44,6 +46,7 @@ const SLICES = [
   'webhooks',
   'audit-log',
   'mail',
+  'users',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 
@@ -62,6 +65,7 @@ const SHARED_FILES = [
   'turns',
   'csv',
   'threads',
+  'contact',
 ].map((name) => `src/${name}.ts`);
 const isShared = (path: string) =>
   ['http', 'contract', 'db', 'queue', 'outbound', 'metrics'].includes(folderOf(path) ?? '') ||

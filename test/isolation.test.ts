@@ -238,10 +238,16 @@ describe.each(LAYERS)('%s', (_name, options) => {
       ]);
     }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
+    replies.push(...(await readRegisters(principal)));
     if (/admin/.test(principal)) {
       const query = { ...lastYear(), limit: 1000 };
       replies.push(await service.call('billingReconciliation', { as: principal, query }));
     }
+    const users = (query: Record<string, string | number>) =>
+      service.call('listUsers', { as: principal, query: { limit: 500, ...query } });
+    if (/admin/.test(principal))
+      replies.push(await users({}), await users({ search: 'canary:' }), await users({ role: 'courier' }));
+    replies.push(await service.call('getTwoFactor', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
@@ -256,6 +262,35 @@ describe.each(LAYERS)('%s', (_name, options) => {
     for (const reader of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
       expect(found).toContain(reader);
   });
+
+  /** The couriers, the warehouses and the carriers, as far as each may read them; and that there is something to see. */
+  async function readRegisters(principal: (typeof READERS)[number]): Promise<Reply[]> {
+    const get = (id: OperationId, query: Call['query'] = {}) =>
+      service.call(id, { as: principal, query: { limit: 500, ...query } });
+    const [tenant] = principal.startsWith('two') ? ['two'] : ['demo'];
+    const shared = [await get('listCarriers')];
+    if (/admin|warehouse/.test(principal)) shared.push(await get('listWarehouses'));
+    for (const { body } of shared) expect(canariesIn(body)).toEqual([tenant]);
+    if (!principal.endsWith('admin')) return shared;
+    const searches = ['canary:', 'canary:IEX', 'canary:TW', 'e', '%'].map((search) => ({ search }));
+    const filters: Call['query'][] = [{ is_active: true }, { is_active: false }, { sort_by: 'courier_code' }];
+    const queries = [{}, ...filters, ...searches];
+    const found = await Promise.all(queries.map((query) => get('listCouriers', query)));
+    const { rows } = await service.owner.query<{ couriers: number; users: number; customers: number }>(
+      `select count(*)::int as couriers, (select count(*)::int from users where tenant_id = t.id and courier_id is not null) as users,
+         (select count(*)::int from customers where tenant_id = t.id) as customers
+       from tenants t join couriers c on c.tenant_id = t.id where t.slug = $1 group by t.id`,
+      [tenant],
+    );
+    const records = (found[0]?.body['data'] ?? []) as { user_count: number; customer_count: number }[];
+    const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
+    expect({
+      couriers: records.length,
+      users: sum(records.map((each) => each.user_count)),
+      customers: sum(records.map((each) => each.customer_count)),
+    }).toEqual(rows[0]);
+    return [...shared, ...found];
+  }
 
   /** The bill of its own courier; the canaries are that courier's, and those of who bills. */
   async function readBill(principal: (typeof READERS)[number]): Promise<Reply> {

@@ -156,6 +156,7 @@ describe('login', () => {
         courier_id: null,
         courier_code: null,
         two_factor_enabled: false,
+        must_change_password: false,
       },
     });
     const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });

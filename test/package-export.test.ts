@@ -246,7 +246,8 @@ describe('formulas', () => {
     const { owner } = service;
     // the constraints that keep most of these out would leave columns unproven
     await owner.query(`alter table manifests drop constraint number_is_well_formed;
-      alter table packages drop constraint status_is_known, drop constraint tracking_number_is_trimmed`);
+      alter table packages drop constraint status_is_known, drop constraint tracking_number_is_trimmed;
+      drop index carriers_one_of_a_name`);
     for (const [index, payload] of PAYLOADS.entries()) {
       const made = { courier: randomUUID(), carrier: randomUUID(), manifest: randomUUID() };
       const tenant = DEMO.tenants.demo;

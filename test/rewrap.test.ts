@@ -94,7 +94,7 @@ async function versions(): Promise<Record<string, number>> {
     `select split_part(cipher, '.', 1) as version, count(*)::int from (
        select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
        union all select webhook_secret_cipher from couriers union all select webhook_previous_secret_cipher from couriers
-       union all select totp_secret from users) as kept
+       union all select totp_secret from users union all select totp_pending_secret from users) as kept
      where cipher is not null group by 1 order by 1`,
   );
   return Object.fromEntries(rows.map(({ version, count }) => [version, count]));
@@ -110,6 +110,15 @@ async function settingsOf(base: string, token: string, id: string) {
 
 test('rotate, rewrap while keys are regenerated, take the old key out: everything still opens', async () => {
   const planted = await plantCouriers();
+  const pending = {
+    tenantId: DEMO.tenants.demo,
+    rowId: DEMO.users.warehouse,
+    field: 'totp_pending_secret',
+  } as const;
+  await service.owner.query(
+    'update users set totp_pending_secret = $2, totp_pending_expires_at = now() where id = $1',
+    [pending.rowId, secretsOf(OLD).encrypt('PENDING', pending)],
+  );
   expect(Object.keys(await versions())).toEqual(['v1']);
   const rotating = await startReplica(BOTH);
   const token = await logIn(rotating.url);
@@ -140,13 +149,19 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
   for (const column of ['webhook_secret_cipher', 'webhook_previous_secret_cipher'])
     expect(said).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
   expect(said).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
-  expect(said).not.toMatch(/key-\d|token-\d|KRSXG5|aaaaaaaa/);
+  expect(said).toMatch(/users.totp_pending_secret: 1 rewrapped, now v2 1\n/);
+  expect(said).not.toMatch(/key-\d|token-\d|KRSXG5|PENDING|aaaaaaaa/);
   expect(Object.keys(await versions())).toEqual(['v2']);
 
   const rotated = await startReplica(NEW);
   closing.push(rotated.stop);
   const staff = await logIn(rotated.url);
   await expectSigners(rotated.app.secrets, planted);
+  const { rows: kept } = await service.owner.query(
+    'select totp_pending_secret as cipher from users where id = $1',
+    [pending.rowId],
+  );
+  expect(rotated.app.secrets.decrypt(kept[0].cipher, pending)).toBe('PENDING');
   const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
   for (const { id, key, token: expected } of some)
     expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });

@@ -27,7 +27,7 @@ export function authenticate(
       const caller = tokens.read(readToken(request));
       if (caller.tenantId !== tenantId) throw new Fault('token_invalid');
       if (!holds(caller.role, operation.permission)) throw new Fault('permission_denied');
-      return caller;
+      return operation.id === 'changePassword' ? { ...caller, changesPassword: true } : caller;
     }
   }
 }

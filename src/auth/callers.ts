@@ -11,6 +11,8 @@ export type UserCaller = {
   tokenVersion: number;
   /** Seconds since the epoch, by the database's clock. */
   expiresAt: number;
+  /** Of the one operation that a user with a one-time password may call: to change it. */
+  changesPassword?: boolean;
 };
 
 /** Who sent an API key; which courier that is, only the database knows. */

@@ -28,8 +28,16 @@ const HOLDERS = {
   'audit:view': ADMINS,
   'webhook:view': MANAGERS_AND_COURIERS,
   'webhook:manage': MANAGERS_AND_COURIERS,
+  'courier:manage': MANAGERS,
+  'warehouse:view': STAFF,
+  'warehouse:manage': MANAGERS,
+  'carrier:view': EVERYBODY,
+  'carrier:manage': MANAGERS,
   // staff: what courier:manage stands for; a courier: its own settings
   'courier:settings': MANAGERS_AND_COURIERS,
+  'user:manage': ADMINS,
+  // about itself alone
+  'account:own': EVERYBODY,
 } satisfies Record<Permission, readonly Role[]>;
 
 export function holds(role: Role, permission: Permission): boolean {

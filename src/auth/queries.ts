@@ -13,6 +13,10 @@ export type Account = {
   tokenVersion: number;
   twoFactorEnabled: boolean;
   totpSecret: string | null;
+  /** The password is a one-time one. */
+  mustChangePassword: boolean;
+  /** It was a one-time one, and nobody has changed it in time: a wrong one. */
+  isPasswordExpired: boolean;
   /** The user is enabled, and so is its courier. */
   isEnabled: boolean;
   /** Seconds since the epoch by the database's clock. */
@@ -22,6 +26,10 @@ export type Account = {
 export const accountByName = (db: Db, caller: Caller, username: string): Sql =>
   selectAccount(db, caller, sql`users.username = lower(${username})`);
 
+/** As accountById, and held: who changes it waits until this transaction has done what rests on it. */
+export const accountToEnter = (db: Db, caller: Caller, userId: string): Sql =>
+  sql`${accountById(db, caller, userId)} for share of users`;
+
 export const accountById = (db: Db, caller: Caller, userId: string): Sql =>
   selectAccount(db, caller, sql`users.id = ${userId}::uuid`);
 
@@ -29,7 +37,8 @@ function selectAccount(db: Db, caller: Caller, condition: Sql): Sql {
   return sql`select users.id, users.username, users.full_name as "fullName", users.role,
       users.courier_id as "courierId", couriers.code as "courierCode", users.password_hash as "passwordHash",
       users.token_version as "tokenVersion", users.two_factor_enabled as "twoFactorEnabled",
-      users.totp_secret as "totpSecret",
+      users.totp_secret as "totpSecret", users.must_change_password as "mustChangePassword",
+      coalesce(users.password_expires_at <= now(), false) as "isPasswordExpired",
       users.is_active and (users.courier_id is null or couriers.is_active is true) as "isEnabled",
       floor(extract(epoch from now()))::float8 as "nowS"
     from users left join couriers on couriers.tenant_id = users.tenant_id and couriers.id = users.courier_id

@@ -5,7 +5,13 @@ import type { SecretConfig } from '../config.js';
 export type SecretPlace = {
   tenantId: string;
   rowId: string;
-  field: 'totp_secret' | 'api_key' | 'api_token' | 'webhook_secret' | 'webhook_previous_secret';
+  field:
+    | 'totp_secret'
+    | 'totp_pending_secret'
+    | 'api_key'
+    | 'api_token'
+    | 'webhook_secret'
+    | 'webhook_previous_secret';
 };
 
 export type Secrets = {

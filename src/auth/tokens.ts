@@ -9,7 +9,7 @@ export const TOKEN_LIFETIME_S = 8 * 60 * 60;
 
 export type Tokens = {
   /** @param nowS seconds since the epoch by the database's clock, which also judges the expiry */
-  issue(user: Omit<UserCaller, 'kind' | 'expiresAt'>, nowS: number): string;
+  issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | 'changesPassword'>, nowS: number): string;
   /** @throws Fault token_invalid; an expired token passes here, the database's clock decides */
   read(token: string): UserCaller;
 };

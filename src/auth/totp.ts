@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import speakeasy from 'speakeasy';
 
 /** Seconds that a code stands for, and how many steps before and after the current one are taken too. */
@@ -27,4 +28,22 @@ export function stepOfCode(secret: string, code: string, nowS: number): number |
     window: WINDOW_STEPS,
   });
   return found && Math.floor(nowS / STEP_S) + found.delta;
+}
+
+/** What authenticators recommend for SHA-1, and 32 letters of base 32 without padding. */
+const SECRET_BYTES = 20;
+
+const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** A new secret, base 32. */
+export function newTotpSecret(): string {
+  const bits = Array.from(randomBytes(SECRET_BYTES), (byte) => byte.toString(2).padStart(8, '0')).join('');
+  return bits.replace(/.{5}/g, (five) => BASE_32.charAt(parseInt(five, 2)));
+}
+
+/** The secret as authenticators read it, from a QR code or a link. */
+export function otpauthUri(issuer: string, username: string, secret: string): string {
+  const [party, user] = [encodeURIComponent(issuer), encodeURIComponent(username)];
+  // a URL's own encoding of a space, the plus sign, is shown as one by authenticators
+  return `otpauth://totp/${party}:${user}?secret=${secret}&issuer=${party}&algorithm=SHA1&digits=6&period=${STEP_S}`;
 }

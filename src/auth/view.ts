@@ -3,7 +3,7 @@ import type { Tokens } from './tokens.js';
 import type { ReplyOf } from '../contract/types.js';
 
 /** The answer to a finished sign-in, with a fresh access token. */
-export function toLoggedIn(account: Account, tenantId: string, tokens: Tokens): ReplyOf<'login'> {
+export function toLoggedIn(account: Account, tenantId: string, tokens: Tokens): ReplyOf<'changePassword'> {
   const { id, role, courierId, tokenVersion, nowS } = account;
   return {
     statusCode: 200,
@@ -19,6 +19,7 @@ export function toLoggedIn(account: Account, tenantId: string, tokens: Tokens): 
         courier_id: courierId,
         courier_code: account.courierCode,
         two_factor_enabled: account.twoFactorEnabled,
+        must_change_password: account.mustChangePassword,
       },
     },
   };

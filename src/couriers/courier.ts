@@ -55,31 +55,41 @@ export async function updateSettings(
 ): Promise<{ settings: Settings; isChanged: boolean }> {
   assertAcceptable(sent, rules);
   return inScope(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const row = found(await lockCourier(ctx));
-    const before = openSettings(change.secrets, change.caller.tenantId, row);
-    const after = { ...before, ...mergeFields(before, sent) };
-    const difference = differenceOf(before, after);
-    if (!difference) return { settings: before, isChanged: false };
-    await saveFields(ctx, before, after, row.api_token_cipher);
-    await record(ctx, { action: 'courier.updated', ...difference });
-    await followUrls(ctx, before, after);
+    const isChanged = await changeFields({ ...change, tx }, sent);
     const [saved] = await tx.query<CourierRow>(selectCourier(change.db, change.caller, change.courierId));
-    return { settings: openSettings(change.secrets, change.caller.tenantId, found(saved)), isChanged: true };
+    return { settings: openSettings(change.secrets, change.caller.tenantId, found(saved)), isChanged };
   });
 }
 
+/** The same inside a transaction, for fields that assertAcceptable has let pass. Answers whether any differs. */
+export async function changeFields(ctx: Ctx, sent: SentFields): Promise<boolean> {
+  const row = found(await lockCourier(ctx));
+  const before = openSettings(ctx.secrets, ctx.caller.tenantId, row);
+  const after = { ...before, ...mergeFields(before, sent) };
+  const difference = differenceOf(before, after);
+  if (!difference) return false;
+  await saveFields(ctx, before, after, row.api_token_cipher);
+  await record(ctx, { action: 'courier.updated', ...difference });
+  await followUrls(ctx, before, after);
+  return true;
+}
+
 const KEY_BYTES = 32;
+
+/** A new key for a courier: to be shown once, to be looked up by and to be kept. */
+export function newKey(secrets: Secrets, tenantId: string, courierId: string) {
+  const key = randomBytes(KEY_BYTES).toString('hex');
+  const cipher = secrets.encrypt(key, placeOf(tenantId, courierId, 'api_key'));
+  return { key, hash: secrets.lookupHash(key, 'api_key'), cipher };
+}
 
 /** Puts a new key in the place of the old one, which opens nothing from then on. @throws courier_not_found */
 export async function regenerateKey(change: Change): Promise<string> {
   const { db, secrets, caller, courierId } = change;
   return inScope(db, caller, async (tx) => {
     const ctx = { ...change, tx };
-    const key = randomBytes(KEY_BYTES).toString('hex');
-    const cipher = secrets.encrypt(key, placeOf(caller.tenantId, courierId, 'api_key'));
-    if ((await updateKey(ctx, secrets.lookupHash(key, 'api_key'), cipher)) !== 1)
-      throw new Fault('courier_not_found');
+    const { key, hash, cipher } = newKey(secrets, caller.tenantId, courierId);
+    if ((await updateKey(ctx, hash, cipher)) !== 1) throw new Fault('courier_not_found');
     await record(ctx, { action: 'courier.key_regenerated' });
     return key;
   });

@@ -1,5 +1,5 @@
+import { assertUsable, faultOfEmail, faultOfLine } from '../contact.js';
 import type { BodyOf } from '../contract/types.js';
-import { Fault, type FieldError } from '../errors.js';
 import { faultOfUrl, type OutboundRules } from '../outbound/urls.js';
 
 /** What a caller may set of a profile, secrets in clear. */
@@ -55,26 +55,21 @@ export function takeFields(body: SentFields): SentFields {
 
 /** @throws Fault validation_failed naming every field that cannot be stored */
 export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
-  const errors = NAMES.flatMap((name): FieldError[] => {
-    const fault = faultOf(name, sent[name] ?? '', rules);
-    return fault ? [{ field: name, code: 'unusable', message: `${name} ${fault}.` }] : [];
-  });
-  if (errors.length === 0) return;
-  throw new Fault('validation_failed', errors.map(({ message }) => message).join(' '), { errors });
+  assertUsable(faultsOf(sent, rules));
 }
 
-// The HTML standard's form of an e-mail address, in a domain with a dot.
-const EMAIL =
-  /^[\w.!#$%&'*+/=?^`{|}~-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** What is wrong with each field. */
+export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string, string | undefined> =>
+  Object.fromEntries(NAMES.map((name) => [name, faultOf(name, sent[name] ?? '', rules)]));
 
 function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): string | undefined {
-  // every field is one line, and ends up in a header of mail or of HTTP
-  if (/[\p{Cc}\u2028\u2029]/u.test(text)) return 'must be one line without control characters';
-  if (text.trim() === '') return undefined;
+  // every field is one line
+  const fault = faultOfLine(text);
+  if (fault || text.trim() === '') return fault;
   if (name.startsWith('api_url_')) return faultOfUrl(text, rules);
   switch (name) {
     case 'email':
-      return EMAIL.test(text) ? undefined : 'must be an e-mail address';
+      return faultOfEmail(text);
     case 'api_token':
       return /^[!-~]+$/.test(text) ? undefined : 'must be visible ASCII characters without spaces';
     case 'house_color':

@@ -17,6 +17,12 @@ export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
  */
 export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);
 
+/** Whoever takes an administrator away: of two who take each other away at once, one must see what the other did. */
+export const lockAdministrators = (tenantId: string): Sql => lock(`administrators ${tenantId}`);
+
+/** One who changes which warehouses there are, or which is primary, at a time. */
+export const lockWarehouses = (tenantId: string): Sql => lock(`warehouses ${tenantId}`);
+
 /** Another upload for the courier waits until this one has ended: together they would do everything twice. */
 export const lockUploads = (tenantId: string, courierId: string): Sql =>
   lock(`upload ${tenantId} ${courierId}`);

@@ -2,6 +2,8 @@ import { Fault, type FailureCode } from '../errors.js';
 
 // Constraint or index -> what its violation means to the caller. One that is not here is a bug, hence a 500.
 const MEANINGS: Record<string, FailureCode> = {
+  users_tenant_id_username_key: 'duplicate_username',
+  users_tenant_id_courier_id_fkey: 'courier_not_found',
   prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
   prealerts_tenant_id_courier_id_fkey: 'courier_not_found',
   customers_tenant_id_courier_id_user_code_key: 'duplicate_user_code',
@@ -11,6 +13,11 @@ const MEANINGS: Record<string, FailureCode> = {
   packages_tenant_id_warehouse_id_fkey: 'warehouse_not_found',
   packages_tenant_id_manifest_id_fkey: 'manifest_not_empty',
   manifests_tenant_id_warehouse_id_fkey: 'warehouse_not_found',
+  couriers_tenant_id_code_key: 'duplicate_courier_code',
+  warehouses_tenant_id_name_key: 'duplicate_warehouse_name',
+  warehouses_one_of_a_name: 'duplicate_warehouse_name',
+  carriers_tenant_id_name_key: 'duplicate_carrier_name',
+  carriers_one_of_a_name: 'duplicate_carrier_name',
 };
 
 const UNIQUE_VIOLATION = '23505';

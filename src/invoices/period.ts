@@ -4,7 +4,7 @@ import { sql, type Db, type Sql } from '../db/transaction.js';
 import { bandOf, bandsOf, cutsOf, gapsBetween, tiersOfCourier, type Gap } from '../rates/tiers.js';
 
 // What a preview and a bill of one period have in common, so that the two cannot come to differ by a cent. Parts of
-// a with-list, in this order: tiersAndCuts, a query of packages, heapsOf it, sumsOfHeaps.
+// a with-list, in this order: bandsAndCuts, a query of packages, heapsOf it, sumsOfHeaps.
 
 export type Period = { courierId: string; startDate: string; endDate: string };
 

@@ -27,7 +27,8 @@ export async function writeLabelPdf(label: Label): Promise<Buffer> {
     margin: 0,
     // as: pdfkit takes null for no font of its own, its types do not
     font: null as unknown as string,
-    info: { Title: `Label ${label.houseNumber}`, Creator: 'Crossdock' },
+    // the same package has the same label, to the byte: no time of its making
+    info: { Title: `Label ${label.houseNumber}`, Creator: 'Crossdock', CreationDate: label.receivedAt },
   });
   const chunks: Buffer[] = [];
   document.on('data', (chunk: Buffer) => chunks.push(chunk));

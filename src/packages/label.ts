@@ -12,6 +12,7 @@ export type Label = {
   /** Null where the courier does not know whose it is. */
   customer: { code: string; name: string } | null;
   facts: { name: string; value: string }[];
+  receivedAt: Date;
 };
 
 /** @throws Fault package_not_found */
@@ -27,6 +28,7 @@ export function toLabel(row: LabelRow): Label {
   const { courier_code: code, courier_name: name, user_code: userCode } = row;
   return {
     houseNumber: oneLine(row.house_number),
+    receivedAt: row.received_at,
     courier:
       code === null ? null : { code: oneLine(code), name: oneLine(name ?? ''), color: row.house_color },
     customer:

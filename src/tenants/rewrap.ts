@@ -14,6 +14,7 @@ const COLUMNS: Column[] = [
   { table: 'couriers', column: 'webhook_secret_cipher', field: 'webhook_secret' },
   { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
+  { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
 ];
 
 const BATCH_ROWS = 500;

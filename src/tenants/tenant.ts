@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { hashPassword, isHashable } from '../auth/passwords.js';
+import { faultOfPassword } from '../auth/password-policy.js';
+import { hashPassword } from '../auth/passwords.js';
 import { violates } from '../db/violations.js';
 import { newId } from '../ids.js';
 
@@ -13,12 +14,10 @@ export type NewTenant = {
   admin: { username: string; fullName: string; password: string };
 };
 
-const MIN_PASSWORD_LENGTH = 12;
-
-/** Whether a password will do for an administrator, or what to do instead. */
-export function judgePassword(password: string): true | string {
-  if (password.length < MIN_PASSWORD_LENGTH) return `Use ${MIN_PASSWORD_LENGTH} characters or more.`;
-  return isHashable(password) || 'Use at most 72 bytes.';
+/** Whether a password will do for the administrator of these names, or what is wrong with it. */
+export async function judgePassword(password: string, names: string[] = []): Promise<true | string> {
+  const fault = await faultOfPassword(password, names);
+  return fault ? `The password ${fault.message}.` : true;
 }
 
 /**

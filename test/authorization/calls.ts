@@ -57,6 +57,32 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
     uploadOf(userCode, courierId),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
+  'listUsers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  'create a user of a courier': ({ courierId }) => ({
+    body: {
+      action: 'create',
+      username: freshNumber(),
+      full_name: 'F',
+      role: 'courier',
+      courier_id: courierId,
+    },
+  }),
+  'update a user': ({ userId }) => ({
+    body: { action: 'update', user_id: userId, full_name: freshNumber() },
+  }),
+  'change_role of a user': ({ userId }) => ({
+    body: { action: 'change_role', user_id: userId, role: 'warehouse' },
+  }),
+  'change_role to a courier': ({ courierId }, { userId }) => ({
+    body: { action: 'change_role', user_id: userId, role: 'courier', courier_id: courierId },
+  }),
+  'disable a user': ({ userId }) => ({ body: { action: 'disable', user_id: userId } }),
+  'enable a user': ({ userId }) => ({ body: { action: 'enable', user_id: userId } }),
+  'reset_password of a user': ({ userId }) => ({ body: { action: 'reset_password', user_id: userId } }),
+  'reset_two_factor of a user': ({ userId }) => ({ body: { action: 'reset_two_factor', user_id: userId } }),
+  changePassword: () => ({ body: { current_password: 'x', new_password: 'crossdockcrossdock' } }),
+  getTwoFactor: () => ({}),
+  'enable what was not set up': () => ({ body: { action: 'enable', code: '000000' } }),
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
   }),
@@ -246,6 +272,44 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     );
     return { path: { courier_id: courierId, file: rows[0] ? `${rows[0].hash}.png` : logoFile } };
   },
+  listCouriers: () => ({ query: { limit: 500 } }),
+  'create a courier': () => ({
+    body: {
+      action: 'create',
+      courier_code: freshCode(),
+      courier_name: 'New',
+      house_color: '#2B5FA8',
+      login: { username: freshNumber().toLowerCase(), full_name: 'F' },
+    },
+  }),
+  'update a courier': ({ courierId }) => ({
+    body: { action: 'update', courier_id: courierId, phone_number2: freshNumber() },
+  }),
+  'deactivate a courier': async (target, _home, { owner }) => ({
+    body: { action: 'deactivate', courier_id: await newCourier(owner, target, true) },
+  }),
+  'activate a courier': async (target, _home, { owner }) => ({
+    body: { action: 'activate', courier_id: await newCourier(owner, target, false) },
+  }),
+  listWarehouses: () => ({ query: { limit: 500 } }),
+  'create a warehouse': () => ({ body: { action: 'create', name: freshNumber() } }),
+  'update a warehouse': ({ warehouseId }) => ({
+    body: { action: 'update', warehouse_id: warehouseId, phone: freshNumber() },
+  }),
+  make_primary: async (target, _home, { owner }) => ({
+    body: { action: 'make_primary', warehouse_id: await newWarehouse(owner, target) },
+  }),
+  'delete a warehouse': async (target, _home, { owner }) => ({
+    body: { action: 'delete', warehouse_id: await newWarehouse(owner, target) },
+  }),
+  listCarriers: () => ({ query: { limit: 500 } }),
+  'create a carrier': () => ({ body: { action: 'create', name: freshNumber() } }),
+  'rename a carrier': async (target, _home, { owner }) => ({
+    body: { action: 'rename', carrier_id: await newCarrier(owner, target), name: freshNumber() },
+  }),
+  'delete a carrier': async (target, _home, { owner }) => ({
+    body: { action: 'delete', carrier_id: await newCarrier(owner, target) },
+  }),
   getHealth: () => ({}),
   getReadiness: () => ({}),
   getContractJson: () => ({}),
@@ -295,6 +359,25 @@ async function newCustomer(owner: Owner, { code, customerId }: Belongings): Prom
 async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
   if (code === 'NOBODY') return manifestId;
   return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+}
+
+const freshCode = () => `C${(serial += 1)}`.padEnd(2, '0');
+
+/** A courier like the target, without a key of its own. */
+async function newCourier(owner: Owner, { code, courierId }: Belongings, isActive: boolean): Promise<string> {
+  if (code === 'NOBODY') return courierId;
+  const keyless = { api_key_hash: null, api_key_cipher: null };
+  return clone(owner, 'couriers', courierId, { code: freshCode(), is_active: isActive, ...keyless });
+}
+
+async function newWarehouse(owner: Owner, { code, warehouseId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return warehouseId;
+  return clone(owner, 'warehouses', warehouseId, { name: freshNumber(), is_primary: false });
+}
+
+async function newCarrier(owner: Owner, { code, carrierId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return carrierId;
+  return clone(owner, 'carriers', carrierId, { name: freshNumber() });
 }
 
 let serial = 0;

@@ -9,13 +9,13 @@ export const GROUPS = {
   anonymous: 'strangers',
   'garbage token': 'strangers',
   'expired token': 'strangers',
-  admin: 'managers',
-  manager: 'manager',
+  admin: 'admins',
+  manager: 'managers',
   warehouse: 'warehouse',
   iex: 'couriers',
   hrb: 'couriers',
   disabled: 'disabled',
-  'two/admin': 'managers',
+  'two/admin': 'admins',
   'two/two': 'couriers',
   'key IEX': 'keys',
   'key TWO': 'keys',
@@ -27,8 +27,8 @@ export type Group = (typeof GROUPS)[Principal];
 type Statuses = `${number}` | `${number} ${number} ${number} ${number} ${number}`;
 
 /**
- * What the groups with a user's token are told. The others are refused by their credential unless they stand here, and a
- * manager is told what administrators are.
+ * What the groups with a user's token are told. The others are refused by their credential unless they stand here, and
+ * administrators are told what managers are.
  */
 type Row = [
   managers: Statuses,
@@ -52,6 +52,9 @@ const everybody = (statuses: Statuses): Row => [
   statuses,
   { disabled: statuses, keys: statuses, strangers: statuses },
 ];
+
+const adminsAlone = (statuses: Statuses): Row => [S403, S403, S403, { admins: statuses }];
+const ALONE_400: Row = ['400', '400', '400', { disabled: '403', keys: '401', strangers: '401' }];
 
 /** What each operation answers to each group, for each kind of id: a case is one place where it takes an id. */
 // prettier-ignore
@@ -96,6 +99,29 @@ export const MATRIX = {
   },
   login: {
     'login':                             everybody(S422),
+  },
+  listUsers: {
+    'listUsers of a courier':            adminsAlone(ALL),
+  },
+  manageUsers: {
+    'create a user of a courier':        adminsAlone('200 200 404 404 400'),
+    'update a user':                     adminsAlone('200 200 404 404 400'),
+    'change_role of a user':             adminsAlone('200 200 404 404 400'),
+    'change_role to a courier':          adminsAlone('200 200 404 404 400'),
+    'disable a user':                    adminsAlone('200 200 404 404 400'),
+    'enable a user':                     adminsAlone('200 200 404 404 400'),
+    'reset_password of a user':          adminsAlone('200 200 404 404 400'),
+    'reset_two_factor of a user':        adminsAlone('200 200 404 404 400'),
+  },
+  // about the caller itself: what it may send is refused for its content
+  changePassword: {
+    'changePassword':                    ALONE_400,
+  },
+  getTwoFactor: {
+    'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', strangers: '401' }],
+  },
+  manageTwoFactor: {
+    'enable what was not set up':        ALONE_400,
   },
   receivePackage: {
     'receivePackage for a courier':      ['201 201 404 404 400', '201 201 404 404 400', S403],
@@ -202,12 +228,12 @@ export const MATRIX = {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
   listAuditLog: {
-    'listAuditLog of a package':         [ALL,                   S403,                  S403, { manager: S403 }],
-    'listAuditLog of a courier’s key':   [ALL,                   S403,                  S403, { manager: S403 }],
-    'listAuditLog before an entry':      [ALL,                   S403,                  S403, { manager: S403 }],
+    'listAuditLog of a package':         adminsAlone(ALL),
+    'listAuditLog of a courier’s key':   adminsAlone(ALL),
+    'listAuditLog before an entry':      adminsAlone(ALL),
   },
   verifyAuditLog: {
-    'verifyAuditLog':                    ['200',                 S403,                  S403, { manager: S403 }],
+    'verifyAuditLog':                    adminsAlone('200'),
   },
   // the key last: it leaves the keys of the demo data worthless, and what needs them is above
   updateCourierSettings: {
@@ -224,6 +250,32 @@ export const MATRIX = {
   },
   listCustomerSyncs: {
     'listCustomerSyncs of a courier':    [ALL,                   ALL,                   ALL],
+  },
+  listCouriers: {
+    'listCouriers':                      ['200',                 '403',                 '403'],
+  },
+  manageCouriers: {
+    'create a courier':                  ['200',                 '403',                 '403'],
+    'update a courier':                  ['200 200 404 404 400', S403,                  S403],
+    'deactivate a courier':              ['200 200 404 404 400', S403,                  S403],
+    'activate a courier':                ['200 200 404 404 400', S403,                  S403],
+  },
+  listWarehouses: {
+    'listWarehouses':                    ['200',                 '200',                 '403'],
+  },
+  manageWarehouses: {
+    'create a warehouse':                ['200',                 '403',                 '403'],
+    'update a warehouse':                ['200 200 404 404 400', S403,                  S403],
+    'make_primary':                      ['200 200 404 404 400', S403,                  S403],
+    'delete a warehouse':                ['200 200 404 404 400', S403,                  S403],
+  },
+  listCarriers: {
+    'listCarriers':                      ['200',                 '200',                 '200'],
+  },
+  manageCarriers: {
+    'create a carrier':                  ['200',                 '403',                 '403'],
+    'rename a carrier':                  ['200 200 404 404 400', S403,                  S403],
+    'delete a carrier':                  ['200 200 404 404 400', S403,                  S403],
   },
   // after those that name a customer by its code: it makes customers with codes of others
   uploadCustomers: {
@@ -261,8 +313,9 @@ export type MatrixRow = {
 export const rows: MatrixRow[] = Object.entries(MATRIX).flatMap(([operation, cases]) =>
   Object.entries<Row>(cases).map(([title, [managers, warehouse, couriers, others]]) => {
     const statuses = {
+      // what managers are told, where nothing else stands
+      admins: managers,
       managers,
-      manager: managers,
       warehouse,
       couriers,
       disabled: S403,

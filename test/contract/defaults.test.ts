@@ -6,12 +6,14 @@ import { operationOf } from '../support/contract.js';
 import { lastYear } from '../support/bills.js';
 import { fingerprint } from '../support/fingerprint.js';
 import { inputs, type Input } from '../support/inputs.js';
+import { plantCouriers } from '../support/register.js';
 import { startService, type Call, type Reply, type Service } from '../support/service.js';
 
 let shared: Service;
 
 beforeAll(async () => {
   shared = await startService();
+  await plantCouriers(shared.owner);
 });
 
 afterAll(async () => {

@@ -4,6 +4,7 @@ import type { Body } from '../support/contract.js';
 import { plantAuditLog } from '../support/audit.js';
 import { clone } from '../support/couriers.js';
 import { plantDispatch, plantLog } from '../support/deliveries.js';
+import { plantCouriers } from '../support/register.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and which of the records it keeps. */
@@ -58,6 +59,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listPrealerts courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'listPrealerts search': () =>
     contains('IEX-10', 'tracking_number', 'user_code', 'vendor', 'first_name', 'last_name'),
+
+  'listUsers role': () => equals('role', 'courier'),
+  'listUsers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  'listUsers is_active': () => ({ value: false, keeps: (record) => record['is_active'] === false }),
+  'listUsers search': () => contains('manager', 'username', 'full_name'),
 
   'listCustomers action': { isNoFilter: 'asks for the branches instead of customers' },
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
@@ -144,6 +150,12 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listWebhookDeliveries to': async (_all, owner) => {
     const { day } = await plantLog(owner);
     return { value: day, keeps: (record) => String(record['created_at']).slice(0, 10) <= day };
+  },
+
+  'listCouriers search': () => contains('harb', 'courier_code', 'courier_name', 'company_name'),
+  'listCouriers is_active': async (_all, owner) => {
+    await plantCouriers(owner);
+    return { value: false, keeps: (record) => record['is_active'] === false };
   },
 
   'readEvents courier_id': { isNoFilter: 'says whose events' },

@@ -8,6 +8,7 @@ import { requestsOf, shown, type Home } from '../fuzz/requests.js';
 import { operationIds } from '../support/contract.js';
 import { plantDispatch, plantLog } from '../support/deliveries.js';
 import { startService, type Service } from '../support/service.js';
+import { plantUsers } from '../support/users.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 20_000);
@@ -18,6 +19,10 @@ const TIMEOUT_MS = 240_000 + REQUESTS * 20;
 const SHARES: Partial<Record<OperationId, number>> = {
   // after fifty failures an address is refused before a password is looked at
   login: 3,
+  changePassword: 2,
+  manageTwoFactor: 3,
+  // a password's hash each, for two of seven actions
+  manageUsers: 5,
   // no input, and a large answer
   getContractJson: 0.5,
   getContractYaml: 0.5,
@@ -35,6 +40,7 @@ const runs = new Map<OperationId, Promise<void>>();
 beforeAll(async () => {
   service = await startService();
   client = makeFuzzClient(service);
+  await plantUsers(service.owner, 40);
   // something that can be deleted
   for (let count = 0; count < 40; count += 1) await service.call('createManifest', { as: 'admin', body: {} });
   // somewhere to send webhooks to, and some that were sent

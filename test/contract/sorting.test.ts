@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Body } from '../support/contract.js';
+import { plantCouriers } from '../support/register.js';
 import { startService, type Service } from '../support/service.js';
+import { plantUsers } from '../support/users.js';
 import { lists, readAll } from './lists.js';
 
 let service: Service;
 
 beforeAll(async () => {
   service = await startService();
+  await plantUsers(service.owner, 30);
+  await plantCouriers(service.owner);
 });
 
 afterAll(async () => {

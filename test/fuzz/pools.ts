@@ -22,7 +22,12 @@ export async function readPools(owner: pg.Pool, courierId: string): Promise<Pool
      order by table_name, column_name`,
   );
   // what the database keeps as a hash alone
-  const secrets = { password: [DEMO.password], code: [...DEMO_BACKUP_CODES, '072814'] };
+  const secrets = {
+    password: [DEMO.password],
+    current_password: [DEMO.password],
+    new_password: ['seven parcels on a wet quay'],
+    code: [...DEMO_BACKUP_CODES, '072814'],
+  };
   const pools: Pools = { ids: new Map(), texts: new Map(Object.entries(secrets)), strangers: [] };
   for (const { table, column, type } of columns) {
     if (type !== 'text' && !(column === 'id' && type === 'uuid')) continue;
@@ -45,12 +50,16 @@ function conditionOf(table: string, has: (column: string) => boolean): string {
   return has('courier_id') ? `${isOfTenant} and coalesce(courier_id, $1) = $1` : isOfTenant;
 }
 
+/** The callers stay who they are: only users who were planted are disabled, or given another role or password. */
+const isNameable = (table: string, column: string) =>
+  table === 'users' && column === 'id' ? "username like 'spare-%' and username !~ '^spare-[12]$'" : 'true';
+
 async function sampleOf(owner: pg.Pool, courierId: string, table: string, column: string, condition: string) {
   const { rows } = await owner.query<{ value: string; is_own: boolean }>(
     `select * from (
        select value, is_own, row_number() over (partition by is_own order by value) as place
        from (select distinct "${column}"::text as value, coalesce(${condition}, false) as is_own
-         from "${table}" where "${column}" is not null and $1::uuid is not null) as sampled) as placed
+         from "${table}" where ${isNameable(table, column)} and "${column}" is not null and $1::uuid is not null) as sampled) as placed
      where place <= case when is_own then ${PER_TABLE} else 10 end`,
     [courierId],
   );

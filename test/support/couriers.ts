@@ -27,6 +27,8 @@ export type Belongings = {
   eventId: string;
   /** Asked for by the courier. */
   dispatchId: string;
+  /** A user of the courier that no test logs in as. */
+  userId: string;
   /** What its API key did. */
   auditId: string;
   /** Published, with a line and a payment. */
@@ -69,12 +71,13 @@ export const nobody = (): Belongings => ({
   manifestId: randomUUID(),
   warehouseId: randomUUID(),
   carrierId: randomUUID(),
-  billId: randomUUID(),
   rateId: 2_000_000_000,
   logoFile: `${randomBytes(32).toString('hex')}.png`,
   deliveryId: randomUUID(),
   eventId: randomUUID(),
   dispatchId: randomUUID(),
+  userId: randomUUID(),
+  billId: randomUUID(),
   auditId: randomUUID(),
   draftBillId: randomUUID(),
 });
@@ -90,7 +93,8 @@ export const malformed = (): Belongings => {
 /** Stores a copy of a row under a new id. Answers the id. */
 export async function clone(
   owner: pg.Pool,
-  table: 'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills',
+  table:
+    'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills' | 'warehouses' | 'carriers',
   sourceId: string,
   changes: Record<string, unknown>,
 ): Promise<string> {
@@ -156,6 +160,7 @@ async function equip(
     rateId: await equipWithTier(owner, own),
     ...(await equipWithBills(owner, { code, tenantId, courierId })),
     logoFile: await plantLogo(owner, tenantId, courierId),
+    userId: await plantUser(owner, tenantId, courierId),
     auditId: await plantEntry(owner, {
       tenantId,
       actorId: courierId,
@@ -286,6 +291,17 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
     [tenantId, courierId, hash, content],
   );
   return `${hash}.png`;
+}
+
+/** A user like those of the demo, who knows their password. */
+async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const id = randomUUID();
+  await owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     select $2, $1, $4, 'Planted User', 'courier', $3, password_hash from users where id = $5`,
+    [id, tenantId, courierId, freshNumber().toLowerCase(), DEMO.users.admin],
+  );
+  return id;
 }
 
 /** A synchronisation of its customers that has failed. */

@@ -137,6 +137,10 @@ export const UserScalarFieldEnum = {
   twoFactorEnabled: 'twoFactorEnabled',
   totpSecret: 'totpSecret',
   totpLastStep: 'totpLastStep',
+  totpPendingSecret: 'totpPendingSecret',
+  totpPendingExpiresAt: 'totpPendingExpiresAt',
+  mustChangePassword: 'mustChangePassword',
+  passwordExpiresAt: 'passwordExpiresAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -369,10 +369,6 @@ export type BackupCodeUncheckedUpdateManyWithoutUserNestedInput = {
   deleteMany?: Prisma.BackupCodeScalarWhereInput | Prisma.BackupCodeScalarWhereInput[]
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type BackupCodeCreateWithoutUserInput = {
   id: string
   codeHash: string

@@ -49,6 +49,10 @@ export type UserMinAggregateOutputType = {
   twoFactorEnabled: boolean | null
   totpSecret: string | null
   totpLastStep: number | null
+  totpPendingSecret: string | null
+  totpPendingExpiresAt: Date | null
+  mustChangePassword: boolean | null
+  passwordExpiresAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -66,6 +70,10 @@ export type UserMaxAggregateOutputType = {
   twoFactorEnabled: boolean | null
   totpSecret: string | null
   totpLastStep: number | null
+  totpPendingSecret: string | null
+  totpPendingExpiresAt: Date | null
+  mustChangePassword: boolean | null
+  passwordExpiresAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -83,6 +91,10 @@ export type UserCountAggregateOutputType = {
   twoFactorEnabled: number
   totpSecret: number
   totpLastStep: number
+  totpPendingSecret: number
+  totpPendingExpiresAt: number
+  mustChangePassword: number
+  passwordExpiresAt: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -112,6 +124,10 @@ export type UserMinAggregateInputType = {
   twoFactorEnabled?: true
   totpSecret?: true
   totpLastStep?: true
+  totpPendingSecret?: true
+  totpPendingExpiresAt?: true
+  mustChangePassword?: true
+  passwordExpiresAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -129,6 +145,10 @@ export type UserMaxAggregateInputType = {
   twoFactorEnabled?: true
   totpSecret?: true
   totpLastStep?: true
+  totpPendingSecret?: true
+  totpPendingExpiresAt?: true
+  mustChangePassword?: true
+  passwordExpiresAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -146,6 +166,10 @@ export type UserCountAggregateInputType = {
   twoFactorEnabled?: true
   totpSecret?: true
   totpLastStep?: true
+  totpPendingSecret?: true
+  totpPendingExpiresAt?: true
+  mustChangePassword?: true
+  passwordExpiresAt?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -250,6 +274,10 @@ export type UserGroupByOutputType = {
   twoFactorEnabled: boolean
   totpSecret: string | null
   totpLastStep: number | null
+  totpPendingSecret: string | null
+  totpPendingExpiresAt: Date | null
+  mustChangePassword: boolean
+  passwordExpiresAt: Date | null
   createdAt: Date
   updatedAt: Date
   _count: UserCountAggregateOutputType | null
@@ -290,6 +318,10 @@ export type UserWhereInput = {
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
   totpSecret?: Prisma.StringNullableFilter<"User"> | string | null
   totpLastStep?: Prisma.IntNullableFilter<"User"> | number | null
+  totpPendingSecret?: Prisma.StringNullableFilter<"User"> | string | null
+  totpPendingExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -310,6 +342,10 @@ export type UserOrderByWithRelationInput = {
   twoFactorEnabled?: Prisma.SortOrder
   totpSecret?: Prisma.SortOrderInput | Prisma.SortOrder
   totpLastStep?: Prisma.SortOrderInput | Prisma.SortOrder
+  totpPendingSecret?: Prisma.SortOrderInput | Prisma.SortOrder
+  totpPendingExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
@@ -335,6 +371,10 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
   totpSecret?: Prisma.StringNullableFilter<"User"> | string | null
   totpLastStep?: Prisma.IntNullableFilter<"User"> | number | null
+  totpPendingSecret?: Prisma.StringNullableFilter<"User"> | string | null
+  totpPendingExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -355,6 +395,10 @@ export type UserOrderByWithAggregationInput = {
   twoFactorEnabled?: Prisma.SortOrder
   totpSecret?: Prisma.SortOrderInput | Prisma.SortOrder
   totpLastStep?: Prisma.SortOrderInput | Prisma.SortOrder
+  totpPendingSecret?: Prisma.SortOrderInput | Prisma.SortOrder
+  totpPendingExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.UserCountOrderByAggregateInput
@@ -380,6 +424,10 @@ export type UserScalarWhereWithAggregatesInput = {
   twoFactorEnabled?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
   totpSecret?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
   totpLastStep?: Prisma.IntNullableWithAggregatesFilter<"User"> | number | null
+  totpPendingSecret?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
+  totpPendingExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
+  mustChangePassword?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
 }
@@ -395,6 +443,10 @@ export type UserCreateInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -415,6 +467,10 @@ export type UserUncheckedCreateInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -432,6 +488,10 @@ export type UserUpdateInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -452,6 +512,10 @@ export type UserUncheckedUpdateInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -471,6 +535,10 @@ export type UserCreateManyInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -486,6 +554,10 @@ export type UserUpdateManyMutationInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -503,6 +575,10 @@ export type UserUncheckedUpdateManyInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -530,6 +606,10 @@ export type UserCountOrderByAggregateInput = {
   twoFactorEnabled?: Prisma.SortOrder
   totpSecret?: Prisma.SortOrder
   totpLastStep?: Prisma.SortOrder
+  totpPendingSecret?: Prisma.SortOrder
+  totpPendingExpiresAt?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -552,6 +632,10 @@ export type UserMaxOrderByAggregateInput = {
   twoFactorEnabled?: Prisma.SortOrder
   totpSecret?: Prisma.SortOrder
   totpLastStep?: Prisma.SortOrder
+  totpPendingSecret?: Prisma.SortOrder
+  totpPendingExpiresAt?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -569,6 +653,10 @@ export type UserMinOrderByAggregateInput = {
   twoFactorEnabled?: Prisma.SortOrder
   totpSecret?: Prisma.SortOrder
   totpLastStep?: Prisma.SortOrder
+  totpPendingSecret?: Prisma.SortOrder
+  totpPendingExpiresAt?: Prisma.SortOrder
+  mustChangePassword?: Prisma.SortOrder
+  passwordExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -615,6 +703,10 @@ export type NullableIntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type UserCreateNestedOneWithoutBackupCodesInput = {
@@ -698,6 +790,10 @@ export type UserCreateWithoutBackupCodesInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -717,6 +813,10 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
@@ -749,6 +849,10 @@ export type UserUpdateWithoutBackupCodesInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -768,6 +872,10 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
@@ -784,6 +892,10 @@ export type UserCreateWithoutPreauthTokensInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -803,6 +915,10 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -835,6 +951,10 @@ export type UserUpdateWithoutPreauthTokensInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -854,6 +974,10 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -870,6 +994,10 @@ export type UserCreateWithoutCourierInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
@@ -887,6 +1015,10 @@ export type UserUncheckedCreateWithoutCourierInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -935,6 +1067,10 @@ export type UserScalarWhereInput = {
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
   totpSecret?: Prisma.StringNullableFilter<"User"> | string | null
   totpLastStep?: Prisma.IntNullableFilter<"User"> | number | null
+  totpPendingSecret?: Prisma.StringNullableFilter<"User"> | string | null
+  totpPendingExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
+  passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
 }
@@ -950,6 +1086,10 @@ export type UserCreateManyCourierInput = {
   twoFactorEnabled?: boolean
   totpSecret?: string | null
   totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -965,6 +1105,10 @@ export type UserUpdateWithoutCourierInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
@@ -982,6 +1126,10 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -999,6 +1147,10 @@ export type UserUncheckedUpdateManyWithoutCourierInput = {
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1056,6 +1208,10 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   twoFactorEnabled?: boolean
   totpSecret?: boolean
   totpLastStep?: boolean
+  totpPendingSecret?: boolean
+  totpPendingExpiresAt?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
@@ -1077,6 +1233,10 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   twoFactorEnabled?: boolean
   totpSecret?: boolean
   totpLastStep?: boolean
+  totpPendingSecret?: boolean
+  totpPendingExpiresAt?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
@@ -1095,6 +1255,10 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   twoFactorEnabled?: boolean
   totpSecret?: boolean
   totpLastStep?: boolean
+  totpPendingSecret?: boolean
+  totpPendingExpiresAt?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
@@ -1113,11 +1277,15 @@ export type UserSelectScalar = {
   twoFactorEnabled?: boolean
   totpSecret?: boolean
   totpLastStep?: boolean
+  totpPendingSecret?: boolean
+  totpPendingExpiresAt?: boolean
+  mustChangePassword?: boolean
+  passwordExpiresAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
@@ -1160,6 +1328,16 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * The last 30-second step a code was accepted for; a step is accepted once.
      */
     totpLastStep: number | null
+    /**
+     * Being set up, encrypted too: it counts for nothing until a code proves it.
+     */
+    totpPendingSecret: string | null
+    totpPendingExpiresAt: Date | null
+    /**
+     * The password is a one-time one, which opens nothing but its own change.
+     */
+    mustChangePassword: boolean
+    passwordExpiresAt: Date | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["user"]>
@@ -1600,6 +1778,10 @@ export interface UserFieldRefs {
   readonly twoFactorEnabled: Prisma.FieldRef<"User", 'Boolean'>
   readonly totpSecret: Prisma.FieldRef<"User", 'String'>
   readonly totpLastStep: Prisma.FieldRef<"User", 'Int'>
+  readonly totpPendingSecret: Prisma.FieldRef<"User", 'String'>
+  readonly totpPendingExpiresAt: Prisma.FieldRef<"User", 'DateTime'>
+  readonly mustChangePassword: Prisma.FieldRef<"User", 'Boolean'>
+  readonly passwordExpiresAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"User", 'DateTime'>
 }

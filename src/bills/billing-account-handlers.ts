@@ -5,7 +5,7 @@ import { reconcile } from './reconciliation.js';
 import { viewStatement } from './statement-view.js';
 import { readStatement } from './statement.js';
 
-export function accountHandlers({ db }: Deps) {
+export function billingAccountHandlers({ db }: Deps) {
   return {
     courierStatement: async ({ query, caller }) => viewStatement(await readStatement(db, caller, query)),
     billingReconciliation: async ({ query, caller }) =>

@@ -1,0 +1,73 @@
+import QRCode from 'qrcode';
+import type { Account } from './queries.js';
+import type { Enabled, FactorStatus, Setup } from './second-factor.js';
+import type { Tokens } from './tokens.js';
+import { toLoggedIn } from './view.js';
+import type { ReplyOf } from '../contract/types.js';
+import { formatDateTime } from '../time.js';
+
+type Reply = ReplyOf<'manageTwoFactor'>;
+
+export function toPasswordChanged(
+  account: Account,
+  tenantId: string,
+  tokens: Tokens,
+): ReplyOf<'changePassword'> {
+  return { ...toLoggedIn(account, tenantId, tokens), message: 'Password changed.' };
+}
+
+export function toStatus({
+  isEnabled,
+  backupCodesLeft,
+  setupExpiresAt,
+}: FactorStatus): ReplyOf<'getTwoFactor'> {
+  return {
+    statusCode: 200,
+    message: `Two-factor authentication is ${isEnabled ? 'on' : 'off'}.`,
+    data: {
+      enabled: isEnabled,
+      backup_codes_left: backupCodesLeft,
+      setup_expires_at: setupExpiresAt && formatDateTime(setupExpiresAt),
+    },
+  };
+}
+
+export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply> {
+  return {
+    statusCode: 200,
+    message: 'Scan the QR code, and send the code that the authenticator shows.',
+    data: {
+      secret,
+      otpauth_uri: uri,
+      qr_code: await QRCode.toDataURL(uri),
+      setup_expires_at: formatDateTime(expiresAt),
+    },
+  };
+}
+
+export function toEnabled({ account, backupCodes }: Enabled, tenantId: string, tokens: Tokens): Reply {
+  return {
+    statusCode: 200,
+    message: 'Two-factor authentication is on. The backup codes are shown this once.',
+    data: { ...freshToken(account, tenantId, tokens), backup_codes: backupCodes },
+  };
+}
+
+export const toDisabled = (account: Account, tenantId: string, tokens: Tokens): Reply => ({
+  statusCode: 200,
+  message: 'Two-factor authentication is off.',
+  data: freshToken(account, tenantId, tokens),
+});
+
+export const toRegenerated = (backupCodes: string[]): Reply => ({
+  statusCode: 200,
+  message: 'Ten new backup codes made. They are shown this once.',
+  data: { backup_codes: backupCodes },
+});
+
+function freshToken({ id, role, courierId, tokenVersion, nowS }: Account, tenantId: string, tokens: Tokens) {
+  return {
+    access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion }, nowS),
+    token_type: 'Bearer' as const,
+  };
+}

@@ -1,0 +1,111 @@
+import type { Role } from '../auth/callers.js';
+import { lockAdministrators } from '../db/locks.js';
+import { inScope } from '../db/transaction.js';
+import { Fault } from '../errors.js';
+import { record, type Change, type Ctx } from './context.js';
+import {
+  courierExists,
+  deletePreauthTokens,
+  hasOtherAdmin,
+  lockUser,
+  renameUser,
+  selectUser,
+  setActive,
+  setRole,
+  type HeldUser,
+  type UserRow,
+} from './queries.js';
+import { courierOf } from './user.js';
+
+/** What became of a user; what is like that already is not changed. */
+export type Changed = { user: UserRow; isChanged: boolean };
+
+/** @throws Fault user_not_found */
+export function updateUser(change: Change, userId: string, fullName: string): Promise<Changed> {
+  return changeUser(change, userId, async (ctx, { full_name: old }) => {
+    if (old === fullName) return false;
+    await renameUser(ctx, userId, fullName);
+    await record(ctx, userId, {
+      action: 'user.updated',
+      before: { full_name: old },
+      after: { full_name: fullName },
+    });
+    return true;
+  });
+}
+
+/** @throws Fault validation_failed, user_not_found, courier_not_found, last_admin */
+export function changeRole(
+  change: Change,
+  userId: string,
+  role: Role,
+  named: string | undefined,
+): Promise<Changed> {
+  const courierId = courierOf({ role, courierId: named });
+  return changeUser(change, userId, async (ctx, before) => {
+    if (before.role === role && before.courier_id === courierId) return false;
+    await assertOneAdminRemains(ctx, before);
+    if (courierId !== null) await assertCourier(ctx, courierId);
+    await setRole(ctx, userId, role, courierId);
+    await deletePreauthTokens(ctx, userId);
+    await record(ctx, userId, {
+      action: 'user.role_changed',
+      before: { role: before.role, courier_id: before.courier_id },
+      after: { role, courier_id: courierId },
+    });
+    return true;
+  });
+}
+
+/** @throws Fault user_not_found, last_admin */
+export function switchUser(change: Change, userId: string, isActive: boolean): Promise<Changed> {
+  return changeUser(change, userId, async (ctx, before) => {
+    if (before.is_active === isActive) return false;
+    if (!isActive) await assertOneAdminRemains(ctx, before);
+    await setActive(ctx, userId, isActive);
+    await deletePreauthTokens(ctx, userId);
+    await record(ctx, userId, {
+      action: isActive ? 'user.enabled' : 'user.disabled',
+      before: { is_active: !isActive },
+      after: { is_active: isActive },
+    });
+    return true;
+  });
+}
+
+/**
+ * Holds the user, has `work` say whether it changed anything, and answers what it is then.
+ *
+ * @param first done before the user is held
+ * @throws Fault user_not_found
+ */
+export function changeUser(
+  change: Change,
+  userId: string,
+  work: (ctx: Ctx, before: HeldUser) => Promise<boolean>,
+  first: (ctx: Ctx) => Promise<unknown> = () => Promise.resolve(),
+): Promise<Changed> {
+  return inScope(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    // before any user, so that two administrators who take each other away take turns
+    await tx.execute(lockAdministrators(change.caller.tenantId));
+    await first(ctx);
+    const before = await lockUser(ctx, userId);
+    if (!before) throw new Fault('user_not_found');
+    const isChanged = await work(ctx, before);
+    const user = await selectUser(ctx, userId);
+    if (!user) throw new Error('The user went missing inside its own transaction.');
+    return { user, isChanged };
+  });
+}
+
+/** Of whoever would no longer be an enabled administrator. @throws Fault last_admin */
+async function assertOneAdminRemains(ctx: Ctx, user: HeldUser): Promise<void> {
+  if (user.role !== 'admin' || !user.is_active) return;
+  if (!(await hasOtherAdmin(ctx, user.id))) throw new Fault('last_admin');
+}
+
+async function assertCourier({ db, caller, tx }: Ctx, courierId: string): Promise<void> {
+  const found = await tx.query(courierExists(db, caller, courierId));
+  if (found.length === 0) throw new Fault('courier_not_found');
+}
