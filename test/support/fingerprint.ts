@@ -8,18 +8,20 @@ const QUEUE = ['_private_jobs', '_private_job_queues'];
 
 /** One text for every row of every table: two that are equal mean that nothing was written in between. */
 export async function fingerprint(owner: pg.Pool): Promise<Record<string, string>> {
-  const tables = await owner.query<{ schema: string; name: string }>(
-    `select relnamespace::regnamespace::text as schema, relname as name from pg_class where relkind = 'r'
+  const tables = await owner.query<{ schema: string; name: string; has_json: boolean }>(
+    `select relnamespace::regnamespace::text as schema, relname as name, exists (
+       select from pg_attribute where attrelid = t.oid and atttypid = 'json'::regtype) as has_json
+     from pg_class t where relkind = 'r'
      and (relnamespace = 'public'::regnamespace and relname <> all($1)
        or relnamespace = 'graphile_worker'::regnamespace and relname = any($2)) order by relname`,
     [UNWATCHED, QUEUE],
   );
-  // sums, because sorting the texts of all rows took four times as long; each of two hashes of 64 bits
-  const parts = tables.rows.map(
-    ({ schema, name }) =>
-      `(select concat_ws(' ', count(*), sum(hash_record_extended(row, 0)), sum(hash_record_extended(row, 1)))
-        from "${schema}"."${name}" row) as "${name}"`,
-  );
+  // sums of two hashes of 64 bits: sorting the texts of all rows took four times as long; json alone has no hash
+  const parts = tables.rows.map(({ schema, name, has_json: hasJson }) => {
+    const sum = (seed: number) =>
+      hasJson ? `sum(hashtextextended(row::text, ${seed}))` : `sum(hash_record_extended(row, ${seed}))`;
+    return `(select concat_ws(' ', count(*), ${sum(0)}, ${sum(1)}) from "${schema}"."${name}" row) as "${name}"`;
+  });
   const { rows } = await owner.query<Record<string, string>>(`select ${parts.join(', ')}`);
   return rows[0] ?? {};
 }
