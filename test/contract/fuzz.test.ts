@@ -39,8 +39,9 @@ beforeAll(async () => {
   client = makeFuzzClient(service);
   // something that can be deleted
   for (let count = 0; count < 40; count += 1) await service.call('createManifest', { as: 'admin', body: {} });
-  // somewhere to send webhooks to, and some that were sent
-  await service.owner.query("update couriers set api_url_add_package = 'https://partner.example/hooks'");
+  // somewhere to send webhooks to and to read customers from, and some webhooks that were sent
+  await service.owner.query(`update couriers set api_url_add_package = 'https://partner.example/hooks',
+    api_url_get_customers = 'https://partner.example/customers'`);
   for (let count = 0; count < 10; count += 1) {
     await plantLog(service.owner);
     await plantDispatch(service.owner);
