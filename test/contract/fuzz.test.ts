@@ -23,6 +23,8 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageTwoFactor: 3,
   // a password's hash each, for two of seven actions
   manageUsers: 5,
+  // each that is made has a password hashed
+  manageCouriers: 3,
   // no input, and a large answer
   getContractJson: 0.5,
   getContractYaml: 0.5,
@@ -43,8 +45,9 @@ beforeAll(async () => {
   await plantUsers(service.owner, 40);
   // something that can be deleted
   for (let count = 0; count < 40; count += 1) await service.call('createManifest', { as: 'admin', body: {} });
-  // somewhere to send webhooks to, and some that were sent
-  await service.owner.query("update couriers set api_url_add_package = 'https://partner.example/hooks'");
+  // somewhere to send webhooks to and to read customers from, and some webhooks that were sent
+  await service.owner.query(`update couriers set api_url_add_package = 'https://partner.example/hooks',
+    api_url_get_customers = 'https://partner.example/customers'`);
   for (let count = 0; count < 10; count += 1) {
     await plantLog(service.owner);
     await plantDispatch(service.owner);
@@ -72,6 +75,8 @@ async function fuzz(id: OperationId, numRuns: number, homes: Home[]): Promise<vo
   const holds = fc.asyncProperty(requestsOf(id, homes), async (request) => {
     const reply = await client.send(request);
     tally.sent += 1;
+    // one that stays deactivated has all else refused before it is looked at
+    if (id === 'manageCouriers') await service.owner.query('update couriers set is_active = true');
     if (reply.status < 400) tally.taken += 1;
     else tally.refused += 1;
     if (reply.status >= 400 && request.isMeantValid) tally.validRefused += 1;
