@@ -34,7 +34,7 @@ const CATALOGUE = {
     http: 400,
     text: 'Set api_url_get_customers in the settings of the courier, then synchronise.',
   },
-  bill_too_long: { http: 400, text: 'A PDF holds at most 20,000 lines. Ask for csv.' },
+  bill_too_long: { http: 400, text: 'A PDF holds at most 10,000 lines. Ask for csv.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },

@@ -12,7 +12,7 @@ export type Font = {
   has(codePoint: number): boolean;
   /** By the widths of its characters, whatever stands beside them. */
   widthPt(text: string, sizePt: number): number;
-  /** Gives back what it remembers of texts that it has drawn: of 20,000 lines that would be 300 MB. */
+  /** Gives back what it remembers of texts that it has drawn: of 10,000 lines that would be 150 MB. */
   forget(): void;
 };
 
