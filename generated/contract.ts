@@ -1105,8 +1105,8 @@ export interface paths {
          *
          *     - As long as neither its payments nor the courier's logo change, the PDF of a published bill is the same to the byte.
          *     - A character that the font lacks (an emoji, Chinese) or that nobody could see is printed by its code point, as
-         *       `[U+1F4E6]`. A logo that takes longer than 5 seconds to draw, or a PNG of more than 16 million pixels, is left out.
-         *     - A bill of more than 20,000 lines is refused as PDF with 400 `bill_too_long`; ask for `csv`.
+         *       `[U+1F4E6]`. A logo that takes longer than 20 seconds to draw, or a PNG of more than 16 million pixels, is left out.
+         *     - A bill of more than 10,000 lines is refused as PDF with 400 `bill_too_long`; ask for `csv`.
          *
          *     **CSV.** Every line of the bill, in its order, below the columns Invoice Number, Position, Kind, Date Received, House
          *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of totals: the

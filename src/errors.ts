@@ -68,7 +68,7 @@ const CATALOGUE = {
   },
   bill_not_published: { http: 400, text: 'Publish the bill before you record a payment.' },
   payment_exceeds_balance: { http: 400, text: 'Record no more than is outstanding.' },
-  bill_too_long: { http: 400, text: 'A PDF holds at most 20,000 lines. Ask for csv.' },
+  bill_too_long: { http: 400, text: 'A PDF holds at most 10,000 lines. Ask for csv.' },
   key_missing: { http: 401, text: 'Send your API key in the header X-API-KEY.' },
   credentials_invalid: { http: 401, text: 'The user name or the password is wrong.' },
   code_invalid: { http: 401, text: 'The code is wrong, used or expired. Log in again.' },

@@ -16,8 +16,8 @@ import { countLines, logoOfBill, type LogoRow } from './document-queries.js';
 import type { Invoice } from './pdf/invoice.js';
 import type { InvoiceWriter } from './pdf/writer.js';
 
-/** 380 pages, drawn in four seconds. More is for a program to read, and no reader of paper. */
-const MAX_PDF_LINES = 20_000;
+/** 190 pages, three seconds of a core. More is for a program to read, and no reader of paper. */
+const MAX_PDF_LINES = 10_000;
 const LINES_A_PART = 5_000;
 const READING_MS = 15_000;
 

@@ -12,7 +12,7 @@ export type Font = {
   has(codePoint: number): boolean;
   /** By the widths of its characters, whatever stands beside them. */
   widthPt(text: string, sizePt: number): number;
-  /** Gives back what it remembers of texts that it has drawn: of 20,000 lines that would be 300 MB. */
+  /** Gives back what it remembers of texts that it has drawn: of 10,000 lines that would be 150 MB. */
   forget(): void;
 };
 
@@ -27,18 +27,27 @@ export const registerFonts = (doc: PDFKit.PDFDocument): Fonts => ({
   bold: register(doc, 'bold'),
 });
 
+type Parsed = { hasGlyphForCodePoint(codePoint: number): boolean; _glyphs: object };
+
 type Embedded = {
   _font: {
-    font: { hasGlyphForCodePoint(codePoint: number): boolean };
+    font: Parsed;
     widthOfString(text: string, sizePt: number): number;
     layoutCache?: object;
   };
 };
 
+/** Read once a thread, which is most of the work of a short invoice. */
+const parsed = new Map<FontName, Parsed>();
+
 function register(doc: PDFKit.PDFDocument, name: FontName): Font {
-  doc.registerFont(name, readFont(FILES[name]));
+  // as: it takes a font that has been read as well
+  doc.registerFont(name, (parsed.get(name) ?? readFont(FILES[name])) as Buffer);
   // as: the types leave out what a font can be asked; a test would see it go
   const { _font: embedded } = doc.font(name) as unknown as Embedded;
+  parsed.set(name, embedded.font);
+  // a glyph remembers which character it was first wanted for, and another document's would be copied out of this one
+  embedded.font._glyphs = {};
   const widths = new Map<string, number>();
   function widthOf(character: string): number {
     const width = widths.get(character) ?? embedded.widthOfString(character, 1);

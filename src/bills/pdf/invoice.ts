@@ -3,7 +3,7 @@ import type { BillHeadRow, BillLineRow, PaymentRow } from '../detail-queries.js'
 /** What the thread gets to print: rows as the database has them, their dates as text. */
 export type Invoice = {
   bill: Dated<BillHeadRow>;
-  /** As JSON, in parts, in the order of the bill: one text is copied to the thread sooner than 160,000 cells. */
+  /** As JSON, in parts, in the order of the bill: one text is copied to the thread sooner than 80,000 cells. */
   lines: string[];
   payments: Dated<PaymentRow>[];
   logo: Logo | undefined;

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 let ready: Promise<void> | undefined;
 
 /** Sharp on paper at the size that it is printed in, and no larger than a picture for that need be. */
-const BOX_PX = { width: 1200, height: 480 };
+const BOX_PX = { width: 750, height: 270 };
 
 // Unpacked, four bytes a pixel and more; what a logo's upload takes goes beyond.
 const MAX_PNG_PX = 16_000_000;
