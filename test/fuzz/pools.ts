@@ -38,6 +38,15 @@ export async function readPools(owner: pg.Pool, courierId: string): Promise<Pool
     if (column === 'id') pools.ids.set(table, own);
     else pools.texts.set(column, [...(pools.texts.get(column) ?? []), ...own]);
   }
+  const { rows: flagged } = await owner.query<{ id: string }>(
+    "select id from prealerts where courier_id = $1 and status = 'flagged'",
+    [courierId],
+  );
+  if (flagged.length > 0)
+    pools.ids.set(
+      'flagged prealerts',
+      flagged.map(({ id }) => id),
+    );
   return pools;
 }
 
@@ -74,7 +83,9 @@ export function idsFor({ ids }: Pools, field: string, operationId: string): stri
     const words = text.toLowerCase().replaceAll('_', '');
     return tables.find((table) => words.includes(table.replaceAll('_', '').replace(/s$/, '')));
   };
-  const table = named(field) ?? named(operationId);
+  // the others can only be refused
+  const isReview = operationId === 'reviewPrealert' && ids.has('flagged prealerts');
+  const table = isReview ? 'flagged prealerts' : (named(field) ?? named(operationId));
   return table ? (ids.get(table) ?? []) : [];
 }
 
