@@ -558,6 +558,7 @@ describe('a thread', () => {
         tax_amount: '0',
         total_amount: '0',
         paid_amount: '0',
+        balance: '0',
       },
       ...{ status: 'published' as const, remarks: null, bill_from: party('From'), bill_to: party(name) },
       ...{ created_at: '2026-11-01T00:00:00.000Z', published_at: '2026-11-01T00:00:00.000Z' },
