@@ -3,7 +3,7 @@ import type { FastifyError } from 'fastify';
 import type { Secrets } from '../auth/secrets.js';
 import type { Operation } from '../contract/types.js';
 import { holding, type Closing } from '../db/held.js';
-import { flushInScope, readInScope, type Db, type Rows } from '../db/transaction.js';
+import { inScope, readInScope, type Db, type Rows } from '../db/transaction.js';
 import { Fault, type FailureCode } from '../errors.js';
 import { newId } from '../ids.js';
 import { JSON_TYPE, type Answer } from './answers.js';
@@ -112,8 +112,12 @@ async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
   if (!isKept(fault)) throw error;
   const answer = toRefusal(attempt, fault);
   if (bytesOf(answer).length > MAX_REFUSAL_BYTES) throw error;
-  const [kept] = await flushInScope(attempt.db, attempt.key.caller, [keep(attempt, answer).statement]);
-  return kept?.length === 1 ? { answer } : findMeanwhile(attempt);
+  const rows = await inScope(attempt.db, attempt.key.caller, async (tx) => {
+    // refused for what the first request is doing perhaps, which alone may answer then
+    assertFirst([await tx.query(tryLockKey(attempt.key))]);
+    return tx.query(keep(attempt, answer).statement);
+  });
+  return rows.length === 1 ? { answer } : findMeanwhile(attempt);
 }
 
 /** It has changed nothing: without being kept it is found anew. */
