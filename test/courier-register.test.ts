@@ -125,7 +125,8 @@ describe('a new courier', () => {
     city_town: 'Kingston',
     parish_province: 'Saint Andrew',
   };
-  const LOGIN = { username: 'blue.mountain', full_name: 'Keisha Morgan' };
+  // stored in lower case
+  const LOGIN = { username: 'Blue.Mountain', full_name: 'Keisha Morgan' };
   let created: Reply;
 
   beforeAll(async () => {
@@ -144,6 +145,7 @@ describe('a new courier', () => {
     expect(apiKey).toMatch(/^[0-9a-f]{64}$/);
     expect(login).toEqual({
       ...LOGIN,
+      username: 'blue.mountain',
       user_id: expect.any(String),
       one_time_password: expect.any(String),
       password_expires_at: expect.any(String),
@@ -243,7 +245,7 @@ describe('a new courier', () => {
     ['address1', ['a\u2028b', 'x'.repeat(201)]],
     [
       'login',
-      [{ username: 'Bob', full_name: 'B' }, { username: 'b b', full_name: 'B' }, { username: 'bob' }],
+      [{ username: '.bob', full_name: 'B' }, { username: 'b b', full_name: 'B' }, { username: 'bob' }],
     ],
     ['login', [{ username: 'bob', full_name: ' ' }, { username: 'bob', full_name: 'B\nB' }, {}]],
   ])('%s that will not do is refused by name', async (field, values) => {

@@ -41,7 +41,8 @@ export async function createCourier(
   change: Change,
   body: NewCourier,
 ): Promise<{ row: RecordRow; credentials: Credentials }> {
-  const { username, full_name } = body.login;
+  const { full_name } = body.login;
+  const username = body.login.username.toLowerCase();
   assertUsable({ ...faultsOf(takeProfile(body), deps.outbound), 'login.full_name': faultOfLine(full_name) });
   const oneTimePassword = newOneTimePassword();
   const passwordHash = await deps.loginGate.inTurn(change.caller.tenantId, username, async () => {
