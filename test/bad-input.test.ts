@@ -1045,7 +1045,7 @@ describe('mass assignment', () => {
     deleteCustomer: 'the row is gone',
     'manageManifest delete_manifest': 'the row is gone',
     'manageCourierRates delete_rate': 'the row is gone',
-    verifyAuditLog: 'reads',
+    'verifyAuditLog verify': 'reads',
     'manageWarehouses delete': 'the row is gone',
     'manageCarriers delete': 'the row is gone',
     'manageWebhookDeliveries recover_since': 'names none of its rows',

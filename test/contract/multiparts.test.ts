@@ -9,6 +9,7 @@ import { faultsOf } from '../fuzz/oracle.js';
 import { encode, plansOf, shown, type FuzzRequest, type Home } from '../fuzz/requests.js';
 import { operationIds, operationOf } from '../support/contract.js';
 import { startService, type Service } from '../support/service.js';
+import { plantUsers } from '../support/users.js';
 
 const MULTIPARTS = 5_000;
 const SEED = 20_261_121;
@@ -20,6 +21,7 @@ let homes: Home[];
 beforeAll(async () => {
   service = await startService();
   client = makeFuzzClient(service);
+  await plantUsers(service.owner, 40);
   homes = await makeHomes(service.owner);
 });
 
