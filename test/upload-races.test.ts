@@ -59,8 +59,8 @@ const sum = (replies: Reply[], key: string) =>
   replies.reduce((total, { body }) => total + Number(body['data'][key]), 0);
 
 async function rowsOf(courierId: string) {
-  const { rows } = await service.owner.query<{ user_code: string; first_name: string; last_name: string }>(
-    "select user_code, first_name, last_name from customers where user_code like 'RACE-%' and courier_id = $1",
+  const { rows } = await service.owner.query<{ user_code: string; first_name: string; branch: string }>(
+    "select user_code, first_name, branch from customers where user_code like 'RACE-%' and courier_id = $1",
     [courierId],
   );
   return rows;
@@ -100,14 +100,15 @@ test('20 uploads of the same 5,000 shuffled rows at once, each at another replic
   const UPLOADS = 20;
   const token = await service.tokenOf('iex');
   const replies = await withReplicas(UPLOADS, (url, n) => {
-    const file = fileOf(shuffled(codes(5_000), n).map((code) => `${code},By ${n},Last ${n},B`));
+    // the names stay: their search terms are another test's, and cost ten times the rows
+    const file = fileOf(shuffled(codes(5_000), n).map((code) => `${code},Same,Name,By ${n}`));
     return sendFile(url, token, { file: { file } });
   });
   expect(replies.map(({ status }) => status)).toEqual(Array<number>(UPLOADS).fill(200));
   expect([totalOf(replies, 'created'), totalOf(replies, 'updated')]).toEqual([5_000, 5_000 * (UPLOADS - 1)]);
   const rows = await rowsOf(DEMO.couriers.IEX);
   expect(rows).toHaveLength(5_000);
-  expect(new Set(rows.map(({ first_name, last_name }) => `${first_name} ${last_name}`)).size).toBe(1);
+  expect(new Set(rows.map(({ branch }) => branch)).size).toBe(1);
   expect([await auditsOf('customer.created'), await auditsOf('customer.updated')]).toEqual([5_000, 95_000]);
 }, 120_000);
 

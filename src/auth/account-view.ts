@@ -1,4 +1,3 @@
-import QRCode from 'qrcode';
 import type { Account } from './queries.js';
 import type { Enabled, FactorStatus, Setup } from './second-factor.js';
 import type { Tokens } from './tokens.js';
@@ -33,6 +32,8 @@ export function toStatus({
 }
 
 export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply> {
+  // by the few who set up a factor, and not by every process that starts
+  const { default: QRCode } = await import('qrcode');
   return {
     statusCode: 200,
     message: 'Scan the QR code, and send the code that the authenticator shows.',

@@ -3,8 +3,6 @@ import type { Deps } from '../deps.js';
 import { viewHistory, viewRecorded } from './event-view.js';
 import { readHistory } from './history.js';
 import { readLabel } from './label.js';
-import { writeLabelPdf } from './label-pdf.js';
-import { writeLabelZpl } from './label-zpl.js';
 import { recordPackageEvent } from './record.js';
 
 export function packageEventHandlers({ db }: Deps) {
@@ -22,12 +20,15 @@ export function packageEventHandlers({ db }: Deps) {
     },
 
     async packageLabel({ query, caller }) {
+      // what draws is loaded by the first label: it would double what every start loads
       const label = await readLabel(db, caller, query.package_id);
       const name = `label-${label.houseNumber.replace(/[^\w-]/g, '_')}`;
       if (query.format === 'zpl') {
+        const { writeLabelZpl } = await import('./label-zpl.js');
         const content = Buffer.from(writeLabelZpl(label));
         return { statusCode: 200, file: { mediaType: 'application/zpl', content, name: `${name}.zpl` } };
       }
+      const { writeLabelPdf } = await import('./label-pdf.js');
       const content = await writeLabelPdf(label);
       return { statusCode: 200, file: { mediaType: 'application/pdf', content, name: `${name}.pdf` } };
     },
