@@ -3986,7 +3986,7 @@ export interface components {
         };
         /** @description The courier's first user. */
         NewCourierLogin: {
-            /** @description The login name, unique on the instance. Lower-case letters, digits, `.`, `_`, `@` and `-`, beginning with a letter or digit. */
+            /** @description The login name, unique on the instance: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
             username: string;
             /** @description The name to show. */
             full_name: string;

@@ -54,9 +54,11 @@ const OTHERWISE: Record<string, number> = {
   'manageCourierBills delete_draft': 400,
 };
 
-// The demo's packages are of the weeks before today, whenever that is.
-const PERIODS: Record<string, Body> = {
+// The demo's packages are of the weeks before today, whenever that is, and shipped since.
+const JUST_NOW = new Date(Date.now() - 60_000).toISOString().slice(0, 19).replace('T', ' ');
+const TIMES: Record<string, Body> = {
   'manageCourierBills create_draft': { start_date: '2020-01-01', end_date: '2100-01-01' },
+  'recordPackageEvent several': { occurred_at: JUST_NOW },
 };
 
 const requests = operationIds.flatMap((id) =>
@@ -110,7 +112,7 @@ describe('a request that is copied out of the reference works on the demo data',
   test.each(requests)('$id, $name', async ({ id, name, mediaType, schema, value }) => {
     const reply = await service.call(id, {
       ...documentedCaller(id, name),
-      ...asSent(mediaType, schema, { ...(value as Body), ...PERIODS[`${id} ${name}`] }),
+      ...asSent(mediaType, schema, { ...(value as Body), ...TIMES[`${id} ${name}`] }),
     });
     expect(operationOf(id).statuses).toContain(reply.status);
     const otherwise = OTHERWISE[`${id} ${name}`];

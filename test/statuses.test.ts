@@ -285,6 +285,28 @@ describe('the order of refusal', () => {
   });
 });
 
+test('an administrator that is disabled is told so by what administrators alone may do', async () => {
+  const token = await service.tokenOf('admin');
+  const calls: [OperationId, Call][] = [
+    ['listUsers', {}],
+    ['manageUsers', { body: { action: 'enable', user_id: DEMO.users.hrb } }],
+    ['listAuditLog', {}],
+    ['verifyAuditLog', { body: { action: 'verify' } }],
+  ];
+  const switchAdmin = (isActive: boolean) =>
+    service.owner.query('update users set is_active = $2 where id = $1', [DEMO.users.admin, isActive]);
+  await switchAdmin(false);
+  try {
+    for (const [id, call] of calls)
+      expect([id, await service.call(id, { ...call, token })]).toMatchObject([
+        id,
+        { status: 403, body: { code: 'account_disabled' } },
+      ]);
+  } finally {
+    await switchAdmin(true);
+  }
+});
+
 test('both paths of the public submission write one register: a number announced on either is 409 on both', async () => {
   const paths = ['submitPrealert', 'submitPrealertWithoutSuffix'] as const;
   for (const [index, first] of paths.entries()) {

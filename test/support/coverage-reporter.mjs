@@ -95,7 +95,8 @@ function actionsOf({ requestBody, parameters = [] }, deref) {
     .map((schema) => deref(deref(schema).properties?.action));
   const queries = parameters.map(deref).filter(({ name }) => name === 'action');
   return [...shapes, ...queries.map(({ schema }) => deref(schema))].flatMap((schema) =>
-    schema ? (schema.enum ?? [schema.const]) : [],
+    // an `action` that may be anything is a filter
+    (schema?.enum ?? [schema?.const]).filter((action) => action !== undefined),
   );
 }
 
