@@ -83,7 +83,9 @@ const LAYERS: [string, ServiceOptions][] = [
   ['the application’s filters alone', { rowSecurity: false }],
 ];
 
-describe.each(LAYERS)('%s', (_name, options) => {
+describe.each(LAYERS)('%s', (name, options) => {
+  // what is refused by credential, permission or form reaches no row, whichever layer holds: the first run proves it
+  const isAlone = name !== 'both layers';
   let service: Service;
   let couriers: Record<CourierCode, Belongings>;
   let credentials: Map<Principal, Call>;
@@ -105,8 +107,11 @@ describe.each(LAYERS)('%s', (_name, options) => {
     const cells: Cell[] = [];
     for (const principal of PRINCIPALS) {
       const home = couriers[homeOf(principal)];
-      for (const [index, status] of expected[GROUPS[principal]].entries()) {
+      const statuses = expected[GROUPS[principal]];
+      if (isAlone && statuses.every((status) => status === 401 || status === 403)) continue;
+      for (const [index, status] of statuses.entries()) {
         const kind = KINDS[index] ?? 'own';
+        if (isAlone && kind === 'malformed') continue;
         const made = await CALLS[title](targetOf(principal, kind), home, service);
         cells.push({ principal, kind, call: { ...made, ...credentials.get(principal) }, status });
       }
@@ -121,7 +126,7 @@ describe.each(LAYERS)('%s', (_name, options) => {
   }
 
   test.each(rows.map((row) => [row.title, row] as const))(
-    '%s: 13 principals and 5 kinds of id',
+    isAlone ? '%s: whoever reaches rows, and 4 kinds of id' : '%s: 13 principals and 5 kinds of id',
     async (_title, row) => {
       const cells = await cellsOf(row);
       const isWrite = operationOf(row.operation).method !== 'GET';
