@@ -200,7 +200,7 @@ describe('a new courier', () => {
     };
     const [entry] = await auditOf(courierId);
     expect(entry).toEqual({ ...by, action: 'courier.created', entity: 'courier', after: WHOLE });
-    const after = { ...LOGIN, role: 'courier', courier_id: courierId };
+    const after = { ...LOGIN, username: 'blue.mountain', role: 'courier', courier_id: courierId };
     const [of] = await auditOf(login.user_id);
     expect(of).toEqual({ ...by, action: 'user.created', entity: 'user', after });
     const everything = await rows(`select coalesce(string_agg(t::text, ''), '') as text from (
