@@ -13,4 +13,6 @@ export default {
   reporters: ['default', '<rootDir>/test/support/coverage-reporter.mjs'],
   testTimeout: 30_000,
   maxWorkers: 2,
+  // a worker keeps what its files have loaded: at 3 GB it spends its time collecting
+  workerIdleMemoryLimit: '1GB',
 };

@@ -524,7 +524,7 @@ describe('mass assignment', () => {
     ])
       await service.owner.query(statement);
   };
-  const onBill = { id: 'manageCourierBills', undo: withoutBills } as const;
+  const onBill = { id: 'manageCourierBills', undo: withoutBills, atOnce: true } as const;
 
   /** An action on a user of its own, made ready by `change`. */
   function ofUser(action: string, fields: Body = {}, change = 'is_active = true'): Write {
@@ -825,6 +825,7 @@ describe('mass assignment', () => {
     'update a courier': {
       id: 'manageCouriers',
       action: 'update',
+      atOnce: true,
       table: 'couriers',
       body: () => ({ action: 'update', courier_id: DEMO.couriers.IEX, courier_name: 'Island Express' }),
       rowOf: dataOf('courier_id'),
@@ -832,6 +833,7 @@ describe('mass assignment', () => {
     deactivate: {
       id: 'manageCouriers',
       action: 'deactivate',
+      atOnce: true,
       table: 'couriers',
       body: () => ({ action: 'deactivate', courier_id: DEMO.couriers.IEX }),
       rowOf: dataOf('courier_id'),
@@ -844,6 +846,7 @@ describe('mass assignment', () => {
     activate: {
       id: 'manageCouriers',
       action: 'activate',
+      atOnce: true,
       table: 'couriers',
       body: () => ({ action: 'activate', courier_id: DEMO.couriers.IEX }),
       rowOf: dataOf('courier_id'),
@@ -859,6 +862,7 @@ describe('mass assignment', () => {
     'update a warehouse': {
       id: 'manageWarehouses',
       action: 'update',
+      atOnce: true,
       table: 'warehouses',
       body: () => ({ action: 'update', warehouse_id: DEMO.warehouses.second, name: 'Medley Overflow' }),
       rowOf: dataOf('warehouse_id'),
@@ -866,6 +870,7 @@ describe('mass assignment', () => {
     make_primary: {
       id: 'manageWarehouses',
       action: 'make_primary',
+      atOnce: true,
       table: 'warehouses',
       body: () => ({ action: 'make_primary', warehouse_id: DEMO.warehouses.second }),
       rowOf: dataOf('warehouse_id'),
@@ -886,6 +891,7 @@ describe('mass assignment', () => {
     rename: {
       id: 'manageCarriers',
       action: 'rename',
+      atOnce: true,
       table: 'carriers',
       body: async () => ({
         action: 'rename',
@@ -897,6 +903,7 @@ describe('mass assignment', () => {
     },
     create_draft: {
       ...onBill,
+      atOnce: false,
       action: 'create_draft',
       table: 'bills',
       body: () => ({

@@ -7,6 +7,7 @@ import { HEADINGS } from '../src/packages/cells.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
 import { makeWorkbookWriter } from '../src/packages/spreadsheet.js';
 import { askSteadily } from './support/client.js';
+import { heldMs } from './support/held.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 import { readWorkbook } from './support/workbook.js';
 
@@ -367,19 +368,23 @@ describe('10,000 rows', () => {
           waits.push(performance.now() - startMs);
         },
       );
-      const replies = await Promise.all(
-        Array.from({ length: 10 }, () => untilAdmitted(() => exported('admin', format, BULK))),
-      );
+      const replies: Reply[] = [];
+      // by its own work, this test's reading of the files included; what else keeps the cores busy is not counted
+      const held = await heldMs(async () => {
+        replies.push(
+          ...(await Promise.all(
+            Array.from({ length: 10 }, () => untilAdmitted(() => exported('admin', format, BULK))),
+          )),
+        );
+      });
       isOver = true;
       await asking;
       expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200));
       expect(new Set(replies.map(({ body }) => (body['bytes'] as Buffer).length > 500_000))).toEqual(
         new Set([true]),
       );
-      // the machine may be busy with other things, and this test's own reading of the files shares the loop
-      const sorted = waits.sort((a, b) => a - b);
-      expect(sorted[Math.floor(sorted.length * 0.9)]).toBeLessThan(200);
-      expect(sorted.at(-1)).toBeLessThan(1_500);
+      expect(held).toBeLessThan(200);
+      expect(Math.max(...waits)).toBeLessThan(1_500);
     },
     120_000,
   );

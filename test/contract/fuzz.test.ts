@@ -19,12 +19,14 @@ const TIMEOUT_MS = 240_000 + REQUESTS * 20;
 const SHARES: Partial<Record<OperationId, number>> = {
   // after fifty failures an address is refused before a password is looked at
   login: 3,
-  changePassword: 2,
-  manageTwoFactor: 3,
-  // a password's hash each, for two of seven actions
-  manageUsers: 5,
-  // each that is made has a password hashed
-  manageCouriers: 3,
+  // a fifth of a second of a core each, for one password's hash or two
+  changePassword: 0.5,
+  manageTwoFactor: 1,
+  manageUsers: 2,
+  manageCouriers: 1.5,
+  // drawn
+  downloadCourierBill: 4,
+  packageLabel: 4,
   // no input, and a large answer
   getContractJson: 0.5,
   getContractYaml: 0.5,
