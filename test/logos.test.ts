@@ -603,7 +603,7 @@ describe('a form that is broken', () => {
     }
   });
 
-  test('mutated 5,000 times is stored or refused, never 500', async () => {
+  test('mutated 2,000 times is stored or refused, never 500', async () => {
     const seen = new Map<number, number>();
     const sendMutated = async (n: number) => {
       const broken = Buffer.from(whole);
@@ -613,10 +613,10 @@ describe('a form that is broken', () => {
       const { status } = await send(broken);
       seen.set(status, (seen.get(status) ?? 0) + 1);
     };
-    for (let n = 0; n < 5_000; n += 10)
+    for (let n = 0; n < 2_000; n += 10)
       await Promise.all(Array.from({ length: 10 }, (_, more) => sendMutated(n + more)));
     expect([...seen.keys()].filter((status) => ![200, 400, 413].includes(status))).toEqual([]);
-    expect(seen.get(400)).toBeGreaterThan(500);
+    expect(seen.get(400)).toBeGreaterThan(200);
   }, 120_000);
 
   test('leaves no file behind', async () => {
