@@ -1,4 +1,5 @@
 import { auditStatement } from '../audit.js';
+import { insertUser } from '../auth/new-user.js';
 import { newOneTimePassword } from '../auth/one-time-password.js';
 import { hashPassword } from '../auth/passwords.js';
 import { assertUsable, faultOfLine, textOrNull } from '../contact.js';
@@ -12,16 +13,11 @@ import { newKey } from './courier.js';
 import { faultsOf } from './fields.js';
 import { readRecord } from './record.js';
 import { takeProfile } from './register-fields.js';
-import {
-  insertCourier,
-  insertFirstUser,
-  takenNames,
-  type FirstUser,
-  type NewProfile,
-  type RecordRow,
-} from './register-queries.js';
+import { insertCourier, takenNames, type NewProfile, type RecordRow } from './register-queries.js';
 
 export type NewCourier = Extract<BodyOf<'manageCouriers'>, { action: 'create' }>;
+
+type FirstUser = { id: string; username: string; full_name: string };
 
 /** What is shown once, beside the courier. */
 export type Credentials = {
@@ -56,7 +52,12 @@ export async function createCourier(
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     await insertCourier(ctx, profile, kept);
-    const passwordExpiresAt = await insertFirstUser(ctx, user, passwordHash);
+    const named = { id: user.id, username, fullName: full_name, courierId: change.courierId };
+    const passwordExpiresAt = await insertUser(tx, change.caller, {
+      ...named,
+      role: 'courier',
+      passwordHash,
+    });
     await record(ctx, { action: 'courier.created', after: profile });
     await recordUser(ctx, user);
     return {

@@ -4,6 +4,7 @@ import { tenantRows } from '../db/filters.js';
 import { containsPattern } from '../db/patterns.js';
 import { join, raw, sql, type Db, type Sql } from '../db/transaction.js';
 import type { Ctx } from './context.js';
+import type { ProfileFields } from './fields.js';
 
 type Query = QueryOf<'listCouriers'>;
 
@@ -88,20 +89,8 @@ export function takenNames(db: Db, caller: UserCaller, code: string, username: s
     exists (select from users u where ${tenantRows(db, caller, 'u')} and u.username = ${username}) as is_username_taken`;
 }
 
-/** A courier's profile as it begins. */
-export type NewProfile = {
-  courier_code: string;
-  courier_name: string;
-  house_color: string;
-  company_name: string | null;
-  email: string | null;
-  phone_number1: string | null;
-  phone_number2: string | null;
-  address1: string | null;
-  address2: string | null;
-  city_town: string | null;
-  parish_province: string | null;
-};
+/** A courier's profile as it begins, before it has set anything of its own system. */
+export type NewProfile = Omit<ProfileFields, `api_${string}`> & { courier_code: string; house_color: string };
 
 export async function insertCourier(
   { tx, caller, courierId }: Ctx,
@@ -115,27 +104,6 @@ export async function insertCourier(
       ${profile.house_color}, ${profile.company_name}, ${profile.email}, ${profile.phone_number1},
       ${profile.phone_number2}, ${profile.address1}, ${profile.address2}, ${profile.city_town},
       ${profile.parish_province}, ${key.hash}, ${key.cipher})`);
-}
-
-export type FirstUser = { id: string; username: string; full_name: string };
-
-/** How long a password that was given to a user lets it in. Source: the contract, "Limits". */
-const PASSWORD_DAYS = 7;
-
-/** Answers until when the password lets the user in. */
-export async function insertFirstUser(
-  { tx, caller, courierId }: Ctx,
-  user: FirstUser,
-  passwordHash: string,
-): Promise<Date> {
-  const [row] = await tx.query<{ password_expires_at: Date }>(sql`
-    insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash, must_change_password,
-      password_expires_at)
-    values (${caller.tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.full_name}, 'courier',
-      ${courierId}::uuid, ${passwordHash}, true, now() + make_interval(days => ${PASSWORD_DAYS}::int))
-    returning password_expires_at`);
-  if (!row) throw new Error('The user was not stored.');
-  return row.password_expires_at;
 }
 
 /** Answers how many rows that was: none where the courier is so already, or is not there. */

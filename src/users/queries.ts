@@ -94,26 +94,6 @@ export const userExists = (db: Db, caller: UserCaller, userId: string): Sql =>
 export const usernameExists = (db: Db, caller: UserCaller, username: string): Sql =>
   sql`select u.id from users u where ${tenantRows(db, caller, 'u')} and u.username = lower(${username})`;
 
-export type NewUser = {
-  id: string;
-  username: string;
-  fullName: string;
-  role: Role;
-  courierId: string | null;
-  passwordHash: string;
-  lastsDays: number;
-};
-
-/** Answers until when its one-time password lasts. */
-export async function insertUser({ caller, tx }: Ctx, user: NewUser): Promise<Date | undefined> {
-  const [row] = await tx.query<{ expires: Date }>(sql`insert into users
-      (tenant_id, id, username, full_name, role, courier_id, password_hash, must_change_password, password_expires_at)
-    values (${caller.tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.role},
-      ${user.courierId}::uuid, ${user.passwordHash}, true, now() + make_interval(days => ${user.lastsDays}::int))
-    returning password_expires_at as expires`);
-  return row?.expires;
-}
-
 /** A change that ends no token. */
 export const renameUser = (ctx: Ctx, userId: string, fullName: string): Promise<number> =>
   updateUser(ctx, userId, sql`full_name = ${fullName}`);

@@ -1,19 +1,12 @@
 import type { Role, UserCaller } from '../auth/callers.js';
-import { ONE_TIME_PASSWORD_DAYS } from '../auth/one-time-password.js';
+import { insertUser } from '../auth/new-user.js';
 import type { QueryOf } from '../contract/types.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { record, type Change } from './context.js';
 import { makePassword, type Handover } from './handover.js';
-import {
-  countUsers,
-  courierExists,
-  insertUser,
-  pageOfUsers,
-  usernameExists,
-  type UserRow,
-} from './queries.js';
+import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
 /** One page and how many there are, in one round trip. */
 export async function listUsers(
@@ -42,9 +35,8 @@ export async function createUser(change: Change, wanted: Creation): Promise<Hand
   const id = newId();
   const expiresAt = await inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const user = { id, username, fullName, role, courierId, passwordHash, lastsDays: ONE_TIME_PASSWORD_DAYS };
-    const expires = await insertUser(ctx, user);
-    if (!expires) throw new Error('The new user has no one-time password.');
+    const user = { id, username, fullName, role, courierId, passwordHash };
+    const expires = await insertUser(tx, change.caller, user);
     const after = { username, full_name: fullName, role, courier_id: courierId };
     await record(ctx, id, { action: 'user.created', after });
     return expires;
