@@ -13,6 +13,8 @@ const STEPS = [
     ['contract', lintContract],
   ],
   [['generated', compareGenerated]],
+  // every row once on little data, from the build that prepare() has made
+  [['bench', () => runNode('dist/scripts/bench.js', '--smoke')]],
   [['tests', runTests]],
 ];
 

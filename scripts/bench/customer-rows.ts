@@ -11,13 +11,14 @@ import { makeNames } from '../search-quality/names.js';
 import type { BenchTenant } from './database.js';
 import { compare, filters, readRow, timeCalls, type Bench, type Row } from './measure.js';
 import { timeCopyFrom, timeTransaction } from './postgres.js';
+import { digits, rowCount } from './scale.js';
 import { exchange, logIn } from './service.js';
 
 /** The default page with its total. */
-export const listCustomersRow = (bench: Bench, tenant: BenchTenant, label: string): Promise<Row> => {
+export const listCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
   const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC' } as const;
   return readRow(bench, tenant, {
-    name: `list customers, ${label}`,
+    name: `list customers, ${rowCount(tenant.size)} rows`,
     times: 100,
     call: { method: 'GET', path: '/api/ManageCustomers.php' },
     statements: (caller) => [
@@ -31,7 +32,7 @@ export const listCustomersRow = (bench: Bench, tenant: BenchTenant, label: strin
 export const searchCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
   const query = { q: 'ramkis', limit: 15, advanced: false };
   return readRow(bench, tenant, {
-    name: 'search customers, 1 M rows',
+    name: `search customers, ${rowCount(tenant.size)} rows`,
     times: 50,
     call: { method: 'GET', path: `/api/SearchCustomers.php?q=${query.q}` },
     statements: (caller) => [literalMatches(filters, caller, query)],
@@ -41,8 +42,8 @@ export const searchCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<R
 const PER_KIND = 4;
 
 /** Misspelt names of every kind, beside the plain trigram query over the same index column, without row security. */
-export async function advancedSearchRow({ ownerUrl }: Bench, tenant: BenchTenant): Promise<Row> {
-  const queries = makeLabelled(makeNames(10_000), PER_KIND).map(({ query }) => query);
+export async function advancedSearchRow({ ownerUrl, scale }: Bench, tenant: BenchTenant): Promise<Row> {
+  const queries = makeLabelled(makeNames(scale.small), PER_KIND).map(({ query }) => query);
   const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };
   let next = 0;
   const search = () => {
@@ -56,10 +57,12 @@ export async function advancedSearchRow({ ownerUrl }: Bench, tenant: BenchTenant
       order by similarity(first_name || ' ' || last_name, ${text}) desc limit 15`;
   });
   const settings = "select set_config('pg_trgm.similarity_threshold', '0.4', true)";
-  await timeCalls(search, queries.length);
+  const times = scale.times(queries.length);
+  await timeCalls(search, times);
   let client = '';
   const compared = await compare(
-    () => timeCalls(search, queries.length),
+    scale,
+    () => timeCalls(search, times),
     async () => {
       const theirs = await timeTransaction(ownerUrl, [settings, ...trigram], 3);
       client = theirs.client;
@@ -67,18 +70,16 @@ export async function advancedSearchRow({ ownerUrl }: Bench, tenant: BenchTenant
     },
   );
   return {
-    name: 'advanced search, 1 M rows',
+    name: `advanced search, ${rowCount(tenant.size)} rows`,
     ...compared,
     unit: 'ms',
     against: `${client}, the plain trigram query`,
   };
 }
 
-const UPLOADED = 100_000;
-
 /** A file of new customers, beside a COPY of the same rows into the same table with its indexes and triggers. */
-export async function uploadRow({ ownerUrl }: Bench, tenant: BenchTenant): Promise<Row> {
-  const names = makeNames(UPLOADED, 5);
+export async function uploadRow({ ownerUrl, scale }: Bench, tenant: BenchTenant): Promise<Row> {
+  const names = makeNames(scale.uploaded, 5);
   const token = await logIn(tenant.host);
   const upload = async () => {
     const run = randomUUID().slice(0, 8);
@@ -108,9 +109,9 @@ export async function uploadRow({ ownerUrl }: Bench, tenant: BenchTenant): Promi
     const table = 'customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch)';
     return timeCopyFrom(ownerUrl, file, table);
   };
-  const compared = await compare(upload, copy);
+  const compared = await compare(scale, upload, copy);
   return {
-    name: 'upload 100,000 customers',
+    name: `upload ${digits(scale.uploaded)} customers`,
     ...compared,
     unit: 'ms',
     against: 'psql, COPY FROM of the same rows',

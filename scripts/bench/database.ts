@@ -10,14 +10,18 @@ import { seedDemo } from '../../src/demo/seed.js';
 import { projectRoot } from '../../src/root.js';
 import { makeNames } from '../search-quality/names.js';
 import { loadCustomers, loadTenant } from './load.js';
+import type { Scale } from './scale.js';
+import { openScratchServer, type BenchServer } from './scratch.js';
 
 export type BenchTenant = {
   id: string;
   host: string;
-  /** Holds MANIFEST_PACKAGES packages. */
+  /** Holds the scale's number of packages. */
   manifestId: string;
   /** One of its ten couriers. */
   courierId: string;
+  /** How many rows of everything it has. */
+  size: number;
 };
 
 export type BenchDatabase = {
@@ -27,47 +31,59 @@ export type BenchDatabase = {
   stop(): Promise<void>;
 };
 
-const SIZES = { small: 10_000, large: 1_000_000 };
-
-/** The demo data, one tenant with 10,000 rows of everything and one with 1,000,000; kept from run to run. */
+/**
+ * The demo data, and one tenant of each of the scale's sizes. A full run keeps them for the next one; a smoke run
+ * has a database of its own and removes it.
+ */
 export async function openBenchDatabase(
   config: Config,
+  scale: Scale,
   print: (line: string) => void,
 ): Promise<BenchDatabase> {
-  const server = config.databaseOwnerUrl
-    ? { url: config.databaseOwnerUrl, stop: async () => {} }
-    : await startEmbeddedPostgres({
-        dataDir: join(projectRoot, '.data', 'bench'),
-        database: 'crossdock_bench',
-        log: print,
-        settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
-      });
-  await migrate(server.url, MIGRATIONS);
-  const tenants = await withClient(server.url, async (client) => {
-    await seedDemo(client, openSecrets(config.secrets), new Date());
-    const small = await ensureTenant(client, 'small', print);
-    return { small, large: await ensureTenant(client, 'large', print) };
+  const server = await (scale.name === 'smoke' ? openScratchServer(config) : openKeptServer(config, print));
+  try {
+    await migrate(server.url, MIGRATIONS);
+    const tenants = await withClient(server.url, async (client) => {
+      await seedDemo(client, openSecrets(config.secrets), new Date());
+      const small = await ensureTenant(client, 'small', scale, print);
+      return { small, large: await ensureTenant(client, 'large', scale, print) };
+    });
+    return { ownerUrl: server.url, ...tenants, stop: () => server.stop() };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function openKeptServer(config: Config, print: (line: string) => void): Promise<BenchServer> {
+  if (config.databaseOwnerUrl) return { url: config.databaseOwnerUrl, stop: async () => undefined };
+  return startEmbeddedPostgres({
+    dataDir: join(projectRoot, '.data', 'bench'),
+    database: 'crossdock_bench',
+    log: print,
+    settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
   });
-  return { ownerUrl: server.url, ...tenants, stop: () => server.stop() };
 }
 
 async function ensureTenant(
   client: pg.Client,
-  slug: keyof typeof SIZES,
+  slug: 'small' | 'large',
+  scale: Scale,
   print: (line: string) => void,
 ): Promise<BenchTenant> {
-  const { rows } = await client.query<BenchTenant>(
+  const size = scale[slug];
+  const { rows } = await client.query<Omit<BenchTenant, 'size'>>(
     `select t.id, h.host, m.id as "manifestId", c.id as "courierId" from tenants t
      join tenant_hosts h on h.tenant_id = t.id join couriers c on c.tenant_id = t.id and c.code = 'C0'
      join manifests m on m.tenant_id = t.id and m.manifest_number = 'MAN-20260101-0001' where t.slug = $1`,
     [slug],
   );
-  if (rows[0]) return rows[0];
-  print(`Loading ${SIZES[slug]} pre-alerts, customers and packages ...`);
+  if (rows[0]) return { ...rows[0], size };
+  print(`Loading ${size} pre-alerts, customers and packages ...`);
   await client.query('begin');
-  for (const statement of loadTenant(slug, SIZES[slug])) await client.query(statement);
-  await client.query(loadCustomers(slug, makeNames(SIZES[slug])));
+  for (const statement of loadTenant(slug, size, scale.manifestPackages)) await client.query(statement);
+  await client.query(loadCustomers(slug, makeNames(size)));
   await client.query('commit');
   await client.query('vacuum analyze');
-  return ensureTenant(client, slug, print);
+  return ensureTenant(client, slug, scale, print);
 }

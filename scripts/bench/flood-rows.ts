@@ -4,23 +4,23 @@ import type { Bench, Row } from './measure.js';
 import { exchange } from './service.js';
 
 const LOGINS_PER_SECOND = 100;
-const SECONDS = 15;
 const PREALERTS_PER_SECOND = 40;
 
 type Flood = { statuses: Record<string, number>; longestMs: number };
 
 /** The 99th percentile of a pre-alert while 100 logins a second arrive, beside that of a quiet service. */
-export async function floodRow({ port }: Bench, print: (line: string) => void): Promise<Row> {
-  await percentile99(3);
-  const quiet = await percentile99(SECONDS);
+export async function floodRow({ port, scale }: Bench, print: (line: string) => void): Promise<Row> {
+  const seconds = scale.floodSeconds;
+  await percentile99(Math.min(3, seconds));
+  const quiet = await percentile99(seconds);
   const worker = new Worker(new URL('./login-flood.js', import.meta.url), {
-    workerData: { port, perSecond: LOGINS_PER_SECOND, seconds: SECONDS },
+    workerData: { port, perSecond: LOGINS_PER_SECOND, seconds },
   });
   const flooded = new Promise<Flood>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  const underFlood = await percentile99(SECONDS);
+  const underFlood = await percentile99(seconds);
   const { statuses, longestMs } = await flooded;
   print(`logins: ${JSON.stringify(statuses)}, the last answered after ${longestMs.toFixed(0)} ms`);
   return {

@@ -1,12 +1,10 @@
 import type pg from 'pg';
 
-export const MANIFEST_PACKAGES = 2_000;
-
 /**
  * Statements that fill a tenant: ten couriers with their customers, pre-alerts and packages, `size` of each,
  * spread evenly over the couriers and over a year; the first packages are aboard one manifest.
  */
-export function loadTenant(slug: string, size: number): string[] {
+export function loadTenant(slug: string, size: number, manifestPackages: number): string[] {
   const tenant = `(select id from tenants where slug = '${slug}')`;
   // one customer in ten a courier: n counts within the tenant
   const courier = `couriers c on c.code = 'C' || n % 10 and c.tenant_id = ${tenant}`;
@@ -35,7 +33,7 @@ export function loadTenant(slug: string, size: number): string[] {
        house_number, weight_lb, shipper, warehouse_id, manifest_id, received_at)
      select c.tenant_id, gen_random_uuid(), c.id, ${userCode}, 'First' || n % 1000, 'Last' || n, 'PKG' || n, 'PKG' || n,
        'H' || n, 1 + n % 40 + (n % 8) * 0.125, 'Vendor ' || n % 500, m.warehouse_id,
-       case when n <= ${MANIFEST_PACKAGES} then m.id end, ${age}
+       case when n <= ${manifestPackages} then m.id end, ${age}
      from generate_series(1, ${size}) n join ${courier}
      join manifests m on m.tenant_id = c.tenant_id and m.manifest_number = 'MAN-20260101-0001'`,
   ];

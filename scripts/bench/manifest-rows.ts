@@ -1,10 +1,11 @@
 import { selectFigures, selectInfo, selectPackages } from '../../src/manifests/detail-queries.js';
 import type { BenchTenant } from './database.js';
 import { filters, readRow, type Bench, type Row } from './measure.js';
+import { digits } from './scale.js';
 
 export const getManifestRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
   readRow(bench, tenant, {
-    name: 'GetManifest, 2,000 packages',
+    name: `GetManifest, ${digits(bench.scale.manifestPackages)} packages`,
     times: 100,
     call: { method: 'GET', path: `/api/GetManifest.php?id=${tenant.manifestId}` },
     statements: (caller) =>

@@ -3,6 +3,7 @@ import { enter, type Db, type Sql } from '../../src/db/transaction.js';
 import { withClient } from '../../src/db/roles.js';
 import type { BenchTenant } from './database.js';
 import { inline, timeTransaction } from './postgres.js';
+import type { Scale } from './scale.js';
 import { exchange, logIn, type Exchange } from './service.js';
 
 /** One line of the report: ours, PostgreSQL's own, and what is compared. */
@@ -22,12 +23,11 @@ export type Bench = {
   port: number;
   small: BenchTenant;
   large: BenchTenant;
+  scale: Scale;
 };
 
 // Statement builders need a Db only for its switch.
 export const filters = { applicationFilters: true } as Db;
-
-export const ROUNDS = 3;
 
 export const median = (rounds: { ours: number; theirs: number }[]) => {
   const sorted = [...rounds].sort((a, b) => a.ours / a.theirs - b.ours / b.theirs);
@@ -36,11 +36,12 @@ export const median = (rounds: { ours: number; theirs: number }[]) => {
 
 /** Measures both sides in turn, and answers the median round. */
 export async function compare(
+  { rounds: count }: Scale,
   ours: () => Promise<number>,
   theirs: () => Promise<number> | number,
 ): Promise<{ ours: number; theirs: number; ratio: number }> {
   const rounds = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push({ theirs: await theirs(), ours: await ours() });
+  for (let round = 0; round < count; round += 1) rounds.push({ theirs: await theirs(), ours: await ours() });
   const middle = median(rounds);
   return { ...middle, ratio: middle.ours / middle.theirs };
 }
@@ -51,7 +52,7 @@ export async function readRow(
   tenant: BenchTenant,
   {
     name,
-    times,
+    times: usualTimes,
     call,
     statements,
   }: {
@@ -61,6 +62,7 @@ export async function readRow(
     statements: (caller: UserCaller) => Sql[];
   },
 ): Promise<Row> {
+  const times = bench.scale.times(usualTimes);
   const caller = await adminOf(tenant, bench.ownerUrl);
   const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };
   const read = () => exchange({ ...call, host: tenant.host, headers });
@@ -68,6 +70,7 @@ export async function readRow(
   await timeCalls(read, Math.ceil(times / 2));
   let client = '';
   const compared = await compare(
+    bench.scale,
     () => timeCalls(read, times),
     async () => {
       const theirs = await timeTransaction(bench.servingUrl, sqlTexts, times);

@@ -15,8 +15,11 @@ export function inline(statement: Sql, expressions: Record<string, string> = {})
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null';
-  if (typeof value === 'number') return String(value);
-  if (typeof value !== 'string') throw new Error('A value is neither text nor a number.');
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
+    return String(value);
+  if (value instanceof Date) return literal(value.toISOString());
+  if (typeof value !== 'string')
+    throw new Error(`A statement of the bench binds a value that has no literal here: ${typeof value}.`);
   return `'${value.replaceAll("'", "''")}'`;
 }
 

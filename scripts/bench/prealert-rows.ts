@@ -9,20 +9,26 @@ import { announceWithKey, pageOfPrealerts, statsOfPrealerts } from '../../src/pr
 import type { BenchTenant } from './database.js';
 import { compare, filters, readRow, type Bench, type Row } from './measure.js';
 import { findProgram, inline, rateDriver, ratePgbench } from './postgres.js';
+import { rowCount } from './scale.js';
 
 const CLIENTS = 10;
-const SECONDS = 4;
 
 /** Pre-alerts submitted a second, beside the same statements through pgbench, in alternating rounds. */
-export async function submitRow(config: Config, { servingUrl, port }: Bench): Promise<Row> {
+export async function submitRow(config: Config, { servingUrl, port, scale }: Bench): Promise<Row> {
   const statements = submitStatements(config);
   const pgbench = findProgram('pgbench');
   const compared = await compare(
-    () => rateHttp(port),
+    scale,
+    () => rateHttp(port, scale.seconds),
     () =>
       pgbench
-        ? ratePgbench(pgbench, servingUrl, statements(':n'), CLIENTS, SECONDS)
-        : rateDriver(servingUrl, (n) => ['begin', ...statements(String(n)), 'commit'], CLIENTS, SECONDS),
+        ? ratePgbench(pgbench, servingUrl, statements(':n'), CLIENTS, scale.seconds)
+        : rateDriver(
+            servingUrl,
+            (n) => ['begin', ...statements(String(n)), 'commit'],
+            CLIENTS,
+            scale.seconds,
+          ),
   );
   const against = pgbench ? 'pgbench, the same pipelined statements' : 'bare node-postgres (no pgbench here)';
   return { name: 'submit a pre-alert', ...compared, unit: '/s', against };
@@ -61,23 +67,23 @@ function submitStatements(config: Config): (n: string) => string[] {
   };
 }
 
-async function rateHttp(port: number): Promise<number> {
-  const load = { port, connections: CLIENTS * 2, seconds: SECONDS, key: DEMO.apiKeys.IEX };
+async function rateHttp(port: number, seconds: number): Promise<number> {
+  const load = { port, connections: CLIENTS * 2, seconds, key: DEMO.apiKeys.IEX };
   const worker = new Worker(new URL('./submit-load.js', import.meta.url), { workerData: load });
   const { created, refused } = await new Promise<{ created: number; refused: number }>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
   if (refused > 0) throw new Error(`${refused} submissions were refused.`);
-  return created / SECONDS;
+  return created / seconds;
 }
 
 const LIST_QUERY = { page: 1, limit: 50, sort_by: 'created_at', sort_dir: 'DESC' } as const;
 
 /** A first page with its stats, over HTTP and through psql. */
-export const listPrealertsRow = (bench: Bench, tenant: BenchTenant, label: string): Promise<Row> =>
+export const listPrealertsRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
   readRow(bench, tenant, {
-    name: `list pre-alerts, ${label}`,
+    name: `list pre-alerts, ${rowCount(tenant.size)} rows`,
     times: 100,
     call: { method: 'GET', path: '/api/ManagePrealerts.php' },
     statements: (caller) => [

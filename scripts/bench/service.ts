@@ -1,29 +1,33 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { projectRoot } from '../../src/root.js';
 
 export type BenchService = { port: number; stop(): Promise<void> };
 
-const PORT = 3999;
+/** Of the one service that a run measures. */
+let servicePort = 0;
 
 /** The built service as a process of its own, as an operator runs it, its log thrown away. */
 export async function startBenchService(databaseUrl: string, ownerUrl: string): Promise<BenchService> {
+  servicePort = await freePort();
   const child = spawn(process.execPath, [join(projectRoot, 'dist/src/main.js')], {
     env: {
       PATH: process.env['PATH'],
       DATABASE_URL: databaseUrl,
       DATABASE_OWNER_URL: ownerUrl,
-      PORT: String(PORT),
+      PORT: String(servicePort),
       POOL_SIZE: '10',
       OUTBOUND_ALLOW_LOOPBACK: 'true',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await waitUntilReady();
+  await waitUntilReady(child);
   return {
-    port: PORT,
+    port: servicePort,
     async stop() {
       child.kill('SIGTERM');
       await exited;
@@ -31,16 +35,27 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
   };
 }
 
-async function waitUntilReady(): Promise<void> {
+async function waitUntilReady(child: ChildProcess): Promise<void> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     try {
-      if ((await fetch(`http://127.0.0.1:${PORT}/ready`)).ok) return;
+      if ((await fetch(`http://127.0.0.1:${servicePort}/ready`)).ok) return;
     } catch (error) {
+      if (child.exitCode !== null) throw new Error('The service ended instead of serving.', { cause: error });
       if (Date.now() > deadline) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has no port.');
+  return address.port;
 }
 
 const agent = new Agent({ keepAlive: true });
@@ -66,7 +81,7 @@ export function fetchBytes({ method, path, host, headers = {}, body }: Exchange)
     body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) };
   return new Promise((resolve, reject) => {
     const options = {
-      port: PORT,
+      port: servicePort,
       host: '127.0.0.1',
       method,
       path,
