@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { hasCluster, type Binaries, type Location } from './embedded-location.js';
+import { hasCluster, type Account, type Binaries, type Location } from './embedded-location.js';
 import { isAlive, readIfPresent } from './embedded-process.js';
 import { cannotRun, runAs } from './embedded-spawn.js';
 
+/** The superuser's password, made before the cluster is. */
 export async function readPassword({ home, cluster, account }: Location): Promise<string> {
   const file = join(home, 'postgres.password');
   const known = await readIfPresent(file);
@@ -14,12 +15,27 @@ export async function readPassword({ home, cluster, account }: Location): Promis
   if (await hasCluster({ cluster })) {
     throw new Error(`${file} is missing. Put it back, or remove ${cluster} to begin with an empty database.`);
   }
-  const password = randomBytes(24).toString('base64url');
-  await writeFile(`${file}.partial`, `${password}\n`, { mode: 0o600 });
   // initdb reads it as that account
-  if (account) await chown(`${file}.partial`, account.uid, account.gid);
+  return storeSecret(file, account);
+}
+
+/**
+ * The password that the service's own login gets. Every process that uses the cluster reads the same one; a cluster of
+ * an older version gets its file here.
+ */
+export async function readServicePassword({ home }: Location): Promise<string> {
+  const file = join(home, 'service.password');
+  const known = await readIfPresent(file);
+  return known ? known.trim() : storeSecret(file, undefined);
+}
+
+/** Makes a secret and keeps it in `file`, readable to `owner` alone; a kill leaves a whole file or none. */
+async function storeSecret(file: string, owner: Account): Promise<string> {
+  const secret = randomBytes(24).toString('base64url');
+  await writeFile(`${file}.partial`, `${secret}\n`, { mode: 0o600 });
+  if (owner) await chown(`${file}.partial`, owner.uid, owner.gid);
   await rename(`${file}.partial`, file);
-  return password;
+  return secret;
 }
 
 /** In a sibling that is renamed when complete, so that a kill in the middle leaves no half cluster. */

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { initialise, readPassword, removeLeftovers } from './embedded-cluster.js';
+import { initialise, readPassword, readServicePassword, removeLeftovers } from './embedded-cluster.js';
 import { chooseLocation, hasCluster, hasCode, prepareBinaries } from './embedded-location.js';
 import type { Binaries, Location } from './embedded-location.js';
 import { withLock } from './embedded-lock.js';
@@ -16,8 +16,10 @@ const READY_LIMIT_MS = 30_000;
 export type EmbeddedServer = {
   /** of `database`, as the superuser */
   url: string;
+  /** what the login that serves is to have as its password; kept beside the cluster */
+  servicePassword: string;
   port: number;
-  /** the cluster's folder; its log and password are beside it */
+  /** the cluster's folder; its log and passwords are beside it */
   dataDir: string;
   /** false: a server that was running already was adopted */
   started: boolean;
@@ -46,6 +48,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     await removeLeftovers(location.home);
     const binaries = await prepareBinaries(location);
     const password = await readPassword(location);
+    const servicePassword = await readServicePassword(location);
     if (!(await hasCluster(location))) await initialise(location, binaries, options.log);
     const { started, ...postmaster } = await bringUp(location, binaries, password, options);
     const stop = await claim(location, postmaster, started);
@@ -60,6 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     let stopping: Promise<void> | undefined;
     return {
       url,
+      servicePassword,
       port: postmaster.port,
       dataDir: location.cluster,
       started,

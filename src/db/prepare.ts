@@ -35,7 +35,9 @@ export async function prepareDatabase(config: Config, log: Log): Promise<Prepare
     if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
-    const url = embedded ? await makeServiceLogin(embedded.url) : (config.databaseUrl ?? '');
+    const url = embedded
+      ? await makeServiceLogin(embedded.url, embedded.servicePassword)
+      : (config.databaseUrl ?? '');
     if (!ownerUrl) await refuseUnmigrated(url);
     const assumeRole = await roleToAssume(config, url);
     return { url, ...(assumeRole ? { assumeRole } : {}), stop: async () => embedded?.stop() };

@@ -5,6 +5,9 @@ export const APP_ROLE = 'crossdock_app';
 
 const SERVICE_LOGIN = 'crossdock_service';
 
+// Any constant will do, as long as every process takes the same one.
+const SERVICE_LOGIN_LOCK = 7_203_116;
+
 /**
  * Why a connection must not serve requests: its role is a superuser, bypasses row-level security, or owns our
  * tables, or is a member of a role that does. Undefined when it may.
@@ -34,19 +37,29 @@ export async function describeExcessPower(url: string): Promise<string | undefin
   });
 }
 
-/** Gives the embedded server a login that can only serve, and answers its URL. */
-export async function makeServiceLogin(ownerUrl: string): Promise<string> {
-  const url = new URL(ownerUrl);
-  const { password } = url;
+/**
+ * Gives the embedded server a login that can only serve, and returns its URL. Processes that share the server may call
+ * it together, with the same password.
+ *
+ * @param password the login's own: whoever learns it must not be able to log in as the superuser
+ */
+export async function makeServiceLogin(ownerUrl: string, password: string): Promise<string> {
   await withClient(ownerUrl, async (client) => {
+    await client.query('begin');
+    // two that alter one role at once get "tuple concurrently updated"
+    await client.query('select pg_advisory_xact_lock($1)', [SERVICE_LOGIN_LOCK]);
     const { rowCount } = await client.query('select from pg_roles where rolname = $1', [SERVICE_LOGIN]);
     const verb = rowCount ? 'alter' : 'create';
     await client.query(
-      `${verb} role ${SERVICE_LOGIN} login nosuperuser nobypassrls password ${client.escapeLiteral(password)}`,
+      `${verb} role ${SERVICE_LOGIN} login nosuperuser nobypassrls nocreaterole nocreatedb noreplication
+       password ${client.escapeLiteral(password)}`,
     );
     await client.query(`grant ${APP_ROLE} to ${SERVICE_LOGIN}`);
+    await client.query('commit');
   });
+  const url = new URL(ownerUrl);
   url.username = SERVICE_LOGIN;
+  url.password = encodeURIComponent(password);
   return url.href;
 }
 
