@@ -1,12 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { readConfig } from '../src/config.js';
 import { startEmbeddedPostgres, type EmbeddedServer } from '../src/db/embedded.js';
+import { prepareDatabase } from '../src/db/prepare.js';
 
 // plain node runs the built file, because a process of its own is what these guarantees are about
 const BUILT = new URL('../dist/src/db/embedded.js', import.meta.url).href;
@@ -190,4 +192,51 @@ describe('startEmbeddedPostgres', () => {
     },
     60_000,
   );
+});
+
+describe('the login that serves from the embedded server', () => {
+  const prepare = async (DATA_DIR: string) => prepareDatabase(readConfig({ DATA_DIR }), () => undefined);
+  const secretIn = async (folder: string, name: string) =>
+    (await readFile(join(folder, `${name}.password`), 'utf8')).trim();
+  const as = (url: string, username: string, password: string) =>
+    Object.assign(new URL(url), { username, password }).href;
+
+  test('has a random password of its own, with which nobody becomes the superuser', async () => {
+    const folder = await makeFolder(0o755);
+    const database = await prepare(folder);
+    const login = new URL(database.url);
+    const superuser = await secretIn(folder, 'postgres');
+    expect(login.password).toMatch(/^[\w-]{32}$/);
+    expect(login.password).not.toBe(superuser);
+    expect((await stat(join(folder, 'service.password'))).mode & 0o777).toBe(0o600);
+    await expect(query(as(database.url, 'postgres', login.password), 'select 1')).rejects.toMatchObject({
+      code: '28P01',
+    });
+    const rights = `select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication
+      from pg_roles where rolname = current_user`;
+    expect(await query(database.url, rights)).toEqual([false]);
+    await database.stop();
+
+    // what an older version has left: the superuser's password is the login's, and there is no file of its own
+    const older = await start(folder);
+    await query(older.url, `alter role crossdock_service password '${superuser}'`);
+    await rm(join(folder, 'service.password'));
+    await query(older.url, 'create table kept as select 42 as answer');
+    await older.stop();
+
+    const upgraded = await prepare(folder);
+    const fresh = new URL(upgraded.url).password;
+    expect([superuser, login.password]).not.toContain(fresh);
+    expect(await query(upgraded.url, 'select count(*)::int from graphile_worker.jobs')).toEqual([0]);
+    expect(await query(as(upgraded.url, 'postgres', superuser), 'select answer from kept')).toEqual([42]);
+    await expect(query(as(upgraded.url, 'crossdock_service', superuser), 'select 1')).rejects.toMatchObject({
+      code: '28P01',
+    });
+
+    // processes that share the server share the login
+    const others = await Promise.all([1, 2, 3].map(() => prepare(folder)));
+    for (const { url } of others) expect(url).toBe(upgraded.url);
+    expect(await query(upgraded.url, 'select 1')).toEqual([1]);
+    for (const { stop } of [...others, upgraded]) await stop();
+  }, 120_000);
 });
