@@ -1,6 +1,7 @@
 import { openSecrets } from '../src/auth/secrets.js';
 import { readConfig, readOwnerUrl } from '../src/config.js';
 import { openDb } from '../src/db/open.js';
+import { assertDirect } from '../src/db/pooler.js';
 import { APP_ROLE, withClient } from '../src/db/roles.js';
 import { rewrapSecrets } from '../src/tenants/rewrap.js';
 import { runScript } from './script.js';
@@ -9,6 +10,7 @@ import { runScript } from './script.js';
 await runScript(async (print) => {
   const config = readConfig();
   const url = readOwnerUrl();
+  await assertDirect('The URL of the owner', url);
   // the owner alone sees every tenant; the work is done as the service does its own
   const tenantIds = await withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');

@@ -13,6 +13,8 @@ import { makeTasks } from './tasks.js';
 export type BackgroundOptions = {
   config: Config;
   connection: Connection;
+  /** The queue's own, past a pooler: it listens, which is a session's affair. */
+  queueConnection: Connection;
   log: FastifyBaseLogger;
   /** Told of what is done, and shown the connections. */
   metrics?: Metrics | undefined;
@@ -36,9 +38,10 @@ const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'tra
  * Everything that the worker is made of: it does what requests have queued. It has connections of its own, so that work
  * in the background never makes a request wait for one.
  */
-export function startBackground({ config, connection, log, metrics }: BackgroundOptions): Background {
+export function startBackground(options: BackgroundOptions): Background {
+  const { config, connection, queueConnection, log, metrics } = options;
   const db = openDb({ ...connection, size: config.poolSize });
-  const queuePool = createPool({ ...connection, size: QUEUE_CONNECTIONS, isPipelined: false });
+  const queuePool = createPool({ ...queueConnection, size: QUEUE_CONNECTIONS, isPipelined: false });
   metrics?.watchPool('worker', db.pool);
   metrics?.watchPool('queue', queuePool);
   const outbound = makeOutboundClient(config.outbound);

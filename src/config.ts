@@ -17,6 +17,10 @@ export type Config = {
   databaseUrl: string | undefined;
   /** The schema owner's connection, for migrations; in development databaseUrl's role is taken for the owner. */
   databaseOwnerUrl: string | undefined;
+  /** What stands between databaseUrl and PostgreSQL; absent: nothing. */
+  databasePooler: 'transaction' | undefined;
+  /** The application's connection past the pooler, for the queue. */
+  databaseDirectUrl: string | undefined;
   embeddedPostgres: boolean;
   dataDir: string;
   poolSize: number;
@@ -124,7 +128,11 @@ function toConfig(settings: Settings): Config {
     port: settings.PORT,
     databaseUrl: settings.DATABASE_URL,
     databaseOwnerUrl:
-      settings.DATABASE_OWNER_URL ?? (settings.APP_ENV === 'development' ? settings.DATABASE_URL : undefined),
+      settings.DATABASE_OWNER_URL ??
+      // migrations do not go through a pooler
+      (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
+    databasePooler: settings.DATABASE_POOLER,
+    databaseDirectUrl: settings.DATABASE_DIRECT_URL,
     embeddedPostgres: !settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
     poolSize: settings.POOL_SIZE,

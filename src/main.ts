@@ -6,12 +6,12 @@ import { ConfigError, type Config } from './config.js';
 import { openDb } from './db/open.js';
 import type { PreparedDatabase } from './db/prepare.js';
 import { serveMetrics } from './metrics/serve.js';
-import { connectionOf, DRAIN_MS, print, runProcess, type Stop } from './process.js';
+import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess, type Stop } from './process.js';
 
 /** How long the statements of cut requests may hold the pool open. */
 const RELEASE_MS = 500;
 
-await runProcess(serveFrom);
+await runProcess(serveFrom, ({ worker }) => worker.inProcess);
 
 /** Serves, and works the queue beside it unless told not to, until a signal comes. */
 async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
@@ -26,7 +26,13 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
     await listen(server, config);
     if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
     const background = config.worker.inProcess
-      ? startBackground({ config, connection, log: server.log, metrics })
+      ? startBackground({
+          config,
+          connection,
+          queueConnection: queueConnectionOf(database),
+          log: server.log,
+          metrics,
+        })
       : undefined;
     if (config.appEnv === 'development') greet(server, config);
     await stop.told;

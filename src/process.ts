@@ -11,11 +11,18 @@ export const DRAIN_MS = 7_500;
 export const print = (line: string) => process.stderr.write(`${line}\n`);
 
 /** How pools of this process connect. */
-export const connectionOf = ({ url, assumeRole }: PreparedDatabase): Connection => ({
+export const connectionOf = ({ url, assumeRole, isBehindPooler }: PreparedDatabase): Connection => ({
   url,
   ...(assumeRole ? { assumeRole } : {}),
-  onError: (error) => print(`A database connection broke: ${error.message}`),
+  isBehindPooler,
+  onError,
 });
+
+/** How its queue connects: past a pooler, if there is one. */
+export const queueConnectionOf = (database: PreparedDatabase): Connection =>
+  database.direct ? { ...database.direct, onError } : connectionOf(database);
+
+const onError = (error: Error) => print(`A database connection broke: ${error.message}`);
 
 export type Stop = {
   /** The signal that came, once it has. */
@@ -27,14 +34,17 @@ export type Stop = {
 /**
  * Runs `work` on a database that is ready, from the settings, and ends the process after it: with 1 when the settings are
  * at fault, which is printed, a line each.
+ *
+ * @param worksQueue whether the process works the queue under these settings
  */
 export async function runProcess(
   work: (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>,
+  worksQueue: (config: Config) => boolean,
 ): Promise<never> {
   const stop = listenForSignals();
   try {
     const config = readConfig();
-    const database = await prepareDatabase(config, print);
+    const database = await prepareDatabase(config, print, worksQueue(config));
     try {
       await work(database, config, stop);
     } finally {

@@ -45,6 +45,14 @@ export function contradictions(settings: Settings): string[] {
   if (settings.DATABASE_OWNER_URL && !settings.DATABASE_URL) {
     faults.push('DATABASE_OWNER_URL needs DATABASE_URL beside it: we serve from that one');
   }
+  if (settings.DATABASE_POOLER && !settings.DATABASE_URL) {
+    faults.push('DATABASE_POOLER needs DATABASE_URL beside it: the connection to the pooler');
+  }
+  if (settings.DATABASE_DIRECT_URL && !settings.DATABASE_POOLER) {
+    faults.push(
+      'DATABASE_DIRECT_URL needs DATABASE_POOLER beside it; without a pooler DATABASE_URL is direct',
+    );
+  }
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }
@@ -58,7 +66,7 @@ export function contradictions(settings: Settings): string[] {
 }
 
 function unusableUrls(settings: Settings): string[] {
-  return (['DATABASE_URL', 'DATABASE_OWNER_URL'] as const)
+  return (['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'] as const)
     .filter((name) => {
       const value = settings[name];
       // one that is no postgres URL at all has been told already

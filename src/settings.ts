@@ -24,6 +24,8 @@ const SETTINGS = {
     PORT: whole(0, 65535, 3000),
     DATABASE_URL: text('^postgres(ql)?://'),
     DATABASE_OWNER_URL: text('^postgres(ql)?://'),
+    DATABASE_POOLER: { enum: ['transaction'] },
+    DATABASE_DIRECT_URL: text('^postgres(ql)?://'),
     EMBEDDED_POSTGRES: { type: 'boolean', default: false },
     DATA_DIR: { type: 'string', default: '.data' },
     POOL_SIZE: whole(1, 200, 10),
@@ -59,6 +61,8 @@ const SETTINGS = {
 export const EXPECTED: Partial<Record<string, string>> = {
   DATABASE_URL: 'must be a postgres:// URL',
   DATABASE_OWNER_URL: 'must be a postgres:// URL',
+  DATABASE_POOLER: 'must be transaction, which also fits a pooler in session mode, or unset without a pooler',
+  DATABASE_DIRECT_URL: 'must be a postgres:// URL',
   DEPLOYMENT: 'must be lower-case letters, digits and hyphens',
   TOKEN_KEYS: 'must be id:secret pairs joined by commas, each secret 32 characters or longer',
   ENCRYPTION_KEYS: 'must be version:key pairs joined by commas, each key 64 hex digits',
@@ -75,13 +79,16 @@ export const EXPECTED: Partial<Record<string, string>> = {
 type Name = keyof (typeof SETTINGS)['properties'];
 
 /** As the schema leaves them: numbers and booleans converted, defaults filled in. */
-export type Settings = { [Key in Exclude<Name, keyof Converted>]?: string } & Converted & {
+export type Settings = {
+  [Key in Exclude<Name, keyof Converted | 'DATABASE_POOLER'>]?: string;
+} & Converted & {
     APP_ENV: 'development' | 'staging' | 'production';
     HOST: string;
     DATA_DIR: string;
     LOG_LEVEL: string;
     WEBHOOK_RETRY_SECONDS: string;
     METRICS_HOST: string;
+    DATABASE_POOLER?: 'transaction';
   };
 
 type Converted = {

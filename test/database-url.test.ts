@@ -47,7 +47,7 @@ test(
   'in development the owner serves in the role that owns nothing and that row-level security binds',
   async () => {
     const config = readConfig({ DATABASE_URL: await makeDatabase('stepped_down') });
-    const { url, assumeRole = '' } = await prepareDatabase(config, () => undefined);
+    const { url, assumeRole = '' } = await prepareDatabase(config, () => undefined, true);
     const db = openDb({ url, size: 1, assumeRole, onError: () => undefined });
     const { rows } = await db.pool.query(
       'select session_user, current_user, (select count(*)::int from users)',

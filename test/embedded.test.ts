@@ -195,7 +195,8 @@ describe('startEmbeddedPostgres', () => {
 });
 
 describe('the login that serves from the embedded server', () => {
-  const prepare = async (DATA_DIR: string) => prepareDatabase(readConfig({ DATA_DIR }), () => undefined);
+  const prepare = async (DATA_DIR: string) =>
+    prepareDatabase(readConfig({ DATA_DIR }), () => undefined, true);
   const secretIn = async (folder: string, name: string) =>
     (await readFile(join(folder, `${name}.password`), 'utf8')).trim();
   const as = (url: string, username: string, password: string) =>

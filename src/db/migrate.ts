@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { installQueue } from '../queue/install.js';
+import { assertDirect } from './pooler.js';
 import { withClient } from './roles.js';
 import { openSchemaEngine } from './schema-engine.js';
 
@@ -16,6 +17,7 @@ const MIGRATION_LOCK = 7_203_114;
  * @throws when a migration fails; PostgreSQL has then rolled that migration back whole
  */
 export async function migrate(url: string, folder: string): Promise<string[]> {
+  await assertDirect('The URL of the owner', url);
   return withClient(url, async (client) => {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const migrations = await readMigrations(folder);

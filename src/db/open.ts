@@ -11,6 +11,7 @@ export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {
     pool,
     prisma,
     applicationFilters: true,
+    isBehindPooler: options.isBehindPooler ?? false,
     async close() {
       await prisma.$disconnect();
       await pool.end();

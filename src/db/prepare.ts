@@ -6,6 +6,7 @@ import { projectRoot } from '../root.js';
 import { analyzeFilled } from './analyze.js';
 import { startEmbeddedPostgres, type EmbeddedServer } from './embedded.js';
 import { listPending, migrate } from './migrate.js';
+import { poolerFaults } from './pooler.js';
 import { APP_ROLE, describeExcessPower, makeServiceLogin, readVersion, withClient } from './roles.js';
 
 export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
@@ -14,6 +15,10 @@ export type PreparedDatabase = {
   url: string;
   /** Set where the connection's own role may do too much for serving. */
   assumeRole?: string;
+  /** What `url` leads to is a connection pooler. */
+  isBehindPooler: boolean;
+  /** The application's connection past the pooler. */
+  direct?: { url: string; assumeRole?: string };
   stop(): Promise<void>;
 };
 
@@ -26,21 +31,34 @@ const OLDEST_VERSION = 15;
  * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
  * known, with demo data when it is empty and this is development.
  *
- * @throws ConfigError when the connection could bypass row-level security, or migrations are missing
+ * @param worksQueue whether this process does, for which it needs a connection past a pooler
+ * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or a pooler is in
+ *   the way
  */
-export async function prepareDatabase(config: Config, log: Log): Promise<PreparedDatabase> {
+export async function prepareDatabase(
+  config: Config,
+  log: Log,
+  worksQueue: boolean,
+): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
     if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
     if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
+    if (config.databaseDirectUrl) await assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl);
+    await refusePoolers(config, worksQueue);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
     const url = embedded
       ? await makeServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await refuseUnmigrated(url);
-    const assumeRole = await roleToAssume(config, url);
-    return { url, ...(assumeRole ? { assumeRole } : {}), stop: async () => embedded?.stop() };
+    return {
+      url,
+      ...(await roleToAssume(config, 'DATABASE_URL', url)),
+      isBehindPooler: config.databasePooler !== undefined,
+      ...(config.databaseDirectUrl ? { direct: await openDirect(config, config.databaseDirectUrl) } : {}),
+      stop: async () => embedded?.stop(),
+    };
   } catch (error) {
     await embedded?.stop();
     throw error;
@@ -87,12 +105,32 @@ async function refuseUnmigrated(url: string): Promise<void> {
   ]);
 }
 
-/** In development a powerful connection steps down to the application's role; elsewhere it is refused. */
-async function roleToAssume(config: Config, url: string): Promise<string | undefined> {
+async function refusePoolers(config: Config, worksQueue: boolean): Promise<void> {
+  const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
+  if (!url) return;
+  const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, worksQueue };
+  const faults = await poolerFaults(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+async function openDirect(config: Config, url: string): Promise<{ url: string; assumeRole?: string }> {
+  return { url, ...(await roleToAssume(config, 'DATABASE_DIRECT_URL', url)) };
+}
+
+/**
+ * In development a powerful connection steps down to the application's role. Elsewhere it is refused, and so it is behind a
+ * pooler, where a role is kept no longer than a transaction.
+ */
+async function roleToAssume(
+  config: Config,
+  setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
+  url: string,
+): Promise<{ assumeRole?: string }> {
   const excess = await describeExcessPower(url);
-  if (!excess) return undefined;
-  if (config.appEnv === 'development') return APP_ROLE;
+  if (!excess) return {};
+  const keepsRole = setting === 'DATABASE_DIRECT_URL' || !config.databasePooler;
+  if (config.appEnv === 'development' && keepsRole) return { assumeRole: APP_ROLE };
   throw new ConfigError([
-    `DATABASE_URL must not be able to bypass row-level security, but ${excess}; grant ${APP_ROLE} to a role of its own`,
+    `${setting} must not be able to bypass row-level security, but ${excess}; grant ${APP_ROLE} to a role of its own`,
   ]);
 }

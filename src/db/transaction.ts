@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.js';
 import type { Caller } from '../auth/callers.js';
 import { Fault, type FailureCode } from '../errors.js';
 import { assertNoneHeld, heldNow, hold, inTransaction, isInTransaction, type Held } from './held.js';
+import { STATEMENT_TIMEOUT_MS } from './pool.js';
 import { isRetryable } from './violations.js';
 
 export type Db = {
@@ -10,6 +12,8 @@ export type Db = {
   prisma: PrismaClient;
   /** False only in the tests that prove row-level security alone; see ownRows. */
   applicationFilters: boolean;
+  /** Nothing outlives a transaction: settings are made in each, and no statement is prepared. */
+  isBehindPooler: boolean;
 };
 
 export type Sql = Prisma.Sql;
@@ -66,7 +70,7 @@ async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise
           query: (statement) => models.$queryRaw(statement),
           execute: (statement) => models.$executeRaw(statement),
         };
-        admit(caller, await tx.query<Admission>(enter(caller)));
+        admit(caller, await tx.query<Admission>(enterWith(db, caller)));
         return work(tx);
       },
       { maxWait: 2_000, timeout: 15_000 },
@@ -112,7 +116,7 @@ async function onConnection<Result>(
     await client.query(begin);
     const result = await inTransaction(async () => {
       const tx = toPlainTx(client, caller);
-      admit(caller, await tx.query<Admission>(enter(caller)));
+      admit(caller, await tx.query<Admission>(enterWith(db, caller)));
       return work(tx, client);
     });
     await client.query('commit');
@@ -179,7 +183,7 @@ export const flushInScope = (db: Db, caller: Caller, statements: Sql[]): Promise
 
 /** As flushInScope, for statements whose text is always the same: they are prepared. */
 export const flushPrepared = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
-  flushWrites(db, caller, statements, toPrepared);
+  flushWrites(db, caller, statements, preparing(db));
 
 async function flushWrites(
   db: Db,
@@ -205,7 +209,7 @@ async function flush(
   refuseNesting();
   const client = await db.pool.connect();
   try {
-    const queries = [begin, toPrepared(enter(caller)), ...statements.map(prepare), 'commit'];
+    const queries = [begin, preparing(db)(enterWith(db, caller)), ...statements.map(prepare), 'commit'];
     const [, entered, ...rest] = await sendTogether(client, queries);
     // as: the shape that enter() selects
     admit(caller, (entered ?? []) as Admission[]);
@@ -241,17 +245,27 @@ function admit(caller: Caller, rows: Admission[]): void {
   entered.add(caller);
 }
 
-/** Sets the scope and asks, in one statement, whether the caller may still enter. */
-export function enter(caller: Caller): Sql {
+/** What a session behind a pooler cannot keep; elsewhere pool.ts sets it once a connection. */
+const SESSION = sql`, set_config('timezone', 'UTC', true),
+  set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`;
+
+const enterWith = (db: Db, caller: Caller): Sql => enter(caller, db.isBehindPooler ? SESSION : empty);
+
+/**
+ * Sets the scope and asks, in one statement, whether the caller may still enter.
+ *
+ * @param also selected beside the outcome
+ */
+export function enter(caller: Caller, also: Sql = empty): Sql {
   switch (caller.kind) {
     case 'user':
-      return sql`select outcome from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
+      return sql`select outcome${also} from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
         ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean)`;
     case 'key':
-      return sql`select outcome from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
+      return sql`select outcome${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':
       return sql`select 'ok' as outcome, set_config('app.tenant_id', ${caller.tenantId}, true),
-        set_config('app.courier_id', 'all', true)`;
+        set_config('app.courier_id', 'all', true)${also}`;
   }
 }
 
@@ -265,11 +279,17 @@ const toQuery = (statement: Sql) => ({ text: statement.text, values: statement.v
 /** Parsed and planned once a connection: planning took as long as the work of a submitted pre-alert. */
 const toPrepared = (statement: Sql) => ({ ...toQuery(statement), name: nameOf(statement.text) });
 
+/** How statements of a fixed text are sent: a pooler's sessions know nothing of what another has prepared. */
+const preparing = (db: Db) => (db.isBehindPooler ? toQuery : toPrepared);
+
 const names = new Map<string, string>();
 
-/** PostgreSQL's name of a prepared statement; only for texts that are fixed, each is kept for ever. */
+/**
+ * PostgreSQL's name of a prepared statement, made of its text: whatever shares a session, in whatever order it began, means
+ * the same by it. Only for texts that are fixed, because each is kept for ever.
+ */
 function nameOf(text: string): string {
-  const name = names.get(text) ?? `fixed_${names.size}`;
+  const name = names.get(text) ?? `crossdock_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
   names.set(text, name);
   return name;
 }

@@ -105,6 +105,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ? startBackground({
         config,
         connection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
+        queueConnection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         log: app.server.log,
         metrics,
       })
