@@ -21,9 +21,15 @@ export type BackgroundOptions = {
 };
 
 export type Background = {
-  /** Begins nothing more, and answers when what was begun has ended or `withinMs` are over. */
+  /**
+   * Begins nothing more, and answers when what was begun has ended or `withinMs` are over. A second before, requests to
+   * couriers are cut. Jobs that run even after that stay locked until this process ends.
+   */
   stop(withinMs: number): Promise<void>;
 };
+
+/** How long tasks whose requests were cut may take to end. */
+const CUT_MS = 1_000;
 
 /** How long the statements of tasks that are cut may hold the pools open. */
 const RELEASE_MS = 500;
@@ -66,9 +72,11 @@ export function startBackground(options: BackgroundOptions): Background {
   return {
     async stop(withinMs) {
       stopping.abort();
-      await queue.stop(withinMs);
+      const isQuiet = await queue.stop(Math.max(0, withinMs - CUT_MS));
       // cuts what a receiver has not answered yet
       await outbound.destroy();
+      // jobs that still run need the pools: to end, and to say that this process lives
+      if (!isQuiet && !(await queue.stop(CUT_MS))) return;
       await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(RELEASE_MS)]);
     },
   };

@@ -19,8 +19,14 @@ export type QueueOptions = {
 };
 
 export type RunningQueue = {
-  /** Takes no more jobs, and answers when those under way have ended or `withinMs` are over. */
-  stop(withinMs: number): Promise<void>;
+  /**
+   * Takes no more jobs, and returns when those under way have ended, or `withinMs` are over. May be called again, to wait
+   * longer.
+   *
+   * @returns whether nothing runs any more. If false, jobs still run: they stay locked, and the signs of life go on,
+   *   until they have ended or the process has; after three missed signs other workers take them over.
+   */
+  stop(withinMs: number): Promise<boolean>;
 };
 
 // When what happens by the clock, in UTC; of all replicas one does it.
@@ -39,38 +45,63 @@ const RESTART_MS = 1_000;
  * database goes away; then it is started again.
  */
 export function runQueue(options: QueueOptions): RunningQueue {
-  const state: State = { isStopping: false, poolId: undefined, runner: undefined };
+  const stopping = new AbortController();
+  const state: State = { poolId: undefined };
   const heart = startHeart(options, state);
-  const ended = keepRunning(options, state);
+  const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heart));
   return {
     async stop(withinMs) {
-      state.isStopping = true;
-      const stopped = state.runner?.stop().catch(() => undefined);
-      await Promise.race([stopped ?? ended, sleep(withinMs, undefined, { ref: false })]);
-      clearInterval(heart);
-      if (state.poolId) await release(options.pg, [state.poolId]).catch(() => undefined);
+      stopping.abort();
+      const limit = sleep(withinMs, false, { ref: false });
+      return Promise.race([ended.then(() => true), limit]);
     },
   };
 }
 
-type State = { isStopping: boolean; poolId: string | undefined; runner: Runner | undefined };
+type State = { poolId: string | undefined };
 
-async function keepRunning(options: QueueOptions, state: State): Promise<void> {
-  while (!state.isStopping) {
+/** Resolves after `stopping`, when no runner is being started and none runs. */
+async function keepRunning(options: QueueOptions, state: State, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
     try {
-      state.runner = await startRunner(options, state);
-      await state.runner.promise;
+      await releaseEnded(options, state);
+      await runUntilStopped(await startRunner(options, state), stopping);
     } catch (error) {
       options.log({ level: 'error', text: `The queue stopped: ${String(error)}` });
     }
-    await sleep(RESTART_MS, undefined, { ref: false });
-    // nothing of the pool that ended runs any more
-    if (state.poolId) await release(options.pg, [state.poolId]).catch(() => undefined);
+    // the database may be away: then the next start does it, or, after three missed signs of life, another worker
+    await releaseEnded(options, state).catch(() => undefined);
+    // rejects when told to stop meanwhile
+    await sleep(RESTART_MS, undefined, { ref: false, signal: stopping }).catch(() => undefined);
+  }
+}
+
+/** Gives back what the last runner has left locked. None of it runs: a runner ends after its jobs. */
+async function releaseEnded({ pg }: QueueOptions, state: State): Promise<void> {
+  if (!state.poolId) return;
+  await release(pg, [state.poolId]);
+  state.poolId = undefined;
+}
+
+/**
+ * Resolves when the runner has ended, by itself or because it was told to. One that has just started is stopped before it
+ * takes a job: its first fetch waits for an answer of the database.
+ */
+async function runUntilStopped(runner: Runner, stopping: AbortSignal): Promise<void> {
+  // rejects when the runner is ending by itself
+  const stop = () => void runner.stop().catch(() => undefined);
+  if (stopping.aborted) stop();
+  else stopping.addEventListener('abort', stop, { once: true });
+  try {
+    await runner.promise;
+  } finally {
+    stopping.removeEventListener('abort', stop);
   }
 }
 
 function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State): Promise<Runner> {
-  const events = new EventEmitter() as WorkerEvents; // as: an emitter with typed names
+  // as: an emitter with typed names
+  const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {
     state.poolId = workerPool.id;
     beat(pg, workerPool.id).catch(() => undefined);
