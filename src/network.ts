@@ -28,7 +28,10 @@ export function makeBlockMatcher(blocks: string[]): (address: string) => boolean
   return (address) => {
     const parsed = parse(address);
     // an IPv6 address is never in an IPv4 block; the library throws when asked
-    return parsed !== undefined && subnets.some(([net, bits]) => net.kind() === parsed.kind() && parsed.match(net, bits));
+    return (
+      parsed !== undefined &&
+      subnets.some(([net, bits]) => net.kind() === parsed.kind() && parsed.match(net, bits))
+    );
   };
 }
 

@@ -1,10 +1,6 @@
 /** What the log says of sign-ins, each under a name that never changes: docs/operations.md lists them. */
 export type SecurityEvent =
-  | 'login.succeeded'
-  | 'login.code_required'
-  | 'password.refused'
-  | 'code.refused'
-  | 'account.locked';
+  'login.succeeded' | 'login.code_required' | 'password.refused' | 'code.refused' | 'account.locked';
 
 export type SecurityFacts = {
   reqId: string;

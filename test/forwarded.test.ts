@@ -81,11 +81,16 @@ describe('what a proxy forwards', () => {
   test('300 wrong keys from one /64 are 429, whatever ports and addresses they come from', async () => {
     const wrong = { body: {}, key: 'f'.repeat(64) };
     const guess = async (n: number) =>
-      (await staging.call('submitPrealert', {
-        ...wrong,
-        key: n.toString(16).padStart(64, '0'),
-        headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': `[2001:db8:5:5::${n.toString(16)}]:${1000 + n}` },
-      })).status;
+      (
+        await staging.call('submitPrealert', {
+          ...wrong,
+          key: n.toString(16).padStart(64, '0'),
+          headers: {
+            'x-forwarded-proto': 'https',
+            'x-forwarded-for': `[2001:db8:5:5::${n.toString(16)}]:${1000 + n}`,
+          },
+        })
+      ).status;
     const statuses = [];
     for (let n = 1; n <= 310; n += 1) statuses.push(await guess(n));
     expect(statuses.slice(0, 300)).toEqual(Array(300).fill(403));
@@ -115,7 +120,9 @@ describe('what a proxy forwards', () => {
     });
     const statuses = [];
     for (let n = 0; n < 6; n += 1)
-      statuses.push(await logIn({ 'x-forwarded-for': '198.51.100.62', forwarded: `for=198.51.100.${100 + n}` }));
+      statuses.push(
+        await logIn({ 'x-forwarded-for': '198.51.100.62', forwarded: `for=198.51.100.${100 + n}` }),
+      );
     expect(statuses).toEqual([400, 400, 400, 429, 429, 429]);
   });
 });
@@ -185,8 +192,7 @@ describe('in staging, over plain HTTP', () => {
   });
 
   test('a target that says https is no TLS', async () => {
-    const bytes =
-      'GET https://x/docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const bytes = 'GET https://x/docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(await talk(staging.url, bytes)).toMatchObject([{ status: 403 }]);
   });
 });

@@ -80,13 +80,23 @@ describe('the line at the end of a request', () => {
         userId: () => ids['admin'],
         role: 'admin',
         res: { statusCode: 200 },
-        req: { method: 'GET', path: '/api/ManagePrealerts.php', host: expect.any(String), address: '127.0.0.1' },
+        req: {
+          method: 'GET',
+          path: '/api/ManagePrealerts.php',
+          host: expect.any(String),
+          address: '127.0.0.1',
+        },
       },
     ],
     [
       'a 401 without a token',
       () => ({ path: '/api/ManagePrealerts.php' }),
-      { operationId: 'listPrealerts', tenantId: DEMO.tenants.demo, code: 'token_missing', res: { statusCode: 401 } },
+      {
+        operationId: 'listPrealerts',
+        tenantId: DEMO.tenants.demo,
+        code: 'token_missing',
+        res: { statusCode: 401 },
+      },
     ],
     [
       'a 401 for another tenant’s token',
@@ -253,7 +263,11 @@ describe('sign-ins', () => {
         address: '198.51.100.3',
       },
     ]);
-    expect(end).toMatchObject({ operationId: 'login', code: 'credentials_invalid', res: { statusCode: 401 } });
+    expect(end).toMatchObject({
+      operationId: 'login',
+      code: 'credentials_invalid',
+      res: { statusCode: 401 },
+    });
   });
 
   test('an unknown name is a keyed hash, since it may be a password in the wrong field', async () => {
@@ -261,11 +275,17 @@ describe('sign-ins', () => {
     const first = await logOf(login(typed, 'x', '198.51.100.4'));
     const second = await logOf(login(typed.toUpperCase(), 'x', '198.51.100.5'));
     expect(first.events).toMatchObject([
-      { event: 'password.refused', nameHash: expect.stringMatching(/^[0-9a-f]{16}$/), address: '198.51.100.4' },
+      {
+        event: 'password.refused',
+        nameHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+        address: '198.51.100.4',
+      },
     ]);
     expect(first.events[0]).not.toHaveProperty('userId');
     expect(second.events[0]?.['nameHash']).toBe(first.events[0]?.['nameHash']);
-    expect(first.events[0]?.['nameHash']).not.toBe(nameHashOf(typed.toLowerCase(), Buffer.from(LOOKUP_KEY, 'hex')));
+    expect(first.events[0]?.['nameHash']).not.toBe(
+      nameHashOf(typed.toLowerCase(), Buffer.from(LOOKUP_KEY, 'hex')),
+    );
     expect(replica.output().toLowerCase()).not.toContain(typed.toLowerCase());
   });
 
@@ -335,7 +355,11 @@ describe('secrets that are given out', () => {
     const question = {
       method: 'POST',
       path: settings,
-      headers: { ...bearer(token), 'idempotency-key': 'secret-1', 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        ...bearer(token),
+        'idempotency-key': 'secret-1',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       raw: 'action=regenerate_key',
     };
     const texts = [];
@@ -366,7 +390,12 @@ describe('secrets that are given out', () => {
     });
     expect(answer.status).toBe(200);
     expect(events).toMatchObject([
-      { event: 'secret.read', fields: ['one_time_password'], userId: ids['admin'], targetUserId: ids['warehouse'] },
+      {
+        event: 'secret.read',
+        fields: ['one_time_password'],
+        userId: ids['admin'],
+        targetUserId: ids['warehouse'],
+      },
     ]);
   });
 });

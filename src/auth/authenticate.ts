@@ -37,7 +37,10 @@ export function authenticate(
 }
 
 /** Notes whose credential it is before anything refuses it: the log names those who are refused. */
-function present<Presented extends UserCaller | KeyCaller>(request: FastifyRequest, caller: Presented): Presented {
+function present<Presented extends UserCaller | KeyCaller>(
+  request: FastifyRequest,
+  caller: Presented,
+): Presented {
   request.presented = caller;
   return caller;
 }

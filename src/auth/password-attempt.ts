@@ -68,11 +68,7 @@ function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen):
 }
 
 /** The account that the password opens. */
-async function judgePassword(
-  deps: Deps,
-  attempt: PasswordAttempt,
-  seen: Seen,
-): Promise<Account | undefined> {
+async function judgePassword(deps: Deps, attempt: PasswordAttempt, seen: Seen): Promise<Account | undefined> {
   // again, because those before it in the queue may have used up what the address had left
   await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);

@@ -54,11 +54,20 @@ export function checkReplies(
       text,
       mediaType: mediaTypeOf(header('content-type')),
       ...describeRequest(request),
-      faults: operationId ? judge(operationId, { status, header, headerNames, text }) : judgeFailure(text),
+      faults: [
+        ...(operationId ? judge(operationId, { status, header, headerNames, text }) : judgeFailure(text)),
+        ...cacheFaults(header),
+      ],
     });
     return payload;
   });
 }
+
+/** What may be kept names its version. */
+const cacheFaults = (header: Reply['header']): string[] =>
+  header('cache-control') === 'no-store' || header('etag') !== undefined
+    ? []
+    : ['the header cache-control is not no-store'];
 
 const DECODERS: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
 

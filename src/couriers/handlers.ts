@@ -55,7 +55,10 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
 
     async getCourierLogo({ path, tenantId }) {
       const { media_type: mediaType, content, content_hash: hash } = await readLogo(tenantId, path);
-      return { statusCode: 200, file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${hash}"` } } };
+      return {
+        statusCode: 200,
+        file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${hash}"` } },
+      };
     },
   } satisfies Pick<Handlers, 'getCourierSettings' | 'updateCourierSettings' | 'getCourierLogo'>;
 

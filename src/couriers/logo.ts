@@ -47,10 +47,7 @@ export async function storeLogo(change: Change, file: UploadedFile, cleanSvg: Sv
 /** What is shown again and again: anybody may ask, and each reply held a copy of its own. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 
-export type LogoReader = (
-  tenantId: string,
-  path: { courier_id: string; file: string },
-) => Promise<LogoRow>;
+export type LogoReader = (tenantId: string, path: { courier_id: string; file: string }) => Promise<LogoRow>;
 
 /** Reads the logo behind a path. Nobody is asked who they are: pages show it. */
 export function makeLogoReader(db: Db): LogoReader {

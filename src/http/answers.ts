@@ -35,7 +35,10 @@ export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
   };
 }
 
-export function sendAnswer(reply: FastifyReply, { statusCode, headers, payload, code }: Answer): FastifyReply {
+export function sendAnswer(
+  reply: FastifyReply,
+  { statusCode, headers, payload, code }: Answer,
+): FastifyReply {
   const { request } = reply;
   request.failureCode = code;
   void reply.headers(headers);

@@ -22,7 +22,8 @@ export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const refusal = await inOrderOfRefusal(toFault(error), request, db);
     const fault = await keyFailures.judge(refusal, request);
-    if (fault.httpStatus >= 500) request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
+    if (fault.httpStatus >= 500)
+      request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
     return sendFault(fault, request, reply);
   };
 }

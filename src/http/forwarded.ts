@@ -78,7 +78,8 @@ function clientBehind(
 
 /** The address of `192.0.2.7`, `192.0.2.7:5678`, `2001:db8::1` or `[2001:db8::1]:443`. */
 function addressIn(entry: string): string | undefined {
-  const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|(\d+\.\d+\.\d+\.\d+):\d{1,5})$/.exec(entry) ?? [];
+  const [, bracketed, plain] =
+    /^(?:\[([^\]]*)\](?::\d{1,5})?|(\d+\.\d+\.\d+\.\d+):\d{1,5})$/.exec(entry) ?? [];
   return canonicalAddress(bracketed ?? plain ?? entry);
 }
 
@@ -93,5 +94,7 @@ function isSecureThroughout(headers: IncomingHttpHeaders): boolean {
 
 /** The entries of a header that is a list. Node joins the lines of one that was sent several times. */
 function listOf(header: string | string[] | undefined): string[] {
-  return (header === undefined ? [] : [header].flat()).flatMap((line) => line.split(',')).map((item) => item.trim());
+  return (header === undefined ? [] : [header].flat())
+    .flatMap((line) => line.split(','))
+    .map((item) => item.trim());
 }

@@ -23,7 +23,11 @@ const LINGER_MS = 5_000;
  * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
  * headers too large, a request that did not arrive in time. The same envelope as everywhere.
  */
-export function answerParserFailure(error: NodeJS.ErrnoException, socket: Duplex, onAnswer: OnBareAnswer): void {
+export function answerParserFailure(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  onAnswer: OnBareAnswer,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

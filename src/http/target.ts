@@ -35,5 +35,8 @@ export function assertOneHost(request: IncomingMessage): void {
   const named = hostsOfTargets.get(request);
   if (named === undefined) return;
   if (named !== '' && named.toLowerCase() === headers.host?.toLowerCase()) return;
-  throw new Fault('malformed_request', 'Send the path alone, or a URL whose host is that of the Host header.');
+  throw new Fault(
+    'malformed_request',
+    'Send the path alone, or a URL whose host is that of the Host header.',
+  );
 }

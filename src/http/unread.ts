@@ -25,7 +25,10 @@ type Reply = { heldBytes: number; sentBytes: number; sinceMs: number };
  * Cuts connections whose client does not read its reply. A slow client is not cut: each slice of a reply that it takes
  * starts the time anew (http/slices.ts). A handler at work is not cut either: it has nothing to be read yet.
  */
-export function watchUnread(onCut: (socket: Socket) => void, given: Partial<UnreadLimits> = {}): UnreadReplies {
+export function watchUnread(
+  onCut: (socket: Socket) => void,
+  given: Partial<UnreadLimits> = {},
+): UnreadReplies {
   const limits = { ...LIMITS, ...given };
   const replies = new Map<Socket, Reply>();
   let heldBytes = 0;
