@@ -5085,6 +5085,16 @@ export interface components {
          */
         ContentDisposition: string;
         /**
+         * @description Names these bytes. Send it as `If-None-Match`, and you get 304 without a body while they are the same.
+         * @example "6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc"
+         */
+        ETag: string;
+        /**
+         * @description The document is also there compressed, with gzip or Brotli; ask for it with `Accept-Encoding`.
+         * @example accept-encoding
+         */
+        Vary: string;
+        /**
          * @description `true` where this is the first answer to the same request, sent once more because of its `Idempotency-Key`. Absent from a first answer.
          * @example true
          */
@@ -10541,6 +10551,7 @@ export interface operations {
                      * @example public, max-age=31536000, immutable
                      */
                     "Cache-Control": string;
+                    ETag: components["headers"]["ETag"];
                     /**
                      * @description Lets nothing in the picture run or load.
                      * @example default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox
@@ -10556,6 +10567,25 @@ export interface operations {
                     /** @example (the bytes of the picture) */
                     "image/svg+xml": string;
                 };
+            };
+            /** @description You have the picture already, by the `If-None-Match` that you sent. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description As with the picture.
+                     * @example public, max-age=31536000, immutable
+                     */
+                    "Cache-Control": string;
+                    /**
+                     * @description As with the picture.
+                     * @example default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox
+                     */
+                    "Content-Security-Policy": string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The path is not one that a logo can have. */
             400: {
@@ -10665,6 +10695,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10682,6 +10714,16 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+            /** @description You have the document already, by the `If-None-Match` that you sent. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["MalformedRequest"];
             405: components["responses"]["GetOnly"];
@@ -10703,6 +10745,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10715,6 +10759,16 @@ export interface operations {
                      */
                     "application/yaml": string;
                 };
+            };
+            /** @description You have the document already, by the `If-None-Match` that you sent. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["MalformedRequest"];
             405: components["responses"]["GetOnly"];

@@ -71,6 +71,7 @@ function operationTable(bundle) {
       .filter(({ schema }) => schema.default !== undefined)
       .map(({ name }) => name),
     takesIdempotencyKey: takesIdempotencyKey(bundle, operation),
+    secretFields: secretFieldsOf(bundle, operation),
     statuses: Object.keys(operation.responses).map(Number),
   }));
   const rows = entries.map((entry) => `  ${entry.id}: ${JSON.stringify(entry)},`).join('\n');
@@ -82,6 +83,24 @@ function takesIdempotencyKey(bundle, { parameters = [] }) {
     parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter,
   );
   return resolved.some(({ in: place, name }) => place === 'header' && name === 'Idempotency-Key');
+}
+
+/** The names of what a success may hold that the schema marks with `x-secret`. */
+function secretFieldsOf(bundle, { responses }) {
+  const found = new Set();
+  const seen = new Set();
+  const visit = (name, node) => {
+    if (typeof node !== 'object' || node === null || seen.has(node)) return;
+    seen.add(node);
+    const schema = node.$ref ? lookUp(bundle, node.$ref) : node;
+    if (schema['x-secret']) found.add(name);
+    if (schema !== node) return visit(name, schema);
+    for (const [property, child] of Object.entries(schema.properties ?? {})) visit(property, child);
+    for (const child of [schema.allOf, schema.oneOf, schema.anyOf, schema.items].flat()) visit(name, child);
+  };
+  for (const [status, response] of Object.entries(responses))
+    if (status.startsWith('2')) visit('', response.content?.['application/json']?.schema);
+  return [...found].sort();
 }
 
 /** The fields of a multipart body that hold a file. */

@@ -6,14 +6,19 @@ import { registerTokens, type Tokens } from './auth/tokens.js';
 import type { Bundle } from './contract/bundle.js';
 import { readContract } from './contract/bundle.js';
 import { checkReplies, type SeenReply } from './contract/check-replies.js';
+import { listMigrations } from './db/migrate.js';
+import { MIGRATIONS } from './db/prepare.js';
 import type { Db } from './db/transaction.js';
 import { makeHandlers } from './handlers.js';
 import { refuseWhileClosing } from './http/closing.js';
+import { makeDocument } from './http/documents.js';
 import { makeFailureHandler } from './http/failures.js';
 import { registerReference } from './http/reference.js';
 import { openKeyFailures, openRequestLimit } from './http/request-limit.js';
 import { registerRoutes } from './http/routes.js';
-import { makeServer, type Timeouts } from './http/server.js';
+import type { Timeouts } from './http/listener.js';
+import { makeServer } from './http/server.js';
+import { sliceReplies } from './http/slices.js';
 import { openTenants } from './http/tenants.js';
 import type { RequestMetrics } from './metrics/requests.js';
 
@@ -35,11 +40,12 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   const contract = await readContract();
   // as: our own generator wrote it
   const bundle = JSON.parse(contract.json) as Bundle;
-  const server = await makeServer(config, timeouts, metrics);
+  const { app: server, unread } = await makeServer(config, timeouts, metrics);
   const secrets = openSecrets(config.secrets);
   const tokens = await registerTokens(server, config.tokens);
 
   if (onReply) checkReplies(server, bundle, onReply);
+  sliceReplies(server, unread);
   refuseWhileClosing(server);
   server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
   await registerReference(server, bundle);
@@ -50,7 +56,12 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       db,
       secrets,
       tokens,
-      contract,
+      contract: {
+        json: makeDocument('application/json; charset=utf-8', contract.json),
+        yaml: makeDocument('application/yaml', contract.yaml),
+      },
+      migrations: await listMigrations(MIGRATIONS),
+      securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
       loginGate: makeLoginGate(),
       outbound: config.outbound,
     }),
@@ -60,7 +71,6 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       tokens,
       secrets,
       limit: openRequestLimit(config.rateLimitPerMinute),
-      httpsOnly: config.appEnv !== 'development',
     },
   );
   return { server, tokens, secrets };

@@ -26,8 +26,10 @@ export type Config = {
   poolSize: number;
   logLevel: string;
   tls: { certFile: string; keyFile: string } | undefined;
-  /** Addresses or CIDR blocks whose X-Forwarded-* headers are believed. */
+  /** Addresses or CIDR blocks whose X-Forwarded-For and X-Forwarded-Proto are believed. */
   trustProxy: string[];
+  /** Connections that one client may have open; absent: any number. */
+  maxConnectionsPerAddress: number | undefined;
   tokens: TokenConfig;
   secrets: SecretConfig;
   rateLimitPerMinute: number | undefined;
@@ -139,6 +141,7 @@ function toConfig(settings: Settings): Config {
     logLevel: settings.LOG_LEVEL,
     tls,
     trustProxy: list(settings.TRUST_PROXY),
+    maxConnectionsPerAddress: connectionsPerAddress(settings),
     tokens: {
       deployment: settings.DEPLOYMENT ?? settings.APP_ENV,
       keys: pairs(settings.TOKEN_KEYS ?? DEVELOPMENT_SECRETS.TOKEN_KEYS).map(([id, secret]) => ({
@@ -181,6 +184,14 @@ function toConfig(settings: Settings): Config {
         ? undefined
         : { host: settings.METRICS_HOST, port: settings.METRICS_PORT },
   };
+}
+
+/** A development machine tests itself, with thousands of connections from one address. */
+const DEPLOYED_CONNECTIONS_PER_ADDRESS = 512;
+
+function connectionsPerAddress({ APP_ENV, MAX_CONNECTIONS_PER_ADDRESS }: Settings): number | undefined {
+  const usual = APP_ENV === 'development' ? 0 : DEPLOYED_CONNECTIONS_PER_ADDRESS;
+  return (MAX_CONNECTIONS_PER_ADDRESS ?? usual) || undefined;
 }
 
 /** `a:b,c:d` as pairs; only the first colon of each divides. */

@@ -1,8 +1,10 @@
 import type { LoginGate } from './auth/login-gate.js';
 import type { Secrets } from './auth/secrets.js';
 import type { Tokens } from './auth/tokens.js';
+import type { StaticDocument } from './contract/types.js';
 import type { Db } from './db/transaction.js';
 import type { OutboundRules } from './outbound/urls.js';
+import type { SecurityLog } from './security-log.js';
 
 /** What handlers are made from. */
 export type Deps = {
@@ -12,6 +14,9 @@ export type Deps = {
   loginGate: LoginGate;
   /** Which addresses couriers may have us call. */
   outbound: OutboundRules;
-  /** The published contract, as text. */
-  contract: { json: string; yaml: string };
+  securityLog: SecurityLog;
+  /** The published contract. */
+  contract: { json: StaticDocument; yaml: StaticDocument };
+  /** The names of the migrations that this build knows. */
+  migrations: string[];
 };

@@ -33,6 +33,7 @@ const SETTINGS = {
     TLS_CERT_FILE: text(),
     TLS_KEY_FILE: text(),
     TRUST_PROXY: text(),
+    MAX_CONNECTIONS_PER_ADDRESS: whole(0, 100_000),
     DEPLOYMENT: text('^[a-z0-9-]{1,50}$'),
     TOKEN_KEYS: text('^[\\w-]{1,32}:[^,\\s]{32,}(,[\\w-]{1,32}:[^,\\s]{32,})*$'),
     ENCRYPTION_KEYS: text(`^[0-9]{1,4}:${HEX_KEY}(,[0-9]{1,4}:${HEX_KEY})*$`),
@@ -95,6 +96,7 @@ type Converted = {
   PORT: number;
   POOL_SIZE: number;
   RATE_LIMIT_PER_MINUTE?: number;
+  MAX_CONNECTIONS_PER_ADDRESS?: number;
   EMBEDDED_POSTGRES: boolean;
   OUTBOUND_ALLOW_LOOPBACK: boolean;
   RUN_WORKER: boolean;

@@ -1,9 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeLoginGate, networkOf } from '../src/auth/login-gate.js';
+import { makeLoginGate } from '../src/auth/login-gate.js';
 import { countAttempt, passwordThrottle } from '../src/auth/throttle.js';
 import { flushInScope } from '../src/db/transaction.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../src/demo/seed.js';
+import { networkOf } from '../src/network.js';
 import { startService, type Reply, type Service } from './support/service.js';
 
 const CALLERS = 200;
@@ -191,7 +192,9 @@ test('an attempt that throws gives its place back', async () => {
 test.each([
   ['192.0.2.7', '192.0.2.7'],
   ['::1', '0:0:0:0'],
-  ['::ffff:192.0.2.7', '::ffff:192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
   ['2001:db8::1', '2001:db8:0:0'],
   ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1'],
   ['fe80::', 'fe80:0:0:0'],

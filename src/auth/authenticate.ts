@@ -22,14 +22,27 @@ export function authenticate(
     case 'none':
       return undefined;
     case 'key':
-      return { kind: 'key', tenantId, keyHash: secrets.lookupHash(readKey(request), 'api_key') };
+      return present(request, {
+        kind: 'key',
+        tenantId,
+        keyHash: secrets.lookupHash(readKey(request), 'api_key'),
+      });
     case 'token': {
-      const caller = tokens.read(readToken(request));
+      const caller = present(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new Fault('token_invalid');
       if (!holds(caller.role, operation.permission)) throw new Fault('permission_denied');
       return operation.id === 'changePassword' ? { ...caller, changesPassword: true } : caller;
     }
   }
+}
+
+/** Notes whose credential it is before anything refuses it: the log names those who are refused. */
+function present<Presented extends UserCaller | KeyCaller>(
+  request: FastifyRequest,
+  caller: Presented,
+): Presented {
+  request.presented = caller;
+  return caller;
 }
 
 function readToken(request: FastifyRequest): string {

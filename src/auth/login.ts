@@ -62,6 +62,9 @@ async function enter(deps: Deps, credentials: Credentials, account: Account): Pr
   });
   // thrown only now: inside, it would take back that the failures are forgotten
   if (outcome instanceof Fault) throw outcome;
+  const { requestId: reqId, tenantId, address } = credentials;
+  const event = 'preauthToken' in outcome ? 'login.code_required' : 'login.succeeded';
+  deps.securityLog(event, { reqId, tenantId, address, userId: account.id });
   return outcome;
 }
 

@@ -13,7 +13,8 @@ import {
 import { auditStatement } from '../audit.js';
 import { flushInScope } from '../db/transaction.js';
 import type { Deps } from '../deps.js';
-import type { Fault } from '../errors.js';
+import { Fault } from '../errors.js';
+import type { SecurityFacts } from '../security-log.js';
 
 export type PasswordAttempt = {
   tenantId: string;
@@ -38,21 +39,40 @@ export async function withPassword<Result>(
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const { tenantId, username, address } = attempt;
-  await deps.loginGate.assertMayTry(tenantId, address);
-  // asked before the queue, where a flood on a locked name would stand in others' way
-  await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
-  return deps.loginGate.inTurn(tenantId, username, async () => {
-    const account = await judgePassword(deps, attempt);
-    if (!account) throw refuse();
-    return work(account);
-  });
+  const seen: Seen = {};
+  try {
+    await deps.loginGate.assertMayTry(tenantId, address);
+    // asked before the queue, where a flood on a locked name would stand in others' way
+    await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
+    return await deps.loginGate.inTurn(tenantId, username, async () => {
+      const account = await judgePassword(deps, attempt, seen);
+      if (!account) throw refuse();
+      return work(account);
+    });
+  } catch (error) {
+    if (error instanceof Fault)
+      deps.securityLog('password.refused', { ...factsOf(deps, attempt, seen), code: error.code });
+    throw error;
+  }
+}
+
+/** Whose name it was, once that is known. */
+type Seen = { userId?: string };
+
+const NAME_HASH_LENGTH = 16;
+
+function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen): SecurityFacts {
+  const { requestId: reqId, tenantId, address, username } = attempt;
+  const nameHash = secrets.lookupHash(username.toLowerCase(), 'user_name').slice(0, NAME_HASH_LENGTH);
+  return { reqId, tenantId, address, userId, nameHash };
 }
 
 /** The account that the password opens. */
-async function judgePassword(deps: Deps, attempt: PasswordAttempt): Promise<Account | undefined> {
+async function judgePassword(deps: Deps, attempt: PasswordAttempt, seen: Seen): Promise<Account | undefined> {
   // again, because those before it in the queue may have used up what the address had left
   await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
+  if (account) seen.userId = account.id;
   const isRight = await isPassword(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
@@ -79,13 +99,15 @@ async function beginAttempt(
 }
 
 /** The same statements for an unknown name, which has nothing that a fact could be noted of. */
-async function lockOut({ db }: Deps, attempt: PasswordAttempt, account: Account | undefined): Promise<void> {
+async function lockOut(deps: Deps, attempt: PasswordAttempt, account: Account | undefined): Promise<void> {
+  const { db } = deps;
   const caller = callerOf(attempt);
   const facts = account ? [{ action: 'user.locked_out', entity: 'user' as const, entityId: account.id }] : [];
   await flushInScope(db, caller, [
     lock(db, caller, passwordThrottle(attempt.username)),
     auditStatement(caller, attempt.requestId, facts),
   ]);
+  deps.securityLog('account.locked', factsOf(deps, attempt, account ? { userId: account.id } : {}));
 }
 
 const callerOf = ({ tenantId }: { tenantId: string }): SystemCaller => ({ kind: 'system', tenantId });

@@ -15,7 +15,8 @@ export type SecretPlace = {
     | 'idempotent_answer';
 };
 
-type LookupPurpose = 'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request';
+type LookupPurpose =
+  'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request' | 'user_name';
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */

@@ -11,6 +11,7 @@ import { auditStatement } from '../audit.js';
 import { inScope, type Tx } from '../db/transaction.js';
 import type { Deps } from '../deps.js';
 import { Fault } from '../errors.js';
+import type { SecurityFacts } from '../security-log.js';
 
 export type CodeAttempt = {
   tenantId: string;
@@ -36,22 +37,35 @@ export async function storePreauthToken(deps: Deps, tx: Tx, userId: string, toke
  * @throws Fault code_invalid, account_disabled, too_many_attempts
  */
 export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise<Account> {
-  const { tenantId, address } = attempt;
+  const { tenantId, address, requestId: reqId } = attempt;
+  const facts: SecurityFacts = { reqId, tenantId, address };
   await deps.loginGate.assertMayTry(tenantId, address);
-  const outcome = await inScope(deps.db, { kind: 'system', tenantId }, (tx) => judge(deps, tx, attempt));
-  if (!(outcome instanceof Fault)) return outcome;
+  const outcome = await inScope(deps.db, { kind: 'system', tenantId }, (tx) =>
+    judge(deps, tx, attempt, facts),
+  );
+  if (!(outcome instanceof Fault)) {
+    deps.securityLog('login.succeeded', facts);
+    return outcome;
+  }
   if (outcome.code === 'code_invalid') await deps.loginGate.countFailure(tenantId, address);
+  deps.securityLog('code.refused', { ...facts, code: outcome.code });
   throw outcome;
 }
 
 // Answers a refusal instead of throwing it: thrown, it would give the token back with everything else.
-async function judge(deps: Deps, tx: Tx, attempt: CodeAttempt): Promise<Account | Fault> {
+async function judge(
+  deps: Deps,
+  tx: Tx,
+  attempt: CodeAttempt,
+  facts: SecurityFacts,
+): Promise<Account | Fault> {
   const { db, secrets } = deps;
   const tokenHash = secrets.lookupHash(attempt.preauthToken, 'preauth_token');
   const [token] = await tx.query<{ userId: string }>(consumePreauthToken(db, tx.caller, tokenHash));
   if (!token) return new Fault('code_invalid');
 
   const { userId } = token;
+  facts.userId = userId;
   const outcome = await tryCode(db, tx, { userId, requestId: attempt.requestId }, async () => {
     const [account] = await tx.query<Account>(accountById(db, tx.caller, userId));
     if (!account) return new Fault('code_invalid');
@@ -62,6 +76,7 @@ async function judge(deps: Deps, tx: Tx, attempt: CodeAttempt): Promise<Account 
   if (outcome === undefined) return new Fault('code_invalid');
   if (outcome instanceof Fault) return outcome;
   const { account, factor } = outcome;
+  facts.secondFactor = factor;
   await tx.execute(
     auditStatement(tx.caller, attempt.requestId, [
       { action: 'user.logged_in', entity: 'user', entityId: account.id, after: { second_factor: factor } },

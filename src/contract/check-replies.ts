@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ValidateFunction } from 'ajv';
 import { dereference, type Bundle, type Schema } from './bundle.js';
@@ -42,7 +43,7 @@ export function checkReplies(
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const isReference = request.url.startsWith('/docs');
     if (isReference) return payload;
-    const text = Buffer.isBuffer(payload) ? payload.toString() : typeof payload === 'string' ? payload : '';
+    const text = textOf(payload, reply.getHeader('content-encoding'));
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;
     const header = (name: string) => reply.getHeader(name)?.toString();
@@ -53,10 +54,26 @@ export function checkReplies(
       text,
       mediaType: mediaTypeOf(header('content-type')),
       ...describeRequest(request),
-      faults: operationId ? judge(operationId, { status, header, headerNames, text }) : judgeFailure(text),
+      faults: [
+        ...(operationId ? judge(operationId, { status, header, headerNames, text }) : judgeFailure(text)),
+        ...cacheFaults(header),
+      ],
     });
     return payload;
   });
+}
+
+/** What may be kept names its version. */
+const cacheFaults = (header: Reply['header']): string[] =>
+  header('cache-control') === 'no-store' || header('etag') !== undefined
+    ? []
+    : ['the header cache-control is not no-store'];
+
+const DECODERS: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
+
+function textOf(payload: unknown, encoding: unknown): string {
+  if (!Buffer.isBuffer(payload)) return typeof payload === 'string' ? payload : '';
+  return (DECODERS[String(encoding)]?.(payload) ?? payload).toString();
 }
 
 function describeRequest({ headers, body, query }: FastifyRequest) {
@@ -135,6 +152,7 @@ type Headers = Record<string, { required?: boolean; schema?: Schema }>;
 // Not the contract's to state: what HTTP itself sends, and what helmet tells browsers.
 const UNDECLARED = new Set([
   ...['content-type', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'date'],
+  ...['content-encoding', 'cache-control'],
   ...['content-security-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy'],
   ...['origin-agent-cluster', 'referrer-policy', 'strict-transport-security', 'x-content-type-options'],
   ...['x-dns-prefetch-control', 'x-download-options', 'x-frame-options', 'x-permitted-cross-domain-policies'],

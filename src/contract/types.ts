@@ -72,6 +72,15 @@ export type FileReply<Media> = {
   headers?: Record<string, string>;
 };
 
+/** A text that never changes while the process runs: one buffer for all requests, compressed once. */
+export type StaticDocument = {
+  mediaType: string;
+  bytes: Buffer;
+  /** Names these bytes, without quotes. */
+  hash: string;
+  compress(encoding: 'br' | 'gzip'): Promise<Buffer>;
+};
+
 type Download<Code, Response> = Response extends { content: infer Content }
   ? [BinaryMedia<Content>] extends [never]
     ? never
@@ -85,8 +94,12 @@ type Bare<Code, Body> = Body extends { status: 'success' }
     ? { statusCode: Code } & Omit<Body, 'timestamp'>
     : { statusCode: Code; body: Body };
 
-/** What a handler answers with. */
-export type ReplyOf<Id extends OperationId> = {
+/** What a handler answers with; an operation that declares 304 may leave it to the document. */
+export type ReplyOf<Id extends OperationId> =
+  | EnvelopeOrFile<Id>
+  | (304 extends keyof Contract[Id]['responses'] ? { statusCode: 200; document: StaticDocument } : never);
+
+type EnvelopeOrFile<Id extends OperationId> = {
   [Code in SuccessCode & keyof Contract[Id]['responses']]:
     Bare<Code, JsonOf<Contract[Id]['responses'][Code]>> | Download<Code, Contract[Id]['responses'][Code]>;
 }[SuccessCode & keyof Contract[Id]['responses']];

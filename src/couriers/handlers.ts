@@ -6,7 +6,7 @@ import { invalidField } from '../errors.js';
 import { courierMeant, readSettings, regenerateKey, updateSettings } from './courier.js';
 import type { Change } from './context.js';
 import { takeFields, type SentFields } from './fields.js';
-import { readLogo, storeLogo } from './logo.js';
+import { makeLogoReader, storeLogo } from './logo.js';
 import { makeSvgCleaner } from './svg.js';
 import { viewSettings } from './view.js';
 import { rotateWebhookSecret } from './webhook-secret.js';
@@ -27,6 +27,7 @@ const LOGO_HEADERS = {
 
 export function courierHandlers({ db, secrets, outbound }: Deps) {
   const cleanSvg = makeSvgCleaner();
+  const readLogo = makeLogoReader(db);
 
   return {
     async getCourierSettings({ query, caller }) {
@@ -53,8 +54,11 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
     },
 
     async getCourierLogo({ path, tenantId }) {
-      const { media_type: mediaType, content } = await readLogo(db, tenantId, path);
-      return { statusCode: 200, file: { mediaType, content, headers: LOGO_HEADERS } };
+      const { media_type: mediaType, content, content_hash: hash } = await readLogo(tenantId, path);
+      return {
+        statusCode: 200,
+        file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${hash}"` } },
+      };
     },
   } satisfies Pick<Handlers, 'getCourierSettings' | 'updateCourierSettings' | 'getCourierLogo'>;
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
 import type { SystemCaller } from '../auth/callers.js';
 import type { UploadedFile } from '../contract/types.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { found, record, type Change } from './context.js';
 import { readPicture, type MediaType } from './picture.js';
-import { lockCourier, replaceLogo, selectLogo, type LogoRow } from './queries.js';
+import { findLogo, lockCourier, replaceLogo, selectLogo, type LogoRow } from './queries.js';
 import type { SvgCleaner } from './svg.js';
 
 const EXTENSIONS: Record<MediaType, string> = {
@@ -43,17 +44,32 @@ export async function storeLogo(change: Change, file: UploadedFile, cleanSvg: Sv
   return path;
 }
 
-/** The logo behind a path. Nobody is asked who they are: pages show it. @throws Fault logo_not_found */
-export async function readLogo(
-  db: Db,
-  tenantId: string,
-  { courier_id, file }: { courier_id: string; file: string },
-): Promise<LogoRow> {
-  const caller: SystemCaller = { kind: 'system', tenantId };
-  const [hash = '', extension] = file.split('.');
-  const [rows] = await readInScope(db, caller, [selectLogo(db, caller, courier_id, hash)]);
-  // as: the shape that the statement selects
-  const logo = rows?.[0] as LogoRow | undefined;
-  if (!logo || EXTENSIONS[logo.media_type] !== extension) throw new Fault('logo_not_found');
-  return logo;
+/** What is shown again and again: anybody may ask, and each reply held a copy of its own. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+
+export type LogoReader = (tenantId: string, path: { courier_id: string; file: string }) => Promise<LogoRow>;
+
+/** Reads the logo behind a path. Nobody is asked who they are: pages show it. */
+export function makeLogoReader(db: Db): LogoReader {
+  const cache = new LRUCache<string, LogoRow>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ content }) => content.length + 1,
+  });
+
+  /** @throws Fault logo_not_found */
+  return async (tenantId, { courier_id: courierId, file }) => {
+    const caller: SystemCaller = { kind: 'system', tenantId };
+    const [hash = '', extension] = file.split('.');
+    const key = `${tenantId} ${courierId.toLowerCase()} ${hash}`;
+    const kept = cache.get(key);
+    // asked each time, because another logo may have taken its place
+    const statement = kept ? findLogo : selectLogo;
+    const [rows] = await readInScope(db, caller, [statement(db, caller, courierId, hash)]);
+    // The shape that both statements select, findLogo without the content.
+    const row = rows?.[0] as LogoRow | undefined;
+    if (!row || EXTENSIONS[row.media_type] !== extension) throw new Fault('logo_not_found');
+    if (kept) return kept;
+    cache.set(key, row);
+    return row;
+  };
 }

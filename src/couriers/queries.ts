@@ -1,6 +1,6 @@
 import type { SystemCaller, UserCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
-import { raw, sql, type Db, type Sql } from '../db/transaction.js';
+import { empty, raw, sql, type Db, type Sql } from '../db/transaction.js';
 import type { AnyCtx, Ctx } from './context.js';
 import type { ProfileFields } from './fields.js';
 import type { MediaType } from './picture.js';
@@ -135,8 +135,15 @@ export async function replaceLogo({ tx, caller, courierId }: Ctx, logo: LogoRow)
       media_type = excluded.media_type, content = excluded.content, stored_at = now()`);
 }
 
-export function selectLogo(db: Db, caller: SystemCaller, courierId: string, hash: string): Sql {
+export const selectLogo = (db: Db, caller: SystemCaller, courierId: string, hash: string): Sql =>
+  logoWith(sql`, l.content`, db, caller, courierId, hash);
+
+/** The same without the content. */
+export const findLogo = (db: Db, caller: SystemCaller, courierId: string, hash: string): Sql =>
+  logoWith(empty, db, caller, courierId, hash);
+
+function logoWith(columns: Sql, db: Db, caller: SystemCaller, courierId: string, hash: string): Sql {
   return sql`
-    select l.content_hash, l.media_type, l.content from courier_logos l
+    select l.content_hash, l.media_type${columns} from courier_logos l
     where ${tenantRows(db, caller, 'l')} and l.courier_id = ${courierId}::uuid and l.content_hash = ${hash}`;
 }

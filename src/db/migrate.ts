@@ -21,7 +21,7 @@ export async function migrate(url: string, folder: string): Promise<string[]> {
   return withClient(url, async (client) => {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const migrations = await readMigrations(folder);
-    const pending = await pendingMigrations(client, migrations);
+    const pending = await findPending(client, namesOf(migrations));
     const applied = pending.length === 0 ? [] : await apply(url, folder, migrations);
     await installQueue(url);
     return applied;
@@ -30,7 +30,27 @@ export async function migrate(url: string, folder: string): Promise<string[]> {
 
 /** Names of migrations in `folder` that the database has not applied, oldest first. */
 export async function listPending(client: Queryable, folder: string): Promise<string[]> {
-  return pendingMigrations(client, await readMigrations(folder));
+  return findPending(client, await listMigrations(folder));
+}
+
+/** Names of the migrations in `folder`, oldest first. */
+export async function listMigrations(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Those of `names` that the database has not applied. */
+export async function findPending(client: Queryable, names: string[]): Promise<string[]> {
+  const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
+  if (!table.rows[0]?.present) return names;
+  const done = await client.query(
+    'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
+  );
+  const applied = new Set(done.rows.map((row) => String(row.migration_name)));
+  return names.filter((name) => !applied.has(name));
 }
 
 type Queryable = { query(text: string): Promise<{ rows: Record<string, unknown>[] }> };
@@ -38,28 +58,15 @@ type Queryable = { query(text: string): Promise<{ rows: Record<string, unknown>[
 type Migration = { name: string; script: string };
 
 async function readMigrations(folder: string): Promise<Migration[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort();
   return Promise.all(
-    names.map(async (name) => ({
+    (await listMigrations(folder)).map(async (name) => ({
       name,
       script: await readFile(join(folder, name, 'migration.sql'), 'utf8'),
     })),
   );
 }
 
-async function pendingMigrations(client: Queryable, migrations: Migration[]): Promise<string[]> {
-  const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
-  if (!table.rows[0]?.present) return migrations.map(({ name }) => name);
-  const done = await client.query(
-    'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
-  );
-  const applied = new Set(done.rows.map((row) => String(row.migration_name)));
-  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
-}
+const namesOf = (migrations: Migration[]) => migrations.map(({ name }) => name);
 
 async function apply(url: string, folder: string, migrations: Migration[]): Promise<string[]> {
   const { engine, close } = await openSchemaEngine(url);

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { stringifyReply } from '../contract/json-text.js';
-import type { FileReply } from '../contract/types.js';
+import type { FileReply, StaticDocument } from '../contract/types.js';
+import type { FailureCode } from '../errors.js';
 import { wrapSuccess } from './envelope.js';
 
 /** A reply as it is sent, but for the headers that every reply has. */
@@ -9,19 +10,23 @@ export type Answer = {
   statusCode: number;
   headers: Record<string, string>;
   payload: string | Buffer | Readable;
+  /** Of a failure. */
+  code?: FailureCode;
 };
 
 /** What a handler answers with. */
-export type Bare = { statusCode: number; body?: unknown; file?: FileReply<string> };
+export type Bare = {
+  statusCode: number;
+  body?: unknown;
+  file?: FileReply<string>;
+  document?: StaticDocument;
+};
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
   const { statusCode, body, file } = bare;
   if (file) return { statusCode, headers: fileHeaders(file), payload: file.content };
-  // without a type a string would be sent as text/plain
-  if (typeof body === 'string')
-    return { statusCode, headers: { 'content-type': bareTextType(operationId) }, payload: body };
   const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, bare, now)) : undefined;
   return {
     statusCode,
@@ -30,8 +35,23 @@ export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
   };
 }
 
-export const sendAnswer = (reply: FastifyReply, { statusCode, headers, payload }: Answer): FastifyReply =>
-  reply.code(statusCode).headers(headers).send(payload);
+export function sendAnswer(
+  reply: FastifyReply,
+  { statusCode, headers, payload, code }: Answer,
+): FastifyReply {
+  const { request } = reply;
+  request.failureCode = code;
+  void reply.headers(headers);
+  if (statusCode === 200 && isKnown(headers['etag'], request.headers['if-none-match']))
+    return reply.removeHeader('content-type').removeHeader('content-encoding').code(304).send();
+  return reply.code(statusCode).send(payload);
+}
+
+/** Whether the client has what the tag names: RFC 9110, 13.1.2, compares weakly, and `*` is any. */
+function isKnown(etag: string | undefined, known: string | undefined): boolean {
+  if (etag === undefined || known === undefined) return false;
+  return known.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
+}
 
 /** The name is of our own making: plain ASCII without quotes. */
 function fileHeaders({ mediaType, name, headers = {} }: FileReply<string>): Record<string, string> {
@@ -42,5 +62,3 @@ function fileHeaders({ mediaType, name, headers = {} }: FileReply<string>): Reco
     'content-type': mediaType + charset,
   };
 }
-
-const bareTextType = (id: string) => (id === 'getContractYaml' ? 'application/yaml' : JSON_TYPE);

@@ -5,6 +5,7 @@ import { faultOf } from '../db/violations.js';
 import { Fault, type FailureCode } from '../errors.js';
 import type { KeyFailures } from './request-limit.js';
 import { wrapFailure } from './envelope.js';
+import { attributionOf } from './request-log.js';
 
 const FRAMEWORK_CODES: Record<string, FailureCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
@@ -21,19 +22,21 @@ export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const refusal = await inOrderOfRefusal(toFault(error), request, db);
     const fault = await keyFailures.judge(refusal, request);
-    if (fault.httpStatus >= 500) request.log.error({ err: error, code: fault.code }, fault.code);
+    if (fault.httpStatus >= 500)
+      request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
     return sendFault(fault, request, reply);
   };
 }
 
 /** The router could not read the path: no hook has run, so that the header is set here. */
 export function answerRouterFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  void reply.header('x-request-id', request.id);
+  void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   sendFault(toFault(error), request, reply);
 }
 
 export function sendFault(fault: Fault, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds } = fault.detail;
+  request.failureCode = fault.code;
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
   return reply.code(fault.httpStatus).send(wrapFailure(fault, request.operation, request.id, new Date()));
 }

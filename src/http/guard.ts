@@ -6,6 +6,7 @@ import type { Tokens } from '../auth/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { Fault } from '../errors.js';
 import { formBytesOf, MULTIPART, readForm } from './forms.js';
+import { HEALTH_CHECKS } from './https-only.js';
 import { readRepeatable } from './repeatable.js';
 import type { RequestLimit } from './request-limit.js';
 import { JSON_BODY_BYTES } from './server.js';
@@ -25,22 +26,14 @@ export type GuardParts = {
   tokens: Tokens;
   secrets: Secrets;
   limit: RequestLimit;
-  /** Staging and production: refuse what did not come over TLS. */
-  httpsOnly: boolean;
 };
 
-// Asked by load balancers inside the network, which speak plain HTTP and know no host name.
-const HEALTH_CHECKS = new Set<Operation['id']>(['getHealth', 'getReadiness']);
-const TENANTLESS = new Set<Operation['id']>([...HEALTH_CHECKS, 'getContractJson', 'getContractYaml']);
+const TENANTLESS = new Set<string>([...HEALTH_CHECKS, 'getContractJson', 'getContractYaml']);
 
 /** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
 export function guardBeforeBody(operation: Operation, parts: GuardParts) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    request.log = reply.log = request.log.child({ operationId: operation.id });
-    if (parts.httpsOnly && request.protocol !== 'https' && !HEALTH_CHECKS.has(operation.id)) {
-      throw new Fault('https_required');
-    }
-    if (!TENANTLESS.has(operation.id)) request.tenantId = await parts.tenants.ofHost(request.host);
+  return async (request: FastifyRequest): Promise<void> => {
+    if (!TENANTLESS.has(operation.id)) request.tenantId = await parts.tenants.ofHost(request.headers.host);
     // only now: the contract states these two refusals once, not at each operation
     request.operation = operation;
     checkBodyKind(request, operation);

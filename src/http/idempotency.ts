@@ -102,6 +102,7 @@ function toRefusal({ operation, requestId }: Attempt, fault: Fault): Answer {
     statusCode: fault.httpStatus,
     headers: { 'content-type': JSON_TYPE },
     payload: JSON.stringify(body),
+    code: fault.code,
   };
 }
 
@@ -125,8 +126,8 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 function keep({ secrets, key, operation }: Attempt, answer: Answer): Closing {
   const id = newId();
-  const { statusCode, headers } = answer;
-  const text = JSON.stringify({ statusCode, headers, payload: bytesOf(answer).toString('base64') });
+  const { statusCode, headers, code } = answer;
+  const text = JSON.stringify({ statusCode, headers, code, payload: bytesOf(answer).toString('base64') });
   const answerCipher = secrets.encrypt(text, placeOf(key, id));
   return {
     statement: insertKept(key, { id, operationId: operation.id, answerCipher }),

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
 import { newId } from '../ids.js';
 import { Fault, type FailureCode } from '../errors.js';
 import { wrapFailure } from './envelope.js';
@@ -11,14 +11,23 @@ const PARSER_CODES: Record<string, FailureCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** Told of each answer's status. */
-type OnAnswer = (status: number, socket: Duplex) => void;
+export type BareAnswer = { status: number; code: FailureCode; requestId: string; socket: Socket };
+
+/** Told of each answer. */
+export type OnBareAnswer = (answer: BareAnswer) => void;
+
+/** How long a client may take to read the answer and to close its side; Node itself would wait for ever. */
+const LINGER_MS = 5_000;
 
 /**
  * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
  * headers too large, a request that did not arrive in time. The same envelope as everywhere.
  */
-export function answerParserFailure(error: NodeJS.ErrnoException, socket: Duplex, onAnswer: OnAnswer): void {
+export function answerParserFailure(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  onAnswer: OnBareAnswer,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -27,7 +36,7 @@ export function answerParserFailure(error: NodeJS.ErrnoException, socket: Duplex
 }
 
 /** Takes from Node what it would answer by itself, with no body or not at all. */
-export function answerInsteadOfNode({ server }: FastifyInstance, onAnswer: OnAnswer): void {
+export function answerInsteadOfNode(server: Server, onAnswer: OnBareAnswer): void {
   // an expectation that is not known may be ignored (RFC 9110, 10.1.1)
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) =>
@@ -35,9 +44,13 @@ export function answerInsteadOfNode({ server }: FastifyInstance, onAnswer: OnAns
   );
 }
 
-function answerOnSocket(socket: Duplex, fault: Fault, onAnswer: OnAnswer): void {
-  onAnswer(fault.httpStatus, socket);
+function answerOnSocket(stream: Duplex, fault: Fault, onAnswer: OnBareAnswer): void {
+  // Node's HTTP servers have sockets, plain or TLS, whatever the type of the event says.
+  const socket = stream as Socket;
   const requestId = newId();
+  onAnswer({ status: fault.httpStatus, code: fault.code, requestId, socket });
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
   const body = JSON.stringify(wrapFailure(fault, undefined, requestId, new Date()));
   socket.end(
     [
@@ -45,6 +58,7 @@ function answerOnSocket(socket: Duplex, fault: Fault, onAnswer: OnAnswer): void 
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      'Cache-Control: no-store',
       'Connection: close',
       '',
       body,

@@ -1,7 +1,12 @@
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Bundle } from '../contract/bundle.js';
+import type { StaticDocument } from '../contract/types.js';
+import { sendAnswer } from './answers.js';
+import { answerDocument, makeDocument } from './documents.js';
+import { initializerOf, pageOf, THEME } from './reference-page.js';
 
 // The page's own files, inline styles of its icons, and calls to this very service; nothing from elsewhere.
 const POLICY = [
@@ -14,21 +19,45 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The contract, rendered at /docs from files of our own dependencies: no CDN, no validator service. */
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+
+/** Swagger UI's files that the page loads, as @fastify/swagger-ui carries them. */
+const FILES: Record<string, string> = {
+  'swagger-ui.css': CSS,
+  'index.css': CSS,
+  'swagger-ui-bundle.js': JAVASCRIPT,
+  'swagger-ui-standalone-preset.js': JAVASCRIPT,
+  'favicon-16x16.png': 'image/png',
+  'favicon-32x32.png': 'image/png',
+};
+
+/**
+ * The contract, rendered at /docs from files of our own dependencies: no CDN, no validator service. The pages are a
+ * fixed list in memory, so that no path leads to another file, and no request reads the disk.
+ */
 export async function registerReference(app: FastifyInstance, bundle: Bundle): Promise<void> {
-  // as: the plugin's type is of OpenAPI 3.0; its static mode hands the document on untouched
-  await app.register(swagger, { mode: 'static', specification: { document: hereOnly(bundle) as never } });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: true,
-    transformStaticCSP: () => POLICY,
-    uiConfig: { validatorUrl: null, docExpansion: 'list', deepLinking: true, defaultModelsExpandDepth: 0 },
-    theme: {
-      title: 'Crossdock API reference',
-      // a bar with another project's logo and a box for other documents
-      css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
-    },
-  });
+  for (const [url, page] of await readPages(bundle)) {
+    app.get(url, async (request, reply) => {
+      const answer = await answerDocument(page, request.headers);
+      return sendAnswer(reply.header('content-security-policy', POLICY), answer);
+    });
+  }
+}
+
+async function readPages(bundle: Bundle): Promise<Map<string, StaticDocument>> {
+  const folder = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
+  const pages = new Map([
+    // without its slash the page's relative addresses begin one level higher
+    ['/docs', makeDocument('text/html; charset=utf-8', pageOf('docs/static'))],
+    ['/docs/', makeDocument('text/html; charset=utf-8', pageOf('static'))],
+    ['/docs/json', makeDocument('application/json; charset=utf-8', JSON.stringify(hereOnly(bundle)))],
+    ['/docs/static/swagger-initializer.js', makeDocument(JAVASCRIPT, initializerOf())],
+    ['/docs/static/theme.css', makeDocument(CSS, THEME)],
+  ]);
+  for (const [name, mediaType] of Object.entries(FILES))
+    pages.set(`/docs/static/${name}`, makeDocument(mediaType, await readFile(join(folder, name))));
+  return pages;
 }
 
 /** "Try it out" calls the instance that served the page, the only one that its policy allows. */

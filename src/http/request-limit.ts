@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Fault } from '../errors.js';
+import { networkOf } from '../network.js';
 
 export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
 
@@ -31,10 +32,10 @@ const KEY_FAILURES = { points: 300, duration: 15 * 60 };
 export function openKeyFailures(): KeyFailures {
   const limiter = new RateLimiterMemory(KEY_FAILURES);
   return {
-    async judge(fault, { tenantId, ip }) {
+    async judge(fault, { tenantId, clientAddress }) {
       if (fault.code !== 'key_invalid') return fault;
       try {
-        await consume(limiter, `${tenantId} ${ip}`, 'too_many_attempts');
+        await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');
         return fault;
       } catch (refusal) {
         if (refusal instanceof Fault) return refusal;
@@ -60,13 +61,13 @@ export async function consume(
   }
 }
 
-function subjectOf({ caller, tenantId, ip }: FastifyRequest): string {
+function subjectOf({ caller, tenantId, clientAddress }: FastifyRequest): string {
   switch (caller?.kind) {
     case 'user':
       return `user ${caller.tenantId} ${caller.userId}`;
     case 'key':
       return `key ${caller.tenantId} ${caller.keyHash}`;
     case undefined:
-      return `address ${tenantId} ${ip}`;
+      return `address ${tenantId} ${networkOf(clientAddress)}`;
   }
 }

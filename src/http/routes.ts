@@ -6,10 +6,12 @@ import { toRoutes, type Bundle } from '../contract/bundle.js';
 import type { Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { sendAnswer, toAnswer, type Answer, type Bare } from './answers.js';
+import { answerDocument } from './documents.js';
 import { sendFault } from './failures.js';
 import { MULTIPART } from './forms.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
 import { answerOnce } from './idempotency.js';
+import { noteSecretReads } from './secret-reads.js';
 import { withUploads } from './uploads.js';
 
 /** Makes a route of every operation of the contract. @throws when an operation has no handler */
@@ -43,19 +45,23 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: { db: D
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { body, query, params: path, caller, tenantId, ip: address, id: requestId } = request;
+    const { body, query, params: path, caller, tenantId, clientAddress: address, id: requestId } = request;
     // the guard has left any other type in its canonical spelling
     const mediaType = request.isMultipart() ? MULTIPART : request.headers['content-type'];
     const work = async (): Promise<Answer> => {
       const bare = await withUploads(request, () =>
         handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),
       );
+      if (bare.document) return answerDocument(bare.document, request.headers);
       return toAnswer(id, bare, new Date());
     };
     const { operation, repeatable } = request;
-    if (!operation || !repeatable || !caller) return sendAnswer(reply, await work());
-    const key = { caller, ...repeatable };
-    return sendAnswer(reply, await answerOnce({ db, secrets, key, operation, requestId }, work));
+    const answer =
+      operation && repeatable && caller
+        ? await answerOnce({ db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
+        : await work();
+    if (operation) noteSecretReads(request, operation, answer);
+    return sendAnswer(reply, answer);
   };
 }
 

@@ -1,61 +1,69 @@
-import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.js';
-import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { boundAnonymousBodies } from './anonymous-bodies.js';
 import { answerRouterFailure } from './failures.js';
 import { registerForms } from './forms.js';
+import { decorateRequests, makeForwarding } from './forwarded.js';
+import { requireHttps } from './https-only.js';
+import { makeListener, type Timeouts } from './listener.js';
+import { attributeRequests, describeRequest, makeLogController } from './request-log.js';
 import { makeRequestMeter } from './request-metrics.js';
-import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
+import type { BareAnswer } from './parser-failures.js';
+import { assertOneHost } from './target.js';
 import { parseJson } from './text.js';
+import { watchUnread, type UnreadReplies } from './unread.js';
 
 export const JSON_BODY_BYTES = 1024 * 1024;
 
-export type Timeouts = { headersMs: number; requestMs: number };
-const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
+export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
 /** Fastify with our limits, parser, log lines and headers, and no route yet. */
 export async function makeServer(
   config: Config,
-  timeouts: Timeouts = TIMEOUTS,
+  timeouts?: Timeouts,
   metrics?: RequestMetrics,
-): Promise<FastifyInstance> {
+): Promise<Server> {
   const meter = metrics && makeRequestMeter(metrics);
-  const onBareAnswer = (status: number, socket: Duplex) => meter?.answeredOnSocket(status, socket);
-  const listener = {
-    headersTimeout: timeouts.headersMs,
-    connectionsCheckingInterval: 500,
-    // refused in the envelope instead, see assertOneHost
-    requireHostHeader: false,
-  };
-  const app = Fastify({
-    // with https set, Fastify reads nothing of http
-    ...(config.tls ? { https: { ...readCertificate(config.tls), ...listener } } : { http: listener }),
+  const forwarding = makeForwarding(config.trustProxy);
+  const unread = watchUnread((socket) => logCut(socket, 'unread'), timeouts?.unread);
+  const app: FastifyInstance = Fastify({
+    serverFactory: makeListener({
+      config,
+      timeouts,
+      forwarding,
+      unread,
+      onBareAnswer: (answer) => {
+        meter?.answeredOnSocket(answer.status, answer.socket);
+        app.log.info(describeBareAnswer(answer), 'request refused');
+      },
+      onOverrun: (socket) => logCut(socket, 'pipelining'),
+      onRefusal: (address) => app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
+    }),
     logger: { level: config.logLevel, serializers: { req: describeRequest } },
+    logController: makeLogController(),
     genReqId: newId,
     requestIdHeader: false,
-    trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: JSON_BODY_BYTES,
-    requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: 65_000,
     // answered in the envelope by refuseWhileClosing instead
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    // the listener answers, for each address that it listens on
+    clientErrorHandler: () => {},
     frameworkErrors(error, request, reply) {
       answerRouterFailure(error, request, reply);
       metrics?.requestRefused(reply.statusCode);
     },
-    clientErrorHandler: (error, socket) => answerParserFailure(error, socket, onBareAnswer),
   });
+  app.addHook('onClose', async () => unread.stop());
   meter?.watch(app);
-  answerInsteadOfNode(app, onBareAnswer);
+  decorateRequests(app, forwarding);
+  attributeRequests(app);
   boundAnonymousBodies(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
@@ -76,25 +84,21 @@ export async function makeServer(
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
+    // what may be kept says so itself: http/documents.ts, logos
+    void reply.header('cache-control', 'no-store');
     assertOneHost(request.raw);
   });
-  return app;
+  if (config.appEnv !== 'development') requireHttps(app);
+  return { app, unread };
+
+  function logCut(socket: Socket, reason: 'unread' | 'pipelining'): void {
+    app.log.warn({ event: 'connection.cut', reason, address: socket.remoteAddress }, 'connection cut');
+  }
 }
 
-/** With two, a proxy before us might have taken the other for the tenant's (RFC 9112, 3.2, refuses both). */
-function assertOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
-  throw new Fault('malformed_request', 'Send exactly one Host header.');
-}
-
-/** What a log line says of a request: never its query, where a key may stand, and never its headers. */
-function describeRequest(request: { method: string; url: string; ip: string; hostname: string }) {
-  const path = request.url.split('?')[0];
-  return { method: request.method, path, host: request.hostname, address: request.ip };
-}
-
-const readCertificate = ({ certFile, keyFile }: NonNullable<Config['tls']>) => ({
-  cert: readFileSync(certFile),
-  key: readFileSync(keyFile),
+const describeBareAnswer = ({ status, code, requestId, socket }: BareAnswer) => ({
+  reqId: requestId,
+  code,
+  address: socket.remoteAddress,
+  res: { statusCode: status },
 });

@@ -1,18 +1,28 @@
-import { join } from 'node:path';
-import { listPending } from '../db/migrate.js';
+import { findPending } from '../db/migrate.js';
 import type { Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
-import { projectRoot } from '../root.js';
 
-const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
+/** How long an answer counts: anybody may ask, as often as they like, and each question took a connection. */
+const KEPT_MS = 1_000;
 
 /**
  * Ready means: the database answers, and has every migration that this build knows.
  *
- * @throws Fault unavailable
+ * @param migrations their names, read once at the start
  */
-export async function assertReady({ pool }: Db): Promise<void> {
-  const pending = await listPending(pool, MIGRATIONS);
-  if (pending.length > 0)
-    throw new Fault('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
+export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise<void> {
+  let pending: Promise<string[]> | undefined;
+  let keptUntilMs = 0;
+
+  /** @throws Fault unavailable */
+  return async () => {
+    if (!pending || performance.now() > keptUntilMs) {
+      // until it has answered, everybody waits for the same question
+      keptUntilMs = Infinity;
+      pending = findPending(pool, migrations).finally(() => (keptUntilMs = performance.now() + KEPT_MS));
+    }
+    const found = await pending;
+    if (found.length > 0)
+      throw new Fault('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
+  };
 }

@@ -202,7 +202,8 @@ function exchange(
       response.on('end', () => {
         const bytes = Buffer.concat(chunks);
         const text = bytes.toString();
-        const isJson = response.headers['content-type']?.includes('json') ?? false;
+        const { 'content-type': type, 'content-encoding': encoding } = response.headers;
+        const isJson = encoding === undefined && (type?.includes('json') ?? false);
         const received = new Headers(
           Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
         );
