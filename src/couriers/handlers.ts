@@ -42,7 +42,10 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
       const { caller, requestId, query } = request;
       const courierId = courierMeant(caller, query.id);
       const change: Change = { db, secrets, caller, requestId, courierId };
-      if (request.mediaType === 'application/json') return update(change, request.body);
+      if (request.mediaType === 'application/json') {
+        const { action, ...fields } = request.body;
+        return action ? act(change, action, takeFields(fields)) : update(change, fields);
+      }
       if (request.mediaType === 'application/x-www-form-urlencoded')
         return ACTIONS[request.body.action](change);
       const { action, logo } = request.body;
@@ -70,6 +73,17 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
     const path = await storeLogo(change, logo, cleanSvg);
     return { statusCode: 200, message: 'Logo stored.', data: { path } };
   }
+}
+
+/** @throws Fault validation_failed when fields of the profile are sent with the action, which would be ignored */
+async function act(
+  change: Change,
+  action: components['schemas']['CourierAction'],
+  fields: SentFields,
+): Promise<Updated> {
+  const [field] = Object.keys(fields);
+  if (field) throw invalidField(field, 'must not be sent with action', 'conflict');
+  return ACTIONS[action](change);
 }
 
 async function regenerate(change: Change): Promise<Updated> {

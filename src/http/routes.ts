@@ -7,7 +7,7 @@ import type { Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { sendAnswer, toAnswer, type Answer, type Bare } from './answers.js';
 import { sendFault } from './failures.js';
-import { MULTIPART } from './forms.js';
+import { sentMediaType } from './forms.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
 import { answerOnce } from './idempotency.js';
 import { withUploads } from './uploads.js';
@@ -44,8 +44,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: { db: D
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, query, params: path, caller, tenantId, ip: address, id: requestId } = request;
-    // the guard has left any other type in its canonical spelling
-    const mediaType = request.isMultipart() ? MULTIPART : request.headers['content-type'];
+    const mediaType = sentMediaType(request);
     const work = async (): Promise<Answer> => {
       const bare = await withUploads(request, () =>
         handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),
