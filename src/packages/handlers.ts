@@ -71,7 +71,7 @@ export function packageHandlers({ db }: Deps) {
       return {
         statusCode: 200,
         message: fields === 0 ? 'No changes. The package is as you sent it.' : changed,
-        data: { fields_updated: fields, package_id: body.package_id.toLowerCase() },
+        data: { fields_updated: fields, package_id: body.package_id },
       };
     },
   } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
