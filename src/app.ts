@@ -6,6 +6,7 @@ import { registerTokens, type Tokens } from './auth/tokens.js';
 import type { Bundle } from './contract/bundle.js';
 import { readContract } from './contract/bundle.js';
 import { checkReplies, type SeenReply } from './contract/check-replies.js';
+import { makeLogoDrawer } from './couriers/drawer.js';
 import type { Db } from './db/transaction.js';
 import { makeHandlers } from './handlers.js';
 import { refuseWhileClosing } from './http/closing.js';
@@ -52,6 +53,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       tokens,
       contract,
       loginGate: makeLoginGate(),
+      drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
     }),
     {

@@ -1,6 +1,7 @@
 import type { LoginGate } from './auth/login-gate.js';
 import type { Secrets } from './auth/secrets.js';
 import type { Tokens } from './auth/tokens.js';
+import type { LogoDrawer } from './couriers/drawer.js';
 import type { Db } from './db/transaction.js';
 import type { OutboundRules } from './outbound/urls.js';
 
@@ -10,6 +11,7 @@ export type Deps = {
   secrets: Secrets;
   tokens: Tokens;
   loginGate: LoginGate;
+  drawLogo: LogoDrawer;
   /** Which addresses couriers may have us call. */
   outbound: OutboundRules;
   /** The published contract, as text. */

@@ -7,7 +7,6 @@ import { courierMeant, readSettings, regenerateKey, updateSettings } from './cou
 import type { Change } from './context.js';
 import { takeFields, type SentFields } from './fields.js';
 import { readLogo, storeLogo } from './logo.js';
-import { makeSvgCleaner } from './svg.js';
 import { viewSettings } from './view.js';
 import { rotateWebhookSecret } from './webhook-secret.js';
 
@@ -25,9 +24,7 @@ const LOGO_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-export function courierHandlers({ db, secrets, outbound }: Deps) {
-  const cleanSvg = makeSvgCleaner();
-
+export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
   return {
     async getCourierSettings({ query, caller }) {
       const settings = await readSettings({ db, secrets }, caller, courierMeant(caller, query.id));
@@ -70,7 +67,7 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
   }
 
   async function saveLogo(change: Change, logo: UploadedFile): Promise<Updated> {
-    const path = await storeLogo(change, logo, cleanSvg);
+    const path = await storeLogo(change, logo, drawLogo);
     return { statusCode: 200, message: 'Logo stored.', data: { path } };
   }
 }
