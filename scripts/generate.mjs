@@ -92,7 +92,9 @@ function actionPlacesOf(bundle, { parameters = [], requestBody }) {
     const { properties = {}, oneOf = [] } = resolve(schema);
     return 'action' in properties || oneOf.some(declares);
   };
-  const inQuery = parameters.map(resolve).some(({ in: place, name }) => place === 'query' && name === 'action');
+  const inQuery = parameters
+    .map(resolve)
+    .some(({ in: place, name }) => place === 'query' && name === 'action');
   const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { schema }]) => declares(schema));
   return [...(inQuery ? ['query'] : []), ...bodies.map(([mediaType]) => mediaType)];
 }

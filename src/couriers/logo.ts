@@ -26,7 +26,11 @@ export const pathOf = (courierId: string, hash: string, mediaType: MediaType): s
  * @throws Fault logo_not_acceptable, courier_not_found, overloaded
  */
 export async function storeLogo(change: Change, file: UploadedFile, drawLogo: LogoDrawer): Promise<string> {
-  const { mediaType, content, raster } = await drawSent(change.courierId, await readFile(file.path), drawLogo);
+  const { mediaType, content, raster } = await drawSent(
+    change.courierId,
+    await readFile(file.path),
+    drawLogo,
+  );
   const content_hash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(change.courierId, content_hash, mediaType);
   await inScope(change.db, change.caller, async (tx) => {

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { readRaster } from './picture.js';
 import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
 import { scanSvg } from './svg-scan.js';
-import { countDrawn, removeNestedClips, type Attribute, type Element } from './svg-tree.js';
+import { removeNestedClips, type Attribute, type Element } from './svg-tree.js';
 
 // The thread of drawer.ts that cleans SVGs. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
 // in which nothing that is text can turn into markup again.
@@ -21,8 +21,6 @@ parentPort?.postMessage('ready');
 
 const SVG = 'http://www.w3.org/2000/svg';
 const NAMESPACES = new Set([SVG, 'http://www.w3.org/1999/xlink']);
-/** As many as an SVG may have elements. */
-const MAX_DRAWN = 5_000;
 const SHAPES = 'path, rect, circle, ellipse, line, polyline, polygon, text, image';
 
 type Jsdom = {
@@ -47,7 +45,7 @@ function clean(svg: string): string | undefined {
     if (root?.localName !== 'svg' || root.namespaceURI !== SVG) return undefined;
     for (const element of [root, ...root.querySelectorAll('*')]) cleanElement(element);
     removeNestedClips(root);
-    if (!root.querySelector(SHAPES) || countDrawn(root) > MAX_DRAWN) return undefined;
+    if (!root.querySelector(SHAPES)) return undefined;
     const written = new window.XMLSerializer().serializeToString(root);
     return isWellFormed(written) ? written : undefined;
   } finally {

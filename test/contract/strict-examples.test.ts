@@ -85,7 +85,9 @@ function examplesOf(id: string, operation: unknown): Example[] {
 const { webhooks = {} } = bundle as unknown as { webhooks?: Record<string, object> };
 const operations = [...Object.entries(bundle.paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
   Object.entries(item)
-    .filter(([, operation]) => typeof operation === 'object' && operation !== null && 'responses' in operation)
+    .filter(
+      ([, operation]) => typeof operation === 'object' && operation !== null && 'responses' in operation,
+    )
     .map(([method, operation]): [string, unknown] => [`${method} ${path}`, operation]),
 );
 
