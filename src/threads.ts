@@ -95,8 +95,9 @@ function answerOf(worker: Worker, timeoutMs: number | undefined): Promise<unknow
       const why = reason instanceof Error ? reason.message : `The thread ended: ${String(reason)}.`;
       reject(new Unanswered(why, { cause: reason }));
     };
-    const timer =
-      timeoutMs && setTimeout(() => onEnd(new Error(`No answer within ${timeoutMs} ms.`)), timeoutMs);
+    // an answer that came while the event loop was busy is read first
+    const giveUp = () => setImmediate(() => onEnd(new Error(`No answer within ${timeoutMs} ms.`)));
+    const timer = timeoutMs && setTimeout(giveUp, timeoutMs);
     // one by one: removeAllListeners would take Node's own along, and the worker would answer nobody
     const leave = () => {
       if (timer) clearTimeout(timer);

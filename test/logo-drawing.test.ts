@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeLogoDrawer } from '../src/couriers/drawer.js';
+import { logoRow } from '../src/demo/logo.js';
 import { DEMO } from '../src/demo/seed.js';
 import { plantBill } from './support/bills.js';
 import { pixelsOf } from './support/pdf.js';
@@ -216,6 +218,13 @@ describe('a logo is drawn once, at upload', () => {
     );
     expect(await pixelsOf((await download('iex', DEMO.bills.published)).bytes, red)).toBeGreaterThan(1_000);
   });
+});
+
+test('the demo logo’s PNG is what the service draws of its SVG', async () => {
+  const { raster, content } = logoRow(new Date());
+  const [drawn, svgBytes] = [raster, content].map((text) => Buffer.from(String(text).slice(2), 'hex'));
+  const made = await makeLogoDrawer()(IEX, svgBytes ?? Buffer.alloc(0));
+  expect(drawn && made.raster.equals(drawn)).toBe(true);
 });
 
 describe('bills take turns by courier', () => {

@@ -111,7 +111,15 @@ const MADE = new RegExp(
       'secret',
       'qr_code',
     ],
-    ...['otpauth_uri', 'house_number', 'manifest_number', 'invoice_number', 'password'],
+    ...[
+      'otpauth_uri',
+      'hash',
+      'one_time_password',
+      'house_number',
+      'manifest_number',
+      'invoice_number',
+      'password',
+    ],
   ].join('|')})":"[^"]*"`,
   'g',
 );

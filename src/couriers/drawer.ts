@@ -18,8 +18,8 @@ export type LogoDrawer = (courierId: string, bytes: Buffer) => Promise<DrawnLogo
 const MAX_HEAP_MB = 256;
 // 5,000 elements took it 1.5 s on a machine with three times as much to do as it had cores
 const CLEANING_MS = 10_000;
-// an ordinary logo takes 50 ms, a picture of 16 million pixels a second
-const DRAWING_MS = 3_000;
+// an ordinary logo takes 50 ms, a picture of 16 million pixels a second, and both several times that on a busy machine
+const DRAWING_MS = 5_000;
 /** One per courier at a time, so that a courier whose logo takes long leaves a place to all others. */
 const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
