@@ -24,9 +24,9 @@ const USE_BOMB = svg(
   `<defs><rect id="u0" width="1" height="1"/>${repeat(10, (n) => `<g id="u${n + 1}">${`<use href="#u${n}"/>`.repeat(10)}</g>`)}</defs><use href="#u10"/>`,
 );
 
-/** Clips of clips by class, which no attribute shows: 8 to the power of 6. */
+/** Clips of clips by style, which no attribute shows: 8 to the power of 6. */
 const CLIP_BOMB = svg(
-  `<style>${repeat(6, (n) => `.c${n + 1}{clip-path:url(#c${n})}`)}</style><clipPath id="c0"><rect width="9" height="9"/></clipPath>${repeat(6, (n) => `<clipPath id="c${n + 1}">${`<rect class="c${n + 1}" width="9" height="9"/>`.repeat(8)}</clipPath>`)}<rect class="c6" width="10" height="10"/>`,
+  `<clipPath id="c0"><rect width="9" height="9"/></clipPath>${repeat(6, (n) => `<clipPath id="c${n + 1}">${`<rect style="clip-path:url(#c${n})" width="9" height="9"/>`.repeat(8)}</clipPath>`)}<rect style="clip-path:url(#c6)" width="10" height="10"/>`,
 );
 
 const STROKE_BOMB = svg(
@@ -197,7 +197,6 @@ describe('a logo is drawn once, at upload', () => {
       'a PNG whose pixels are no pixels',
       Buffer.concat([png(2, 2).subarray(0, 33), pngChunk('IDAT', Buffer.from('no')), pngChunk('IEND')]),
     ],
-    ['a JPG without pixels', Buffer.concat([jpeg().subarray(0, -6), Buffer.from([0xff, 0xd9])])],
     ['a PNG of 4,001 x 4,000', pngOf(4_001, 4_000, 8)],
     ['a drawing of nothing that can be seen', svg('', '<rect width="10" height="10" fill="none"/>')],
   ])('%s is refused', async (_what, file) => {

@@ -14,10 +14,14 @@ export type Element = {
 
 export type Attribute = { name: string; localName: string; value: string };
 
+const CLIPPING = new Set(['clipPath', 'mask']);
+
 /** A clip inside a clip inside a clip is drawn once for each of its combinations. */
 export function removeNestedClips(root: Element): void {
-  for (const element of root.querySelectorAll('clipPath, clipPath *, mask, mask *')) {
-    element.removeAttribute('clip-path');
-    element.removeAttribute('mask');
+  // not by one selector: in a page's document jsdom finds nothing below a name with capitals
+  for (const clip of root.querySelectorAll('*')) {
+    if (!CLIPPING.has(clip.localName)) continue;
+    for (const element of [clip, ...clip.querySelectorAll('*')])
+      for (const name of ['clip-path', 'mask']) element.removeAttribute(name);
   }
 }

@@ -33,7 +33,7 @@ function clean(svg: string): string | undefined {
   const { window } = new JSDOM('', { virtualConsole: new VirtualConsole() });
   try {
     const body = createDOMPurify(window).sanitize(svg, {
-      ALLOWED_TAGS: ELEMENTS,
+      ALLOWED_TAGS: ['#text', ...ELEMENTS],
       ALLOWED_ATTR: ATTRIBUTES,
       ALLOW_DATA_ATTR: false,
       ALLOW_ARIA_ATTR: false,
