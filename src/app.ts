@@ -37,7 +37,9 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   // as: our own generator wrote it
   const bundle = JSON.parse(contract.json) as Bundle;
   const server = await makeServer(config, timeouts, metrics);
-  const secrets = openSecrets(config.secrets);
+  const secrets = openSecrets(config.secrets, (place) =>
+    server.log.error({ ...place }, 'a secret does not open'),
+  );
   const tokens = await registerTokens(server, config.tokens);
 
   if (onReply) checkReplies(server, bundle, onReply);

@@ -43,7 +43,11 @@ const TAG_BYTES = 16;
 /** A ciphertext that was altered, or that belongs to another place. */
 export class UnopenedSecret extends Error {}
 
-export function openSecrets(config: SecretConfig): Secrets {
+/** @param onUnopened told of each secret that does not open, for the log */
+export function openSecrets(
+  config: SecretConfig,
+  onUnopened: (place: SecretPlace) => void = () => {},
+): Secrets {
   const [newest] = config.encryptionKeys;
   if (!newest) throw new Error('No encryption key is configured.');
   const keys = new Map(config.encryptionKeys.map(({ version, key }) => [version, key]));
@@ -81,8 +85,9 @@ export function openSecrets(config: SecretConfig): Secrets {
 
     decrypt(text, place) {
       const plain = open(text, place) ?? open(text, { ...place, rowId: place.rowId.toUpperCase() });
-      if (plain === undefined) throw new UnopenedSecret('It was altered, or it belongs to another place.');
-      return plain;
+      if (plain !== undefined) return plain;
+      onUnopened(place);
+      throw new UnopenedSecret('It was altered, or it belongs to another place.');
     },
 
     isBoundTo: (text, place) => open(text, place) !== undefined,
