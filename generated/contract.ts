@@ -1222,9 +1222,9 @@ export interface paths {
         /**
          * Change settings, the API key, the webhooks' secret or the logo
          * @description For couriers, who change their own account, and for administrators and managers, who name the courier with the
-         *     query parameter `id`. For a courier `id` is ignored. The body's media type says what is to be done.
+         *     query parameter `id`. For a courier `id` is ignored. The body says what is to be done.
          *
-         *     **Settings**, `application/json`. Only the fields that you send change; a blank text clears its field. The answer is
+         *     **Settings**, `application/json` without `action`. Only the fields that you send change; a blank text clears its field. The answer is
          *     the whole profile. Values that are there already change nothing. The three addresses must be public `https` URLs:
          *     no user name or password, no fragment, no `localhost` or other private name, no private, loopback or link-local
          *     address, and no number written in an unusual way. We look at the name again, and at every address behind it, each
@@ -1242,23 +1242,26 @@ export interface paths {
          *     ]);
          *     ```
          *
-         *     **A new API key**, `application/x-www-form-urlencoded` or `multipart/form-data` with `action` = `regenerate_key`. The
-         *     answer holds the new key; the one before it stops working at once, so change your own configuration with it.
+         *     **A new API key**, with `action` = `regenerate_key` and nothing else, as `application/x-www-form-urlencoded`,
+         *     `multipart/form-data` or `application/json`. The answer holds the new key; the one before it stops working at once, so
+         *     change your own configuration with it.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
          *     curl_setopt($curl, CURLOPT_POSTFIELDS, http_build_query(['action' => 'regenerate_key']));
          *     ```
          *
-         *     **A new secret for webhooks**, in the same two media types with `action` = `rotate_webhook_secret`. The answer holds the new
+         *     **A new secret for webhooks**, in the same three media types with `action` = `rotate_webhook_secret`. The answer holds the new
          *     secret. The one before it goes on signing beside it for 24 hours: each webhook then has two signatures, and is genuine
          *     if either is right, so change your own configuration within that day. Rotating once more ends the oldest at once. The
          *     first secret is made when one of the two webhook addresses is first set.
          *
          *     **A logo**, `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. What the file holds counts,
-         *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 40 million altogether; what
+         *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 16 million altogether; what
          *     is beside or behind the picture, such as camera data, is cut off. An SVG must be well-formed UTF-8 of at most 256 KiB without a DOCTYPE, with at most
-         *     5,000 elements; scripts, event handlers, embedded pages and references to other files are taken out of it. The new
+         *     5,000 elements. It keeps shapes, text, gradients, clips, masks and small pictures; everything else is taken out of it:
+         *     scripts, event handlers, embedded pages, references to other files, filters, patterns, markers, animations and `use`. We
+         *     draw the logo once, when you upload it, as your bills show it. One that takes seconds to draw, or shows nothing, is refused. The new
          *     logo replaces the one before, whose address then answers 404.
          *
          *     ```php
@@ -3878,8 +3881,14 @@ export interface components {
             /** @description USD per lb of air freight. Set by the warehouse. */
             air_freight_rate: number;
         };
-        /** @description Any of these fields; those that you leave out stay as they are. A blank text clears its field, except `courier_name`, which must not be blank. */
+        /**
+         * @description `regenerate_key` replaces the API key, `rotate_webhook_secret` the secret that signs webhooks.
+         * @enum {string}
+         */
+        CourierAction: "regenerate_key" | "rotate_webhook_secret";
+        /** @description Either `action` alone, or any of the other fields; those that you leave out stay as they are. A blank text clears its field, except `courier_name`, which must not be blank. */
         CourierSettingsUpdate: {
+            action?: components["schemas"]["CourierAction"];
             /** @description Display name. */
             courier_name?: string;
             /** @description Legal name. */
@@ -3909,11 +3918,6 @@ export interface components {
             /** @description Your colour, `#RRGGBB`. */
             house_color?: string;
         };
-        /**
-         * @description `regenerate_key` replaces the API key, `rotate_webhook_secret` the secret that signs webhooks.
-         * @enum {string}
-         */
-        CourierAction: "regenerate_key" | "rotate_webhook_secret";
         CourierActionForm: {
             action: components["schemas"]["CourierAction"];
         };
@@ -4858,7 +4862,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The request is not well-formed HTTP (`malformed_request`), or its query is not UTF-8 (`invalid_encoding`). */
+        /** @description The request is not well-formed HTTP (`malformed_request`), its query is not UTF-8 (`invalid_encoding`), or it names an `action`, of which this operation has none (`validation_failed`). */
         MalformedRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -10757,7 +10761,7 @@ export interface operations {
                      *       version: 1.0.0
                      *     paths: {}
                      */
-                    "application/yaml": string;
+                    "application/yaml": unknown;
                 };
             };
             /** @description You have the document already, by the `If-None-Match` that you sent. */

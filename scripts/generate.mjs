@@ -70,6 +70,7 @@ function operationTable(bundle) {
       .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
       .filter(({ schema }) => schema.default !== undefined)
       .map(({ name }) => name),
+    actionPlaces: actionPlacesOf(bundle, operation),
     takesIdempotencyKey: takesIdempotencyKey(bundle, operation),
     secretFields: secretFieldsOf(bundle, operation),
     statuses: Object.keys(operation.responses).map(Number),
@@ -101,6 +102,20 @@ function secretFieldsOf(bundle, { responses }) {
   for (const [status, response] of Object.entries(responses))
     if (status.startsWith('2')) visit('', response.content?.['application/json']?.schema);
   return [...found].sort();
+}
+
+/** Where the operation takes an `action`: its query, and those of its bodies that declare one. */
+function actionPlacesOf(bundle, { parameters = [], requestBody }) {
+  const resolve = (node) => (node?.$ref ? resolve(lookUp(bundle, node.$ref)) : (node ?? {}));
+  const declares = (schema) => {
+    const { properties = {}, oneOf = [] } = resolve(schema);
+    return 'action' in properties || oneOf.some(declares);
+  };
+  const inQuery = parameters
+    .map(resolve)
+    .some(({ in: place, name }) => place === 'query' && name === 'action');
+  const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { schema }]) => declares(schema));
+  return [...(inQuery ? ['query'] : []), ...bodies.map(([mediaType]) => mediaType)];
 }
 
 /** The fields of a multipart body that hold a file. */

@@ -8,6 +8,7 @@ import { readContract } from './contract/bundle.js';
 import { checkReplies, type SeenReply } from './contract/check-replies.js';
 import { listMigrations } from './db/migrate.js';
 import { MIGRATIONS } from './db/prepare.js';
+import { makeLogoDrawer } from './couriers/drawer.js';
 import type { Db } from './db/transaction.js';
 import { makeHandlers } from './handlers.js';
 import { refuseWhileClosing } from './http/closing.js';
@@ -41,7 +42,9 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   // as: our own generator wrote it
   const bundle = JSON.parse(contract.json) as Bundle;
   const { app: server, unread } = await makeServer(config, timeouts, metrics);
-  const secrets = openSecrets(config.secrets);
+  const secrets = openSecrets(config.secrets, (place) =>
+    server.log.error({ ...place }, 'a secret does not open'),
+  );
   const tokens = await registerTokens(server, config.tokens);
 
   if (onReply) checkReplies(server, bundle, onReply);
@@ -63,6 +66,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
       loginGate: makeLoginGate(),
+      drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
     }),
     {

@@ -2,6 +2,7 @@ import type { LoginGate } from './auth/login-gate.js';
 import type { Secrets } from './auth/secrets.js';
 import type { Tokens } from './auth/tokens.js';
 import type { StaticDocument } from './contract/types.js';
+import type { LogoDrawer } from './couriers/drawer.js';
 import type { Db } from './db/transaction.js';
 import type { OutboundRules } from './outbound/urls.js';
 import type { SecurityLog } from './security-log.js';
@@ -12,6 +13,7 @@ export type Deps = {
   secrets: Secrets;
   tokens: Tokens;
   loginGate: LoginGate;
+  drawLogo: LogoDrawer;
   /** Which addresses couriers may have us call. */
   outbound: OutboundRules;
   securityLog: SecurityLog;

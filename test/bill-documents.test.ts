@@ -378,7 +378,8 @@ describe('the logo', () => {
   async function withLogo(mediaType: string, content: Buffer | string): Promise<Buffer> {
     const bytes = Buffer.from(content);
     await service.owner.query(
-      'update courier_logos set media_type = $2, content = $3, content_hash = $4 where courier_id = $1',
+      `update courier_logos set media_type = $2, content = $3, content_hash = $4, raster = null, raster_failed_at = null
+       where courier_id = $1`,
       [IEX, mediaType, bytes, createHash('sha256').update(bytes).digest('hex')],
     );
     return pdfOf('iex', DEMO.bills.published);

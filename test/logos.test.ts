@@ -421,6 +421,15 @@ describe('what an SVG may not hold is taken out of it', () => {
     'a namespace of its own': '<g xmlns:evil="http://EVIL.example"><evil:x/></g>',
     'a comment': '<!-- EVIL -->',
     'an unknown element': '<EVIL/>',
+    'an unknown attribute': '<g data-x="EVIL" evil="EVIL"><rect/></g>',
+    'a filter':
+      '<filter id="EVIL"><feTurbulence numOctaves="100000000"/></filter><g filter="url(#EVIL)"><rect/></g>',
+    'a filter by style':
+      '<g style="filter:url(#EVIL);fill:#fff"><rect/></g><style>.a{filter:blur(9999px EVIL)}</style>',
+    'a pattern': '<pattern id="EVIL" width="1" height="1"><rect/></pattern>',
+    'a marker': '<marker id="EVIL"><rect/></marker>',
+    'an animation': '<rect><animate attributeName="x" values="EVIL" repeatCount="indefinite"/></rect>',
+    'an animation by style': '<style>.a{animation:EVIL 1ms infinite}</style>',
     'an audio': '<audio src="http://EVIL.example/x.mp3"/>',
     'a video': '<video src="http://EVIL.example/x.mp4"/>',
     'a handler element': '<handler type="text/javascript">EVIL</handler>',
@@ -460,7 +469,7 @@ describe('what an SVG may hold stays as it is', () => {
     ],
     ['clips', '<clipPath id="c"><circle r="5"/></clipPath><g clip-path="url(#c)"><rect/></g>'],
     ['styles', '<style>.a{fill:#0A7D5C;stroke:url(#g)}</style><rect class="a" style="opacity:.5"/>'],
-    ['filters', '<filter id="f"><feGaussianBlur stdDeviation="2"/></filter><rect filter="url(#f)"/>'],
+    ['masks', '<mask id="m"><rect width="5" height="5" fill="#fff"/></mask><g mask="url(#m)"><rect/></g>'],
     ['titles', '<title>Island Express</title><desc>A logo</desc>'],
   ])('%s', async (_what, inside) => {
     expect((await stored(svg(inside))).bytes.toString()).toBe(svg(inside));

@@ -315,3 +315,26 @@ test('without settings it says which, in a line each', async () => {
   expect((await program.ended).code).toBe(1);
   expect(program.output()).toContain('ENCRYPTION_KEYS is required in production');
 });
+
+test('a secret that was stored under an upper-case id is encrypted anew in its place, even under the newest key', async () => {
+  const { IEX: id } = DEMO.couriers;
+  const newest = secretsOf(OLD);
+  const placeOf = (rowId: string): SecretPlace => ({
+    tenantId: DEMO.tenants.demo,
+    rowId,
+    field: 'api_token',
+  });
+  const misplaced = newest.encrypt('token', placeOf(id.toUpperCase()));
+  expect(newest.isBoundTo(misplaced, placeOf(id))).toBe(false);
+  await service.owner.query('update couriers set api_token_cipher = $2 where id = $1', [id, misplaced]);
+  expect((await rewrap(OLD)).code).toBe(0);
+  const { rows } = await service.owner.query<{ api_token_cipher: string }>(
+    'select api_token_cipher from couriers where id = $1',
+    [id],
+  );
+  const cipher = rows[0]?.api_token_cipher ?? '';
+  expect([newest.isBoundTo(cipher, placeOf(id)), newest.decrypt(cipher, placeOf(id))]).toEqual([
+    true,
+    'token',
+  ]);
+});

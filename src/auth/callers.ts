@@ -22,3 +22,7 @@ export type KeyCaller = { kind: 'key'; tenantId: string; keyHash: string };
 export type SystemCaller = { kind: 'system'; tenantId: string };
 
 export type Caller = UserCaller | KeyCaller | SystemCaller;
+
+/** Under which name work that is costly takes its turn: users of one courier share theirs. */
+export const laneOf = ({ tenantId, courierId, userId }: UserCaller): string =>
+  `${tenantId} ${courierId ?? userId}`;

@@ -55,7 +55,7 @@ export async function removeAdjustment(
     if (!removed) throw new Fault('adjustment_not_found');
     const totals = await takeOff(ctx, bill.id, removed.amount_usd);
     if (!totals) throw removed.amount_usd.startsWith('-') ? tooLarge() : new Fault('bill_total_negative');
-    const before = { line_id: lineId.toLowerCase(), ...removed, ...totalsOf(bill) };
+    const before = { line_id: lineId, ...removed, ...totalsOf(bill) };
     await record(ctx, { action: 'bill.adjustment_removed', billId: bill.id, before, after: { ...totals } });
     return { billId: bill.id, lineId: before.line_id, totals };
   });

@@ -11,11 +11,10 @@ export function countLines(db: Db, caller: UserCaller, billId: string, enough: n
       limit ${enough}::int) as lines`;
 }
 
-export type LogoRow = { media_type: string; content: Buffer };
-
 /** Of the courier that is billed, as it is now. */
 export function logoOfBill(db: Db, caller: UserCaller, billId: string): Sql {
-  return sql`select g.media_type, g.content
+  return sql`select g.courier_id, g.content_hash, g.raster,
+      case when g.raster is null and g.raster_failed_at is null then g.content end as undrawn
     from courier_logos g join bills b on b.tenant_id = g.tenant_id and b.courier_id = g.courier_id
     where ${tenantRows(db, caller, 'g')} and ${seenBills(db, caller)} and b.id = ${billId}::uuid`;
 }

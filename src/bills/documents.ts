@@ -1,4 +1,5 @@
 import type { UserCaller } from '../auth/callers.js';
+import type { KeptLogo, LogoPrinter } from '../couriers/logo.js';
 import type { FileReply, QueryOf } from '../contract/types.js';
 import { writeCsv, writeCsvLines } from '../csv.js';
 import { readPartsInScope, type Db, type PlainTx } from '../db/transaction.js';
@@ -12,7 +13,7 @@ import {
   type PaymentRow,
 } from './detail-queries.js';
 import { HEADINGS, toCells } from './document-cells.js';
-import { countLines, logoOfBill, type LogoRow } from './document-queries.js';
+import { countLines, logoOfBill } from './document-queries.js';
 import type { Invoice } from './pdf/invoice.js';
 import type { InvoiceWriter } from './pdf/writer.js';
 
@@ -21,21 +22,25 @@ const MAX_PDF_LINES = 10_000;
 const LINES_A_PART = 5_000;
 const READING_MS = 15_000;
 
+/** What a PDF is made with. */
+export type Printing = { db: Db; printLogo: LogoPrinter; writeInvoice: InvoiceWriter };
+
 type Ctx = { db: Db; caller: UserCaller; billId: string };
 
 /** A bill as a file. @throws Fault bill_not_found, bill_too_long */
 export async function downloadBill(
-  db: Db,
+  { db, printLogo, writeInvoice }: Printing,
   caller: UserCaller,
   { bill_id: billId, format }: QueryOf<'downloadCourierBill'>,
-  writeInvoice: InvoiceWriter,
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
   const ctx = { db, caller, billId };
   if (format === 'csv') {
     const { bill, content } = await readPartsInScope(db, caller, READING_MS, (tx) => writeLines(tx, ctx));
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
-  const invoice = await readPartsInScope(db, caller, READING_MS, (tx) => readInvoice(tx, ctx));
+  const { kept, ...read } = await readPartsInScope(db, caller, READING_MS, (tx) => readInvoice(tx, ctx));
+  // an invoice without its logo is an invoice
+  const invoice = { ...read, logo: kept && (await printLogo(caller.tenantId, kept)) };
   return {
     name: fileName(invoice.bill, 'pdf'),
     mediaType: 'application/pdf',
@@ -50,19 +55,21 @@ async function writeLines(tx: PlainTx, ctx: Ctx): Promise<{ bill: BillHeadRow; c
   return { bill, content: Buffer.concat(parts) };
 }
 
-async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<Invoice> {
+type ReadInvoice = Omit<Invoice, 'logo'> & { kept: KeptLogo | undefined };
+
+async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   const { db, caller, billId } = ctx;
   const bill = await readBill(tx, ctx);
   const [counted] = await tx.query<{ total: number }>(countLines(db, caller, billId, MAX_PDF_LINES + 1));
   if (counted && counted.total > MAX_PDF_LINES) throw new Fault('bill_too_long');
   const payments = await tx.query<PaymentRow>(paymentsOfBill(db, caller, billId));
-  const [logo] = await tx.query<LogoRow>(logoOfBill(db, caller, billId));
+  const [kept] = await tx.query<KeptLogo>(logoOfBill(db, caller, billId));
   const lines: string[] = [];
   for await (const part of linesInParts(tx, ctx)) lines.push(JSON.stringify(part));
   return {
     ...toJson({ bill, payments }),
     lines,
-    logo: logo && { mediaType: logo.media_type, content: logo.content },
+    kept,
   };
 }
 

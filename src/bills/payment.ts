@@ -58,8 +58,7 @@ const exceedsBalance = ({ balance }: HeldBill) =>
  * @throws Fault payment_not_found
  */
 export async function voidPayment(change: Change, wanted: Wanted<'void_payment'>): Promise<Settled> {
-  const { payment_id, reason } = wanted;
-  const paymentId = payment_id.toLowerCase();
+  const { payment_id: paymentId, reason } = wanted;
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const billId = await findBillOfPayment(ctx, paymentId);

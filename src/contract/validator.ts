@@ -1,4 +1,5 @@
-import type { SchemaValidateFunction, ValidateFunction } from 'ajv';
+import type { AnySchemaObject, FuncKeywordDefinition, SchemaValidateFunction, ValidateFunction } from 'ajv';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
@@ -11,9 +12,10 @@ import type { Schema } from './bundle.js';
  */
 export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) => FastifyValidationResult {
   const ajv = makeAjv();
+  ajv.addKeyword(lowerCaseUuid);
   // contentType: Fastify gives it for a body that has several media types, its type does not say so
   return ({ schema, httpPart, contentType }: FastifyRouteSchemaDef<Schema> & { contentType?: string }) => {
-    const validate = ajv.compile(schema);
+    const validate = ajv.compile(markUuids(schema));
     if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
     if (!isText) return validate;
@@ -70,6 +72,30 @@ const isMultipleOf: SchemaValidateFunction = (step: number, value: number) => {
   isMultipleOf.errors = [{ keyword: 'multipleOf', params: { multipleOf: step } }];
   return false;
 };
+
+/**
+ * Rewrites a UUID in lower case, as PostgreSQL returns it, so that handlers see one spelling of an id: an id is compared
+ * as text, bound into ciphertexts, and part of lock names and paths.
+ */
+const lowerCaseUuid: FuncKeywordDefinition = {
+  keyword: 'x-lower-case-uuid',
+  type: 'string',
+  modifying: true,
+  errors: false,
+  validate(_schema: unknown, text: string, _parent?: AnySchemaObject, at?: DataValidationCxt): boolean {
+    if (at && UUID.test(text)) at.parentData[at.parentDataProperty] = text.toLowerCase();
+    return true;
+  },
+};
+
+/** The schema with that keyword wherever it says `format: uuid`. */
+function markUuids<Part>(part: Part): Part {
+  if (typeof part !== 'object' || part === null) return part;
+  // as: a copy has the shape of what is copied
+  if (Array.isArray(part)) return part.map(markUuids) as Part;
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, markUuids(value)]));
+  return (copy['format'] === 'uuid' ? { ...copy, 'x-lower-case-uuid': true } : copy) as Part;
+}
 
 /** A UUID of any version, in either case. */
 export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

@@ -1,6 +1,6 @@
 import { auditStatement, type AuditFact } from '../audit.js';
 import type { SystemCaller, UserCaller } from '../auth/callers.js';
-import type { SecretPlace, Secrets } from '../auth/secrets.js';
+import { UnopenedSecret, type SecretPlace, type Secrets } from '../auth/secrets.js';
 import type { Db, Tx } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 
@@ -31,3 +31,16 @@ export const placeOf = (tenantId: string, courierId: string, field: SecretPlace[
   rowId: courierId,
   field,
 });
+
+/**
+ * A secret in clear. Null where it does not open, so that the courier can still read the rest of its settings and make
+ * a new secret.
+ */
+export function openOrNull(secrets: Secrets, cipher: string, place: SecretPlace): string | null {
+  try {
+    return secrets.decrypt(cipher, place);
+  } catch (error) {
+    if (error instanceof UnopenedSecret) return null;
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@ import type { SecretPlace, Secrets } from '../auth/secrets.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import type { OutboundRules } from '../outbound/urls.js';
-import { found, placeOf, record, type Change, type Ctx } from './context.js';
+import { found, openOrNull, placeOf, record, type Change, type Ctx } from './context.js';
 import {
   assertAcceptable,
   differenceOf,
@@ -122,7 +122,7 @@ async function followUrls(ctx: Ctx, before: ProfileFields, after: ProfileFields)
 function openSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
   const { api_key_cipher, api_token_cipher, webhook_secret_cipher, ...rest } = row;
   const open = (cipher: string | null, field: SecretPlace['field']) =>
-    cipher === null ? null : secrets.decrypt(cipher, placeOf(tenantId, row.courier_id, field));
+    cipher === null ? null : openOrNull(secrets, cipher, placeOf(tenantId, row.courier_id, field));
   return {
     ...rest,
     api_key: open(api_key_cipher, 'api_key'),

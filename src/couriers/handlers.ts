@@ -7,7 +7,6 @@ import { courierMeant, readSettings, regenerateKey, updateSettings } from './cou
 import type { Change } from './context.js';
 import { takeFields, type SentFields } from './fields.js';
 import { makeLogoReader, storeLogo } from './logo.js';
-import { makeSvgCleaner } from './svg.js';
 import { viewSettings } from './view.js';
 import { rotateWebhookSecret } from './webhook-secret.js';
 
@@ -25,8 +24,7 @@ const LOGO_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-export function courierHandlers({ db, secrets, outbound }: Deps) {
-  const cleanSvg = makeSvgCleaner();
+export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
   const readLogo = makeLogoReader(db);
 
   return {
@@ -43,7 +41,10 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
       const { caller, requestId, query } = request;
       const courierId = courierMeant(caller, query.id);
       const change: Change = { db, secrets, caller, requestId, courierId };
-      if (request.mediaType === 'application/json') return update(change, request.body);
+      if (request.mediaType === 'application/json') {
+        const { action, ...fields } = request.body;
+        return action ? act(change, action, takeFields(fields)) : update(change, fields);
+      }
       if (request.mediaType === 'application/x-www-form-urlencoded')
         return ACTIONS[request.body.action](change);
       const { action, logo } = request.body;
@@ -71,9 +72,20 @@ export function courierHandlers({ db, secrets, outbound }: Deps) {
   }
 
   async function saveLogo(change: Change, logo: UploadedFile): Promise<Updated> {
-    const path = await storeLogo(change, logo, cleanSvg);
+    const path = await storeLogo(change, logo, drawLogo);
     return { statusCode: 200, message: 'Logo stored.', data: { path } };
   }
+}
+
+/** @throws Fault validation_failed when fields of the profile are sent with the action, which would be ignored */
+async function act(
+  change: Change,
+  action: components['schemas']['CourierAction'],
+  fields: SentFields,
+): Promise<Updated> {
+  const [field] = Object.keys(fields);
+  if (field) throw invalidField(field, 'must not be sent with action', 'conflict');
+  return ACTIONS[action](change);
 }
 
 async function regenerate(change: Change): Promise<Updated> {

@@ -1,4 +1,4 @@
-import { assertModest, PictureFault } from './picture-fault.js';
+import { assertModest, PictureFault, type Raster } from './picture-fault.js';
 
 // The kinds of frame that browsers show: baseline, extended and progressive.
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
@@ -13,9 +13,10 @@ const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 
 /** The picture of a JPG, without what is beside or behind it; undefined when the bytes are no JPG. */
-export function readJpeg(bytes: Buffer): Buffer | undefined {
+export function readJpeg(bytes: Buffer): Raster | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8 || bytes[2] !== 0xff) return undefined;
   const kept = [bytes.subarray(0, 2)];
+  let [widthPx, heightPx] = [0, 0];
   let frames = 0;
   let scans = 0;
   for (let offset = 2; ;) {
@@ -26,7 +27,8 @@ export function readJpeg(bytes: Buffer): Buffer | undefined {
     if (OTHER_FRAMES.has(marker)) throw new PictureFault('Browsers cannot show this kind of JPG.');
     if (FRAMES.has(marker)) {
       frames += 1;
-      assertFrame(segment);
+      [widthPx, heightPx] = sizeOf(segment);
+      assertModest(widthPx, heightPx);
     }
     if (marker === START_OF_SCAN) scans += 1;
     const end =
@@ -35,7 +37,8 @@ export function readJpeg(bytes: Buffer): Buffer | undefined {
     offset = end;
   }
   if (frames !== 1 || scans === 0) throw broken();
-  return Buffer.concat([...kept, Buffer.from([0xff, END_OF_IMAGE])]);
+  const content = Buffer.concat([...kept, Buffer.from([0xff, END_OF_IMAGE])]);
+  return { mediaType: 'image/jpeg', content, widthPx, heightPx };
 }
 
 /** A segment from its marker on. */
@@ -49,9 +52,9 @@ function readSegment(bytes: Buffer, offset: number): Buffer {
   return bytes.subarray(offset, end);
 }
 
-function assertFrame(segment: Buffer): void {
-  if (segment.length < 10) throw broken();
-  assertModest(segment.readUInt16BE(7), segment.readUInt16BE(5));
+function sizeOf(frame: Buffer): [widthPx: number, heightPx: number] {
+  if (frame.length < 10) throw broken();
+  return [frame.readUInt16BE(7), frame.readUInt16BE(5)];
 }
 
 /** Where the coded picture ends: at the next marker that is neither a stuffed byte nor a restart. */

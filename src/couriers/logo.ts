@@ -6,9 +6,10 @@ import type { UploadedFile } from '../contract/types.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { found, record, type Change } from './context.js';
-import { readPicture, type MediaType } from './picture.js';
-import { findLogo, lockCourier, replaceLogo, selectLogo, type LogoRow } from './queries.js';
-import type { SvgCleaner } from './svg.js';
+import type { DrawnLogo, LogoDrawer } from './drawer.js';
+import { PictureFault } from './picture-fault.js';
+import type { MediaType } from './picture.js';
+import { findLogo, keepRaster, lockCourier, replaceLogo, selectLogo, type LogoRow } from './queries.js';
 
 const EXTENSIONS: Record<MediaType, string> = {
   'image/png': 'png',
@@ -21,19 +22,23 @@ export const pathOf = (courierId: string, hash: string, mediaType: MediaType): s
   `logos/${courierId}/${hash}.${EXTENSIONS[mediaType]}`;
 
 /**
- * Cleans a picture and makes it the courier's logo. Answers its path.
+ * Cleans and draws a picture and makes it the courier's logo. Answers its path.
  *
  * @throws Fault logo_not_acceptable, courier_not_found, overloaded
  */
-export async function storeLogo(change: Change, file: UploadedFile, cleanSvg: SvgCleaner): Promise<string> {
-  const { mediaType, content } = await readPicture(await readFile(file.path), cleanSvg);
+export async function storeLogo(change: Change, file: UploadedFile, drawLogo: LogoDrawer): Promise<string> {
+  const { mediaType, content, raster } = await drawSent(
+    change.courierId,
+    await readFile(file.path),
+    drawLogo,
+  );
   const content_hash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(change.courierId, content_hash, mediaType);
   await inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const { logo_hash, logo_media_type } = found(await lockCourier(ctx));
     if (logo_hash === content_hash) return;
-    await replaceLogo(ctx, { content_hash, media_type: mediaType, content });
+    await replaceLogo(ctx, { content_hash, media_type: mediaType, content, raster });
     const before = logo_hash && logo_media_type ? pathOf(change.courierId, logo_hash, logo_media_type) : null;
     await record(ctx, {
       action: 'courier.logo_replaced',
@@ -72,4 +77,56 @@ export function makeLogoReader(db: Db): LogoReader {
     cache.set(key, row);
     return row;
   };
+}
+
+/** @throws Fault logo_not_acceptable, overloaded */
+async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer): Promise<DrawnLogo> {
+  try {
+    return await drawLogo(courierId, bytes);
+  } catch (error) {
+    if (!(error instanceof PictureFault)) throw error;
+    const { message } = error;
+    throw new Fault('logo_not_acceptable', message, {
+      errors: [{ field: 'logo', code: 'content', message }],
+    });
+  }
+}
+
+/** What is known of a courier's logo when a bill is printed. */
+export type KeptLogo = {
+  courier_id: string;
+  content_hash: string;
+  raster: Buffer | null;
+  /** The logo itself where it has never been drawn; null where it has, or could not be. */
+  undrawn: Buffer | null;
+};
+
+export type LogoPrinter = (tenantId: string, kept: KeptLogo) => Promise<Buffer | undefined>;
+
+/**
+ * Answers the PNG of a logo that was drawn when it was uploaded. One that was uploaded before that was done is drawn now,
+ * once; undefined where that cannot be done, which is remembered.
+ */
+export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
+  return async (tenantId, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
+    if (raster || !undrawn) return raster ?? undefined;
+    const drawn = await drawOrGiveUp(courierId, undrawn, drawLogo);
+    const caller: SystemCaller = { kind: 'system', tenantId };
+    await inScope(db, caller, (tx) => keepRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }));
+    return drawn;
+  };
+}
+
+/** @throws Fault overloaded */
+async function drawOrGiveUp(
+  courierId: string,
+  bytes: Buffer,
+  drawLogo: LogoDrawer,
+): Promise<Buffer | undefined> {
+  try {
+    return (await drawLogo(courierId, bytes)).raster;
+  } catch (error) {
+    if (error instanceof PictureFault) return undefined;
+    throw error;
+  }
 }

@@ -1,8 +1,17 @@
+/** A picture of pixels. */
+export type Raster = {
+  mediaType: 'image/png' | 'image/jpeg';
+  content: Buffer;
+  widthPx: number;
+  heightPx: number;
+};
+
 /** What is wrong with a picture, as a sentence for who sent it. */
 export class PictureFault extends Error {}
 
 const MAX_SIDE_PX = 10_000;
-const MAX_PX = 40_000_000;
+// unpacked, four bytes per pixel and twice that with 16 bits per channel
+const MAX_PX = 16_000_000;
 
 /** A picture of a few bytes may ask whoever shows it for gigabytes. @throws PictureFault */
 export function assertModest(widthPx: number, heightPx: number): void {

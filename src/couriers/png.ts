@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { assertModest, PictureFault } from './picture-fault.js';
+import { assertModest, PictureFault, type Raster } from './picture-fault.js';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -7,15 +7,19 @@ const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const PAINTED = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
 
 /** The picture of a PNG, without what is beside or behind it; undefined when the bytes are no PNG. */
-export function readPng(bytes: Buffer): Buffer | undefined {
+export function readPng(bytes: Buffer): Raster | undefined {
   if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return undefined;
   const kept: Buffer[] = [SIGNATURE];
   const seen = new Set<string>();
+  let [widthPx, heightPx] = [0, 0];
   for (let offset = SIGNATURE.length; !seen.has('IEND');) {
     const { type, data, whole } = readChunk(bytes, offset);
     const isFirst = seen.size === 0;
     if ((type === 'IHDR') !== isFirst || (isFirst && data.length !== 13)) throw broken();
-    if (type === 'IHDR') assertModest(data.readUInt32BE(0), data.readUInt32BE(4));
+    if (type === 'IHDR') {
+      [widthPx, heightPx] = [data.readUInt32BE(0), data.readUInt32BE(4)];
+      assertModest(widthPx, heightPx);
+    }
     // its frames are not counted in the size
     if (type === 'acTL') throw new PictureFault('The logo is animated. Send one picture.');
     if (PAINTED.has(type)) kept.push(whole);
@@ -23,7 +27,7 @@ export function readPng(bytes: Buffer): Buffer | undefined {
     offset += whole.length;
   }
   if (!seen.has('IDAT')) throw broken();
-  return Buffer.concat(kept);
+  return { mediaType: 'image/png', content: Buffer.concat(kept), widthPx, heightPx };
 }
 
 const OVERHEAD_BYTES = 12;

@@ -1,6 +1,6 @@
 import type { SystemCaller, UserCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
-import { empty, raw, sql, type Db, type Sql } from '../db/transaction.js';
+import { empty, raw, sql, type Db, type Sql, type Tx } from '../db/transaction.js';
 import type { AnyCtx, Ctx } from './context.js';
 import type { ProfileFields } from './fields.js';
 import type { MediaType } from './picture.js';
@@ -127,12 +127,31 @@ export async function forgetEndpoints({ db, tx, caller, courierId }: Ctx, names:
 export type LogoRow = { content_hash: string; media_type: MediaType; content: Buffer };
 
 /** A courier has one logo: the new one takes the place of the old. */
-export async function replaceLogo({ tx, caller, courierId }: Ctx, logo: LogoRow): Promise<number> {
+export async function replaceLogo(
+  { tx, caller, courierId }: Ctx,
+  logo: LogoRow & { raster: Buffer },
+): Promise<number> {
   return tx.execute(sql`
-    insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content)
-    values (${caller.tenantId}::uuid, ${courierId}::uuid, ${logo.content_hash}, ${logo.media_type}, ${logo.content})
+    insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content, raster)
+    values (${caller.tenantId}::uuid, ${courierId}::uuid, ${logo.content_hash}, ${logo.media_type}, ${logo.content},
+      ${logo.raster})
     on conflict (tenant_id, courier_id) do update set content_hash = excluded.content_hash,
-      media_type = excluded.media_type, content = excluded.content, stored_at = now()`);
+      media_type = excluded.media_type, content = excluded.content, raster = excluded.raster, raster_failed_at = null,
+      stored_at = now()`);
+}
+
+/** Stores what drawing a logo gave: its raster, or that it could not be drawn. Another logo since then stays as it is. */
+export async function keepRaster(
+  db: Db,
+  tx: Tx,
+  caller: SystemCaller,
+  drawn: { courierId: string; hash: string; raster: Buffer | null },
+): Promise<number> {
+  return tx.execute(sql`
+    update courier_logos l set raster = ${drawn.raster}::bytea,
+      raster_failed_at = case when ${drawn.raster}::bytea is null then now() end
+    where ${tenantRows(db, caller, 'l')} and l.courier_id = ${drawn.courierId}::uuid and l.content_hash = ${drawn.hash}
+      and l.raster is null`);
 }
 
 export const selectLogo = (db: Db, caller: SystemCaller, courierId: string, hash: string): Sql =>

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { readRaster } from './picture.js';
+import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
 import { scanSvg } from './svg-scan.js';
+import { removeNestedClips, type Attribute, type Element } from './svg-tree.js';
 
-// The thread of svg.ts. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
+// The thread of drawer.ts that cleans SVGs. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
 // in which nothing that is text can turn into markup again.
 
 // Required and not imported: their types bring the browser's globals into the whole project.
@@ -26,25 +28,15 @@ type Jsdom = {
   VirtualConsole: new () => object;
 };
 type Window = { close(): void; XMLSerializer: new () => { serializeToString(root: Element): string } };
-type Attribute = { name: string; localName: string; value: string };
-type Element = {
-  localName: string;
-  namespaceURI: string | null;
-  textContent: string;
-  attributes: Iterable<Attribute>;
-  firstElementChild: Element | null;
-  querySelector(selector: string): Element | null;
-  querySelectorAll(selector: string): Iterable<Element>;
-  removeAttributeNode(attribute: Attribute): void;
-  remove(): void;
-};
-
 function clean(svg: string): string | undefined {
   // without a console of its own, what a stranger's styles do wrong would be in our log
   const { window } = new JSDOM('', { virtualConsole: new VirtualConsole() });
   try {
     const body = createDOMPurify(window).sanitize(svg, {
-      USE_PROFILES: { svg: true, svgFilters: true },
+      ALLOWED_TAGS: ['#text', ...ELEMENTS],
+      ALLOWED_ATTR: ATTRIBUTES,
+      ALLOW_DATA_ATTR: false,
+      ALLOW_ARIA_ATTR: false,
       RETURN_DOM: true,
       // what goes, goes with all that is in it
       KEEP_CONTENT: false,
@@ -52,6 +44,7 @@ function clean(svg: string): string | undefined {
     const root = body.firstElementChild;
     if (root?.localName !== 'svg' || root.namespaceURI !== SVG) return undefined;
     for (const element of [root, ...root.querySelectorAll('*')]) cleanElement(element);
+    removeNestedClips(root);
     if (!root.querySelector(SHAPES)) return undefined;
     const written = new window.XMLSerializer().serializeToString(root);
     return isWellFormed(written) ? written : undefined;
@@ -61,11 +54,20 @@ function clean(svg: string): string | undefined {
 }
 
 function cleanElement(element: Element): void {
-  if (element.localName === 'style' && isHostileCss(element.textContent)) element.remove();
+  if (element.localName === 'style') {
+    if (isHostileCss(element.textContent)) element.remove();
+    else setIfChanged(element, 'textContent', cleanStyle(element.textContent));
+  }
   for (const attribute of [...element.attributes]) {
     if (attribute.localName === 'href') cleanReference(element, attribute);
     else if (!isHarmless(attribute)) element.removeAttributeNode(attribute);
+    else if (attribute.localName === 'style') setIfChanged(attribute, 'value', cleanStyle(attribute.value));
   }
+}
+
+/** Leaves alone what is as it should be. */
+function setIfChanged<Name extends string>(of: Record<Name, string>, name: Name, text: string): void {
+  if (of[name] !== text) of[name] = text;
 }
 
 /** Stays: a part of this picture, or a small picture inside it. */
@@ -76,12 +78,16 @@ function cleanReference(element: Element, attribute: Attribute): void {
   else element.removeAttributeNode(attribute);
 }
 
+/** Each is unpacked when the SVG is drawn, four bytes per pixel. */
+const MAX_EMBEDDED_PX = 1_000_000;
+
 function cleanEmbedded(uri: string): string | undefined {
   const [, base64] = /^data:image\/(?:png|jpe?g);base64,([\w+/=\s]+)$/i.exec(uri) ?? [];
   if (!base64) return undefined;
   try {
     const picture = readRaster(Buffer.from(base64, 'base64'));
-    return picture && `data:${picture.mediaType};base64,${picture.content.toString('base64')}`;
+    const isSmall = picture && picture.widthPx * picture.heightPx <= MAX_EMBEDDED_PX;
+    return isSmall ? `data:${picture.mediaType};base64,${picture.content.toString('base64')}` : undefined;
   } catch {
     return undefined;
   }

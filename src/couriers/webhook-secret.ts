@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../auth/secrets.js';
 import { inScope } from '../db/transaction.js';
-import { found, placeOf, record, type AnyCtx, type Change } from './context.js';
+import { found, openOrNull, placeOf, record, type AnyCtx, type Change } from './context.js';
 import { lockCourier, lockWebhookSecret, replaceWebhookSecret } from './queries.js';
 
 const SECRET_BYTES = 32;
@@ -37,8 +37,9 @@ export async function rotateWebhookSecret(change: Change): Promise<string> {
     const place = placeOf(caller.tenantId, courierId, 'webhook_secret');
     const previousPlace = placeOf(caller.tenantId, courierId, 'webhook_previous_secret');
     const { webhook_secret_cipher: cipher } = found(await lockCourier(ctx));
+    const old = cipher === null ? null : openOrNull(secrets, cipher, place);
     // a ciphertext opens in its own place only
-    const previous = cipher === null ? null : secrets.encrypt(secrets.decrypt(cipher, place), previousPlace);
+    const previous = old === null ? null : secrets.encrypt(old, previousPlace);
     const secret = newSecret();
     await replaceWebhookSecret(ctx, secrets.encrypt(secret, place), previous);
     await record(ctx, { action: 'courier.webhook_secret_rotated' });

@@ -111,8 +111,7 @@ function theOneNamed({
   const id = inQuery ?? inBody;
   if (id === undefined)
     throw invalidField('id', 'is required in the query, or courier_customer_id in the body', 'required');
-  // a UUID is the same in upper and in lower case
-  if (inBody !== undefined && inBody.toLowerCase() !== id.toLowerCase())
+  if (inBody !== undefined && inBody !== id)
     throw invalidField('courier_customer_id', 'must be the same as id in the query, or left out');
   return id;
 }

@@ -48,7 +48,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
     const end =
       'error' in read
         ? await fail(db, caller, runId, read)
-        : await turns.run(runId, () =>
+        : await turns.run(`${tenantId} ${run.courier_id}`, () =>
             readAndStore(db, caller, { runId, courierId: run.courier_id, ...read }),
           );
     const durationMs = Math.round(performance.now() - startedMs);

@@ -56,6 +56,7 @@ function courierOf(caller: UserCaller, target = ''): string {
   if (caller.courierId) return caller.courierId;
   if (target === '') throw invalidField('target_courier_id', 'is required for staff', 'required');
   if (!UUID.test(target)) throw invalidField('target_courier_id', 'must be a UUID', 'invalid');
+  // the schema takes any text, because a courier's is ignored; so this is its validation
   return target.toLowerCase();
 }
 

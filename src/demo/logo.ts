@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { daysBefore } from './calendar.js';
 import { DAYS_IN_BUSINESS } from './couriers.js';
 import { DEMO } from './demo.js';
+import { RASTER } from './logo-raster.js';
 import type { Row } from './rows.js';
 
 const SVG =
@@ -18,6 +19,7 @@ export function logoRow(now: Date): Row {
     media_type: 'image/svg+xml',
     // as jsonb_populate_recordset reads a bytea
     content: `\\x${Buffer.from(SVG).toString('hex')}`,
+    raster: `\\x${RASTER.toString('hex')}`,
     stored_at: daysBefore(now, DAYS_IN_BUSINESS),
   };
 }

@@ -7,6 +7,10 @@ import { keepUploads, spool, type Uploads } from './uploads.js';
 
 export const MULTIPART = 'multipart/form-data';
 
+/** A body's media type without parameters; the guard has left any type but a form's in its canonical spelling. */
+export const sentMediaType = (request: FastifyRequest): string | undefined =>
+  request.isMultipart() ? MULTIPART : request.headers['content-type'];
+
 /** The largest file where the contract names no limit, and room for the boundaries and the fields around one. */
 const FILE_BYTES = 10 * 1024 * 1024;
 const AROUND_BYTES = 64 * 1024;

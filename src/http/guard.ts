@@ -5,13 +5,14 @@ import type { Secrets } from '../auth/secrets.js';
 import type { Tokens } from '../auth/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { Fault } from '../errors.js';
-import { formBytesOf, MULTIPART, readForm } from './forms.js';
+import { formBytesOf, MULTIPART, readForm, sentMediaType } from './forms.js';
 import { HEALTH_CHECKS } from './https-only.js';
 import { readRepeatable } from './repeatable.js';
 import type { RequestLimit } from './request-limit.js';
 import { JSON_BODY_BYTES } from './server.js';
 import type { Tenants } from './tenants.js';
 import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './text.js';
+import { assertActionDeclared } from './undeclared-action.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,6 +55,7 @@ export function guardBeforeValidation(operation: Operation, { secrets }: Pick<Gu
       // an absent optional body is an empty one, so that its defaults are filled in
       if (request.body === undefined) request.body = {};
     }
+    assertActionDeclared(request, sentMediaType(request), operation);
     if (operation.takesIdempotencyKey) request.repeatable = await readRepeatable(request, operation, secrets);
   };
 }

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import stringify from 'safe-stable-stringify';
 import type { Secrets } from '../auth/secrets.js';
 import type { Operation, UploadedFile } from '../contract/types.js';
-import { MULTIPART } from './forms.js';
+import { MULTIPART, sentMediaType } from './forms.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,7 +35,7 @@ export async function readRepeatable(
   if (typeof key !== 'string') return undefined;
   // as: the query parser makes an object
   const { api_key: _, ...query } = request.query as Record<string, unknown>;
-  const mediaType = request.isMultipart() ? MULTIPART : request.headers['content-type'];
+  const mediaType = sentMediaType(request);
   const body = mediaType === MULTIPART ? await withFileHashes(request.body as object) : request.body;
   const asked = stringify({ operation: operation.id, query, mediaType, body });
   return {

@@ -8,7 +8,7 @@ import { Fault } from '../errors.js';
 import { sendAnswer, toAnswer, type Answer, type Bare } from './answers.js';
 import { answerDocument } from './documents.js';
 import { sendFault } from './failures.js';
-import { MULTIPART } from './forms.js';
+import { sentMediaType } from './forms.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
 import { answerOnce } from './idempotency.js';
 import { noteSecretReads } from './secret-reads.js';
@@ -46,8 +46,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: { db: D
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, query, params: path, caller, tenantId, clientAddress: address, id: requestId } = request;
-    // the guard has left any other type in its canonical spelling
-    const mediaType = request.isMultipart() ? MULTIPART : request.headers['content-type'];
+    const mediaType = sentMediaType(request);
     const work = async (): Promise<Answer> => {
       const bare = await withUploads(request, () =>
         handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),

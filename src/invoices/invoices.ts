@@ -17,8 +17,7 @@ export async function previewInvoice(
   caller: UserCaller,
   request: BodyOf<'generateCourierInvoice'>,
 ): Promise<Preview> {
-  const { start_date: startDate, end_date: endDate } = request;
-  const courierId = request.courier_id.toLowerCase();
+  const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
   if (startDate > endDate) throw invalidField('end_date', 'must not be before start_date', 'minimum');
   if (caller.courierId !== null && caller.courierId !== courierId) {
     throw new Fault('record_forbidden', 'You may preview only your own invoices.');

@@ -2,14 +2,10 @@ import type { FieldError } from '../errors.js';
 
 export type Refusal = { code: string; reason: string };
 
-/**
- * The packages that a body names, each under the field that names it first: an id named twice counts once, whatever
- * the case of its letters.
- */
+/** The packages that a body names, each under the field that names it first: an id named twice counts once. */
 export function fieldsOf(packageIds: string[]): Map<string, string> {
   const fields = new Map<string, string>();
-  for (const [index, sent] of packageIds.entries()) {
-    const id = sent.toLowerCase();
+  for (const [index, id] of packageIds.entries()) {
     if (!fields.has(id)) fields.set(id, `package_ids[${index}]`);
   }
   return fields;

@@ -1,5 +1,5 @@
-import { availableParallelism } from 'node:os';
 import type { Handlers } from '../../generated/handlers.js';
+import { laneOf } from '../auth/callers.js';
 import type { ReplyOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
 import { invalidField } from '../errors.js';
@@ -17,8 +17,8 @@ import { viewDispatches } from './dispatch-view.js';
 import { makeWorkbookWriter } from './spreadsheet.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
-/** Exports that are made at once, one core left to everything else; each holds 10,000 rows and a thread's heap. */
-const EXPORTS_AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
+/** One per courier, so that one with large exports leaves a place to all others; each holds 10,000 rows and a thread's heap. */
+const EXPORTS_AT_ONCE = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function packageHandlers({ db }: Deps) {
@@ -51,7 +51,7 @@ export function packageHandlers({ db }: Deps) {
       }
       if (body.export) {
         const options = { now: new Date(), writeWorkbook };
-        const file = await exports.run(caller.userId, () => exportPage(db, caller, body, options));
+        const file = await exports.run(laneOf(caller), () => exportPage(db, caller, body, options));
         return { statusCode: 200, file };
       }
       const found = await findPackages(db, caller, body);
@@ -71,7 +71,7 @@ export function packageHandlers({ db }: Deps) {
       return {
         statusCode: 200,
         message: fields === 0 ? 'No changes. The package is as you sent it.' : changed,
-        data: { fields_updated: fields, package_id: body.package_id.toLowerCase() },
+        data: { fields_updated: fields, package_id: body.package_id },
       };
     },
   } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;

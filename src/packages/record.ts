@@ -49,7 +49,7 @@ function readPackages({ package_id, package_ids }: Record): Map<string, string> 
   }
   if (package_id === undefined)
     throw invalidField('package_id', 'is required: send it, or package_ids', 'required');
-  return new Map([[package_id.toLowerCase(), 'package_id']]);
+  return new Map([[package_id, 'package_id']]);
 }
 
 function readCircumstances({ occurred_at, location, remarks }: Record): Circumstances {

@@ -25,6 +25,7 @@ parentPort?.on('message', (text: string) => {
     write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }),
   );
 });
+parentPort?.postMessage('ready');
 
 function toWritable(cell: Cell): Cell | null {
   if (typeof cell === 'number') return cell;

@@ -38,7 +38,7 @@ export async function updatePackage(
       const fields = Object.keys(changes).length;
       if (fields === 0) return 0;
       const consequences = await findConsequences(context, before, changes);
-      await applyChanges(context, body.package_id.toLowerCase(), before, { ...changes, ...consequences });
+      await applyChanges(context, body.package_id, before, { ...changes, ...consequences });
       return fields;
     });
   } catch (error) {

@@ -11,7 +11,7 @@ export function prealertReviewHandlers({ db }: Deps) {
         statusCode: 200,
         message: `Flag cleared. ${outcome}`,
         data: {
-          prealert_id: body.prealert_id.toLowerCase(),
+          prealert_id: body.prealert_id,
           status,
           package_id: packageId,
           assigned: isAssigned,

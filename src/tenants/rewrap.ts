@@ -94,12 +94,13 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
 
 type Renewed = Kept & { renewed: string };
 
-/** The secret under the newest key, nothing where it is so already, undefined where it does not open. */
+/** The secret under the newest key in its place, nothing where it is so already, undefined where it does not open. */
 function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed[] | undefined {
   const place = { tenantId: caller.tenantId, rowId: kept.id, field: column.field };
   try {
     const plain = secrets.decrypt(kept.cipher, place);
-    return secrets.isNewest(kept.cipher) ? [] : [{ ...kept, renewed: secrets.encrypt(plain, place) }];
+    const isCurrent = secrets.isNewest(kept.cipher) && secrets.isBoundTo(kept.cipher, place);
+    return isCurrent ? [] : [{ ...kept, renewed: secrets.encrypt(plain, place) }];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     print(`${column.table} ${kept.id}: ${column.column} does not open (${why})`);

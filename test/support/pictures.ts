@@ -47,14 +47,26 @@ export const JPEG_SCAN = Buffer.concat([
   Buffer.from([0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56]),
 ]);
 
-/** One whose structure is a JPG's; its tables are not needed to read its size. */
+// One coefficient of a block of 8 x 8 pixels, whose code is 0 and 0111111; a dark grey, 64 of 255.
+const QUANTISATION = jpegSegment(0xdb, Buffer.from([0, ...Array<number>(64).fill(8)]));
+const CODES = [
+  jpegSegment(0xc4, Buffer.from([0x00, 1, ...Array<number>(15).fill(0), 7])),
+  jpegSegment(0xc4, Buffer.from([0x10, 1, ...Array<number>(15).fill(0), 0])),
+];
+const GREY_BLOCK = [jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])), Buffer.from([0x3f, 0x7f])];
+
+/** One that any viewer shows, of at most 8 x 8 pixels; larger ones lack their pixels. */
 export const jpeg = (width = 2, height = 2, extra: Buffer[] = []): Buffer =>
   Buffer.concat([
     JPEG_START,
     jpegSegment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1')),
+    QUANTISATION,
     ...extra,
     jpegFrame(width, height),
-    JPEG_SCAN,
+    ...CODES,
+    ...GREY_BLOCK,
+    // a stuffed byte, as coded pixels may hold
+    Buffer.from([0xff, 0x00]),
     JPEG_END,
   ]);
 
@@ -65,15 +77,5 @@ export const SVG_NAMESPACES =
 export const svg = (inside = '', shape = '<rect width="10" height="10"/>'): string =>
   `<svg ${SVG_NAMESPACES}>${shape}${inside}</svg>`;
 
-/** A whole one, of 8 x 8 pixels of a dark grey, 64 of 255: one coefficient, whose code is 0 and 0111111. */
-export const greyJpeg = (): Buffer =>
-  Buffer.concat([
-    JPEG_START,
-    jpegSegment(0xdb, Buffer.from([0, ...Array<number>(64).fill(8)])),
-    jpegFrame(8, 8),
-    jpegSegment(0xc4, Buffer.from([0x00, 1, ...Array<number>(15).fill(0), 7])),
-    jpegSegment(0xc4, Buffer.from([0x10, 1, ...Array<number>(15).fill(0), 0])),
-    jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
-    Buffer.from([0x3f, 0x7f]),
-    JPEG_END,
-  ]);
+/** 8 x 8 pixels of that grey. */
+export const greyJpeg = (): Buffer => jpeg(8, 8);

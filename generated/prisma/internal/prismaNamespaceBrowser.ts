@@ -221,7 +221,9 @@ export const CourierLogoScalarFieldEnum = {
   contentHash: 'contentHash',
   mediaType: 'mediaType',
   content: 'content',
-  storedAt: 'storedAt'
+  storedAt: 'storedAt',
+  raster: 'raster',
+  rasterFailedAt: 'rasterFailedAt'
 } as const
 
 export type CourierLogoScalarFieldEnum = (typeof CourierLogoScalarFieldEnum)[keyof typeof CourierLogoScalarFieldEnum]

@@ -31,6 +31,8 @@ export type CourierLogoMinAggregateOutputType = {
   mediaType: string | null
   content: runtime.Bytes | null
   storedAt: Date | null
+  raster: runtime.Bytes | null
+  rasterFailedAt: Date | null
 }
 
 export type CourierLogoMaxAggregateOutputType = {
@@ -40,6 +42,8 @@ export type CourierLogoMaxAggregateOutputType = {
   mediaType: string | null
   content: runtime.Bytes | null
   storedAt: Date | null
+  raster: runtime.Bytes | null
+  rasterFailedAt: Date | null
 }
 
 export type CourierLogoCountAggregateOutputType = {
@@ -49,6 +53,8 @@ export type CourierLogoCountAggregateOutputType = {
   mediaType: number
   content: number
   storedAt: number
+  raster: number
+  rasterFailedAt: number
   _all: number
 }
 
@@ -60,6 +66,8 @@ export type CourierLogoMinAggregateInputType = {
   mediaType?: true
   content?: true
   storedAt?: true
+  raster?: true
+  rasterFailedAt?: true
 }
 
 export type CourierLogoMaxAggregateInputType = {
@@ -69,6 +77,8 @@ export type CourierLogoMaxAggregateInputType = {
   mediaType?: true
   content?: true
   storedAt?: true
+  raster?: true
+  rasterFailedAt?: true
 }
 
 export type CourierLogoCountAggregateInputType = {
@@ -78,6 +88,8 @@ export type CourierLogoCountAggregateInputType = {
   mediaType?: true
   content?: true
   storedAt?: true
+  raster?: true
+  rasterFailedAt?: true
   _all?: true
 }
 
@@ -160,6 +172,8 @@ export type CourierLogoGroupByOutputType = {
   mediaType: string
   content: runtime.Bytes
   storedAt: Date
+  raster: runtime.Bytes | null
+  rasterFailedAt: Date | null
   _count: CourierLogoCountAggregateOutputType | null
   _min: CourierLogoMinAggregateOutputType | null
   _max: CourierLogoMaxAggregateOutputType | null
@@ -190,6 +204,8 @@ export type CourierLogoWhereInput = {
   mediaType?: Prisma.StringFilter<"CourierLogo"> | string
   content?: Prisma.BytesFilter<"CourierLogo"> | runtime.Bytes
   storedAt?: Prisma.DateTimeFilter<"CourierLogo"> | Date | string
+  raster?: Prisma.BytesNullableFilter<"CourierLogo"> | runtime.Bytes | null
+  rasterFailedAt?: Prisma.DateTimeNullableFilter<"CourierLogo"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -200,6 +216,8 @@ export type CourierLogoOrderByWithRelationInput = {
   mediaType?: Prisma.SortOrder
   content?: Prisma.SortOrder
   storedAt?: Prisma.SortOrder
+  raster?: Prisma.SortOrderInput | Prisma.SortOrder
+  rasterFailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -214,6 +232,8 @@ export type CourierLogoWhereUniqueInput = Prisma.AtLeast<{
   mediaType?: Prisma.StringFilter<"CourierLogo"> | string
   content?: Prisma.BytesFilter<"CourierLogo"> | runtime.Bytes
   storedAt?: Prisma.DateTimeFilter<"CourierLogo"> | Date | string
+  raster?: Prisma.BytesNullableFilter<"CourierLogo"> | runtime.Bytes | null
+  rasterFailedAt?: Prisma.DateTimeNullableFilter<"CourierLogo"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_courierId">
 
@@ -224,6 +244,8 @@ export type CourierLogoOrderByWithAggregationInput = {
   mediaType?: Prisma.SortOrder
   content?: Prisma.SortOrder
   storedAt?: Prisma.SortOrder
+  raster?: Prisma.SortOrderInput | Prisma.SortOrder
+  rasterFailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.CourierLogoCountOrderByAggregateInput
   _max?: Prisma.CourierLogoMaxOrderByAggregateInput
   _min?: Prisma.CourierLogoMinOrderByAggregateInput
@@ -239,6 +261,8 @@ export type CourierLogoScalarWhereWithAggregatesInput = {
   mediaType?: Prisma.StringWithAggregatesFilter<"CourierLogo"> | string
   content?: Prisma.BytesWithAggregatesFilter<"CourierLogo"> | runtime.Bytes
   storedAt?: Prisma.DateTimeWithAggregatesFilter<"CourierLogo"> | Date | string
+  raster?: Prisma.BytesNullableWithAggregatesFilter<"CourierLogo"> | runtime.Bytes | null
+  rasterFailedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CourierLogo"> | Date | string | null
 }
 
 export type CourierLogoCreateInput = {
@@ -246,6 +270,8 @@ export type CourierLogoCreateInput = {
   mediaType: string
   content: runtime.Bytes
   storedAt?: Date | string
+  raster?: runtime.Bytes | null
+  rasterFailedAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutLogoInput
 }
 
@@ -256,6 +282,8 @@ export type CourierLogoUncheckedCreateInput = {
   mediaType: string
   content: runtime.Bytes
   storedAt?: Date | string
+  raster?: runtime.Bytes | null
+  rasterFailedAt?: Date | string | null
 }
 
 export type CourierLogoUpdateInput = {
@@ -263,6 +291,8 @@ export type CourierLogoUpdateInput = {
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   content?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   storedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  raster?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  rasterFailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutLogoNestedInput
 }
 
@@ -273,6 +303,8 @@ export type CourierLogoUncheckedUpdateInput = {
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   content?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   storedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  raster?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  rasterFailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CourierLogoCreateManyInput = {
@@ -282,6 +314,8 @@ export type CourierLogoCreateManyInput = {
   mediaType: string
   content: runtime.Bytes
   storedAt?: Date | string
+  raster?: runtime.Bytes | null
+  rasterFailedAt?: Date | string | null
 }
 
 export type CourierLogoUpdateManyMutationInput = {
@@ -289,6 +323,8 @@ export type CourierLogoUpdateManyMutationInput = {
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   content?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   storedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  raster?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  rasterFailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CourierLogoUncheckedUpdateManyInput = {
@@ -298,6 +334,8 @@ export type CourierLogoUncheckedUpdateManyInput = {
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   content?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   storedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  raster?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  rasterFailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CourierLogoNullableScalarRelationFilter = {
@@ -317,6 +355,8 @@ export type CourierLogoCountOrderByAggregateInput = {
   mediaType?: Prisma.SortOrder
   content?: Prisma.SortOrder
   storedAt?: Prisma.SortOrder
+  raster?: Prisma.SortOrder
+  rasterFailedAt?: Prisma.SortOrder
 }
 
 export type CourierLogoMaxOrderByAggregateInput = {
@@ -326,6 +366,8 @@ export type CourierLogoMaxOrderByAggregateInput = {
   mediaType?: Prisma.SortOrder
   content?: Prisma.SortOrder
   storedAt?: Prisma.SortOrder
+  raster?: Prisma.SortOrder
+  rasterFailedAt?: Prisma.SortOrder
 }
 
 export type CourierLogoMinOrderByAggregateInput = {
@@ -335,6 +377,8 @@ export type CourierLogoMinOrderByAggregateInput = {
   mediaType?: Prisma.SortOrder
   content?: Prisma.SortOrder
   storedAt?: Prisma.SortOrder
+  raster?: Prisma.SortOrder
+  rasterFailedAt?: Prisma.SortOrder
 }
 
 export type CourierLogoCreateNestedOneWithoutCourierInput = {
@@ -373,11 +417,17 @@ export type BytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes
 }
 
+export type NullableBytesFieldUpdateOperationsInput = {
+  set?: runtime.Bytes | null
+}
+
 export type CourierLogoCreateWithoutCourierInput = {
   contentHash: string
   mediaType: string
   content: runtime.Bytes
   storedAt?: Date | string
+  raster?: runtime.Bytes | null
+  rasterFailedAt?: Date | string | null
 }
 
 export type CourierLogoUncheckedCreateWithoutCourierInput = {
@@ -385,6 +435,8 @@ export type CourierLogoUncheckedCreateWithoutCourierInput = {
   mediaType: string
   content: runtime.Bytes
   storedAt?: Date | string
+  raster?: runtime.Bytes | null
+  rasterFailedAt?: Date | string | null
 }
 
 export type CourierLogoCreateOrConnectWithoutCourierInput = {
@@ -408,6 +460,8 @@ export type CourierLogoUpdateWithoutCourierInput = {
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   content?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   storedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  raster?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  rasterFailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type CourierLogoUncheckedUpdateWithoutCourierInput = {
@@ -415,6 +469,8 @@ export type CourierLogoUncheckedUpdateWithoutCourierInput = {
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   content?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   storedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  raster?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  rasterFailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -426,6 +482,8 @@ export type CourierLogoSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   mediaType?: boolean
   content?: boolean
   storedAt?: boolean
+  raster?: boolean
+  rasterFailedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courierLogo"]>
 
@@ -436,6 +494,8 @@ export type CourierLogoSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   mediaType?: boolean
   content?: boolean
   storedAt?: boolean
+  raster?: boolean
+  rasterFailedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courierLogo"]>
 
@@ -446,6 +506,8 @@ export type CourierLogoSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   mediaType?: boolean
   content?: boolean
   storedAt?: boolean
+  raster?: boolean
+  rasterFailedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courierLogo"]>
 
@@ -456,9 +518,11 @@ export type CourierLogoSelectScalar = {
   mediaType?: boolean
   content?: boolean
   storedAt?: boolean
+  raster?: boolean
+  rasterFailedAt?: boolean
 }
 
-export type CourierLogoOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "contentHash" | "mediaType" | "content" | "storedAt", ExtArgs["result"]["courierLogo"]>
+export type CourierLogoOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "contentHash" | "mediaType" | "content" | "storedAt" | "raster" | "rasterFailedAt", ExtArgs["result"]["courierLogo"]>
 export type CourierLogoInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -484,6 +548,14 @@ export type $CourierLogoPayload<ExtArgs extends runtime.Types.Extensions.Interna
     mediaType: string
     content: runtime.Bytes
     storedAt: Date
+    /**
+     * The logo as it is printed, a PNG of at most 750 x 270 pixels. Null until it has been drawn.
+     */
+    raster: runtime.Bytes | null
+    /**
+     * When it turned out that the logo cannot be drawn. Nobody tries again until another is uploaded.
+     */
+    rasterFailedAt: Date | null
   }, ExtArgs["result"]["courierLogo"]>
   composites: {}
 }
@@ -914,6 +986,8 @@ export interface CourierLogoFieldRefs {
   readonly mediaType: Prisma.FieldRef<"CourierLogo", 'String'>
   readonly content: Prisma.FieldRef<"CourierLogo", 'Bytes'>
   readonly storedAt: Prisma.FieldRef<"CourierLogo", 'DateTime'>
+  readonly raster: Prisma.FieldRef<"CourierLogo", 'Bytes'>
+  readonly rasterFailedAt: Prisma.FieldRef<"CourierLogo", 'DateTime'>
 }
     
 

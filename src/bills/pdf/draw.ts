@@ -23,7 +23,7 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
   const bytes = collect(doc);
   const fonts = registerFonts(doc);
   // as: the types leave the picture's size out
-  const logo = invoice.logo && (doc as Pictures).openImage(Buffer.from(invoice.logo.content));
+  const logo = invoice.logo && (doc as Pictures).openImage(Buffer.from(invoice.logo));
   const sheet = compose(invoice, logo, fonts);
   for (const [index, marks] of sheet.pages.entries()) {
     doc.addPage();

@@ -18,7 +18,7 @@ export type Font = {
 
 export type Fonts = Record<FontName, Font>;
 
-export const readFont = (file: string): Buffer =>
+const readFont = (file: string): Buffer =>
   readFileSync(join(projectRoot, 'node_modules', 'dejavu-fonts-ttf', 'ttf', `${file}.ttf`));
 
 /** Embeds the fonts into a document, which keeps of them what it uses. */

@@ -1,14 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { drawInvoice } from './draw.js';
-import type { Invoice, Logo } from './invoice.js';
-import { prepareLogo } from './logo.js';
-
-export type Message = { logo: Logo } | { invoice: Invoice };
+import type { Invoice } from './invoice.js';
 
 // as: writer.ts sent it. What fails here ends the thread, and who waits is told.
-parentPort?.on('message', (message: Message) => {
-  void answer(message).then((content) => parentPort?.postMessage(content));
+parentPort?.on('message', (invoice: Invoice) => {
+  void drawInvoice(invoice).then((content) => parentPort?.postMessage(content));
 });
-
-const answer = (message: Message): Promise<Logo | Buffer> =>
-  'logo' in message ? prepareLogo(message.logo) : drawInvoice(message.invoice);
+parentPort?.postMessage('ready');

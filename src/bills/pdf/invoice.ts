@@ -6,10 +6,9 @@ export type Invoice = {
   /** As JSON, in parts, in the order of the bill: one text is copied to the thread sooner than 80,000 cells. */
   lines: string[];
   payments: Dated<PaymentRow>[];
-  logo: Logo | undefined;
+  /** A PNG. */
+  logo: Uint8Array | undefined;
 };
-
-export type Logo = { mediaType: string; content: Uint8Array };
 
 export type Line = Dated<BillLineRow>;
 export type Payment = Dated<PaymentRow>;

@@ -1,0 +1,130 @@
+import { describe, expect, test } from '@jest/globals';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+import type { Media, Schema } from '../../src/contract/bundle.js';
+import { bundle, describeOperation } from '../support/contract.js';
+
+// As a generator of client code reads the contract: JSON Schema 2020-12 alone, without discriminators, so that `oneOf`
+// means exactly one. The service's own validator picks a branch by its discriminator, and closes schemas in tests.
+
+const ajv = new Ajv2020({
+  strict: true,
+  // OpenAPI states a type beside each keyword only where one is needed, and `required` beside `$ref`
+  strictTypes: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  allErrors: true,
+  multipleOfPrecision: 9,
+  keywords: ['example', 'externalDocs', 'xml'],
+});
+addFormats.default(ajv);
+for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary']) ajv.addFormat(format, true);
+
+type Example = { where: string; schema: Schema; value: unknown };
+type Described = {
+  parameters?: object[];
+  requestBody?: { content?: Record<string, Media> };
+  responses?: Record<string, object>;
+};
+
+function lookUp(reference: string): unknown {
+  const keys = reference
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  // as: the bundle's references lead to objects
+  return keys.reduce<unknown>((node, key) => (node as Schema)[key], bundle);
+}
+
+/** References replaced by what they name, discriminators taken out. */
+function inline(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(inline);
+  if (typeof node !== 'object' || node === null) return node;
+  const { $ref: reference } = node as { $ref?: unknown };
+  if (typeof reference === 'string') return inline(lookUp(reference));
+  return Object.fromEntries(
+    Object.entries(node)
+      .filter(([key]) => key !== 'discriminator')
+      .map(([key, value]) => [key, inline(value)]),
+  );
+}
+
+function ofMedia(where: string, content: Record<string, Media> = {}): Example[] {
+  return Object.entries(content).flatMap(([mediaType, { schema, example, examples = {} }]) => {
+    if (!schema) return [];
+    const values = Object.entries(examples).map(([name, { value }]) => ({ name, value }));
+    const all = example === undefined ? values : [{ name: 'example', value: example }, ...values];
+    return all.map(({ name, value }) => ({ where: `${where} ${mediaType} ${name}`, schema, value }));
+  });
+}
+
+type Single = { name?: string; schema?: Schema; example?: unknown };
+
+const ofSingle = (where: string, { schema, example }: Single): Example[] =>
+  schema && example !== undefined ? [{ where, schema, value: example }] : [];
+
+function examplesOf(id: string, operation: unknown): Example[] {
+  // as: what OpenAPI says an operation holds
+  const { parameters = [], requestBody, responses = {} } = inline(operation) as Described;
+  return [
+    ...(parameters as Single[]).flatMap((each) => ofSingle(`${id} parameter ${each.name ?? ''}`, each)),
+    ...ofMedia(`${id} request`, requestBody?.content),
+    ...Object.entries(responses).flatMap(([status, response]) => {
+      const { content, headers = {} } = response as { content?: Record<string, Media>; headers?: object };
+      const named = Object.entries(headers) as [string, Single][];
+      return [
+        ...ofMedia(`${id} ${status}`, content),
+        ...named.flatMap(([name, header]) => ofSingle(`${id} ${status} header ${name}`, header)),
+      ];
+    }),
+  ];
+}
+
+// as: the bundle holds webhooks beside paths, in the same shape
+const { webhooks = {} } = bundle as unknown as { webhooks?: Record<string, object> };
+const operations = [...Object.entries(bundle.paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(
+      ([, operation]) => typeof operation === 'object' && operation !== null && 'responses' in operation,
+    )
+    .map(([method, operation]): [string, unknown] => [`${method} ${path}`, operation]),
+);
+
+const compiled = new Map<string, ValidateFunction>();
+
+function faultsOf(schema: Schema, value: unknown): string[] {
+  const text = JSON.stringify(schema);
+  const validate = compiled.get(text) ?? ajv.compile(schema);
+  compiled.set(text, validate);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath} ${message ?? ''} ${JSON.stringify(params)}`,
+  );
+}
+
+describe('a strict validator of JSON Schema 2020-12 accepts every example, in exactly one branch of a oneOf', () => {
+  test.each(operations)('%s', (id, operation) => {
+    const faults = examplesOf(id, operation).flatMap(({ where, schema, value }) =>
+      faultsOf(schema, value).map((fault) => `${where}: ${fault}`),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test('of more than 2,000 examples, webhooks among them', () => {
+    expect(operations.flatMap(([id, operation]) => examplesOf(id, operation)).length).toBeGreaterThan(2_000);
+    expect(Object.keys(webhooks).length).toBeGreaterThan(0);
+  });
+
+  test('and refuses one that fits two branches', () => {
+    const schema = { oneOf: [{ required: ['a'] }, { required: ['b'] }] };
+    expect(faultsOf(schema, { a: 1 })).toEqual([]);
+    expect(faultsOf(schema, { a: 1, b: 2 })).toHaveLength(1);
+  });
+});
+
+test('the YAML document is declared as a file and not as a string, and its example is YAML of an OpenAPI document', () => {
+  const media = describeOperation('getContractYaml').responses['200']?.content?.['application/yaml'];
+  expect(media?.schema).toBeUndefined();
+  expect(parse(String(media?.example))).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
+});
