@@ -144,7 +144,7 @@ const CATALOGUE = {
 
 export type FaultDetail = { errors?: FieldError[]; retryAfterSeconds?: number };
 
-/** A refusal with a code of the catalogue; only http/errors.ts makes a reply of it. */
+/** A refusal with a code of the catalogue; only http/failures.ts makes a reply of it. */
 export class Fault extends Error {
   readonly httpStatus: number;
 

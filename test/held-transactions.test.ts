@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { commitApart, holding, type Bracket } from '../src/db/held.js';
+import { holding, type Bracket } from '../src/db/held.js';
 import {
   flushInScope,
   flushPrepared,
@@ -118,17 +118,6 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
       await expect(work).rejects.toThrow(message);
     }
     expect(await stored(id, other, besides)).toBe(0);
-  });
-
-  test('what is committed apart stays, whatever becomes of the work', async () => {
-    const [id, noted, besides] = [newId(), newId(), newId()];
-    const work = holding(beside(besides), async () => {
-      await commitApart(() => write(noted));
-      await write(id);
-      throw new Error('wrong code');
-    });
-    await expect(work).rejects.toThrow('wrong code');
-    expect([await stored(noted), await stored(id, besides)]).toEqual([1, 0]);
   });
 });
 

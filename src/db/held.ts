@@ -37,7 +37,7 @@ export const inTransaction = <Result>(work: () => Promise<Result>): Promise<Resu
 
 export const isInTransaction = (): boolean => surroundings.getStore()?.isInTransaction ?? false;
 
-const heldBy = <Result>(held: Held | undefined, work: () => Promise<Result>): Promise<Result> =>
+const heldBy = <Result>(held: Held, work: () => Promise<Result>): Promise<Result> =>
   surroundings.run({ held, isInTransaction: isInTransaction() }, work);
 
 /**
@@ -71,12 +71,6 @@ export async function holding<Result>(
     throw error;
   }
 }
-
-/**
- * Runs work whose transactions commit by themselves, whatever becomes of the request: for what must be noted of a
- * request that fails, such as a wrong password. It must not wait for rows that the request itself has written.
- */
-export const commitApart = <Result>(work: () => Promise<Result>): Promise<Result> => heldBy(undefined, work);
 
 /** Answers what the transaction's work answered, while the transaction itself waits. */
 export function hold<Result>(held: Held, run: (work: Bracketed<Result>) => Promise<void>): Promise<Result> {

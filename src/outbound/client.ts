@@ -45,8 +45,6 @@ export type OutboundClient = {
   destroy(): Promise<void>;
 };
 
-export type MakeOutboundClient = (config: OutboundConfig) => OutboundClient;
-
 /**
  * The client of docs/decisions/0015.
  *
