@@ -8,14 +8,13 @@ import { Fault } from '../errors.js';
 import { newId } from '../ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
-import { boundAnonymousBodies } from './anonymous-bodies.js';
+import { JSON_BODY_BYTES } from './body-limits.js';
 import { answerRouterFailure } from './failures.js';
 import { registerForms } from './forms.js';
 import { makeRequestMeter } from './request-metrics.js';
+import { continueWhenAdmitted } from './expectations.js';
 import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
-
-export const JSON_BODY_BYTES = 1024 * 1024;
 
 export type Timeouts = { headersMs: number; requestMs: number };
 const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
@@ -56,7 +55,7 @@ export async function makeServer(
   });
   meter?.watch(app);
   answerInsteadOfNode(app, onBareAnswer);
-  boundAnonymousBodies(app);
+  continueWhenAdmitted(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
@@ -66,7 +65,7 @@ export async function makeServer(
     { parseAs: 'buffer' },
     async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
   );
-  await registerForms(app, JSON_BODY_BYTES);
+  await registerForms(app);
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,
