@@ -47,7 +47,7 @@ export async function admitBeforeLargeBody(request: FastifyRequest, db: Db): Pro
 }
 
 /** A form has files, and of a body in chunks only the reading would tell the size. */
-function isLarge({ headers }: FastifyRequest): boolean {
+export function isLarge({ headers }: FastifyRequest): boolean {
   if (headers['transfer-encoding'] !== undefined) return true;
   const length = Number(headers['content-length'] ?? 0);
   return length > CHECKED_FIRST_BYTES || (length > 0 && isForm(headers['content-type']));

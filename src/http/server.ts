@@ -12,9 +12,9 @@ import { JSON_BODY_BYTES } from './body-limits.js';
 import { answerRouterFailure } from './failures.js';
 import { registerForms } from './forms.js';
 import { makeRequestMeter } from './request-metrics.js';
-import { continueWhenAdmitted } from './expectations.js';
 import { answerInsteadOfNode, answerParserFailure } from './parser-failures.js';
 import { parseJson } from './text.js';
+import { refuseWithoutReading } from './unread-bodies.js';
 
 export type Timeouts = { headersMs: number; requestMs: number };
 const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
@@ -55,7 +55,7 @@ export async function makeServer(
   });
   meter?.watch(app);
   answerInsteadOfNode(app, onBareAnswer);
-  continueWhenAdmitted(app);
+  refuseWithoutReading(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
