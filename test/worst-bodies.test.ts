@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import type { OperationId } from '../src/contract/types.js';
 import { DEMO } from '../src/demo/demo.js';
 import { projectRoot } from '../src/root.js';
@@ -11,10 +12,14 @@ import { demoDatabase, type TestDatabase } from './support/database.js';
 import { addressOf } from './support/inputs.js';
 import { endProcesses, freePort, startReplica, type Replica } from './support/processes.js';
 import { sendRaw, type RawReply } from './support/wire.js';
+import { worstForms } from './support/worst-forms.js';
 import { filled, worstJsonBodies, type WorstBody } from './support/worst-bodies.js';
 
 const MIB = 1024 * 1024;
 const LIMIT_MS = 50;
+
+/** What was measured, printed at the end. */
+const figures: string[] = [];
 
 let database: TestDatabase;
 let replica: Replica;
@@ -37,6 +42,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  process.stdout.write(`${figures.join('\n')}\n`);
   await endProcesses();
   await database.drop();
 });
@@ -61,10 +67,18 @@ function send(
 /** The longest that the service's loop was held since this was last asked. */
 const takeHeldMs = async (): Promise<number> => Number(await (await fetch(watch)).text());
 
-async function heldBy(work: () => Promise<unknown>): Promise<number> {
+async function heldOnce(work: () => Promise<unknown>): Promise<number> {
   await takeHeldMs();
   await work();
   return takeHeldMs();
+}
+
+/** The least of three times: a collection of garbage or a library's first use only adds. */
+async function heldBy(work: () => Promise<unknown>): Promise<number> {
+  let least = Infinity;
+  for (let tries = 0; tries < 3 && least >= LIMIT_MS / 2; tries += 1)
+    least = Math.min(least, await heldOnce(work));
+  return least;
 }
 
 function credentialOf(id: OperationId): Headers {
@@ -109,64 +123,122 @@ const ATTACKS: [string, OperationId, Omit<WorstBody, 'name'>][] = [
 ];
 
 describe('the attacks as they were found', () => {
-  test.each(ATTACKS)(
-    '%s',
-    async (name, id, body) => {
-      const statuses: number[] = [];
-      const held: number[] = [];
-      for (let round = 0; round < 3; round += 1)
-        held.push(await heldBy(async () => statuses.push((await send(id, credentialOf(id), body)).status)));
-      console.log(`${name}: ${statuses.join()} held ${held.map((ms) => ms.toFixed(0)).join(' ')} ms`);
-      const waits = await waitsDuring(() => send(id, credentialOf(id), body));
-      waits.sort((a, b) => a - b);
-      console.log(
-        `${name}: p50 ${at(waits, 0.5)} p99 ${at(waits, 0.99)} max ${at(waits, 1)} of ${waits.length}`,
-      );
-      expect(Math.min(...held)).toBeLessThan(LIMIT_MS);
-    },
-    60_000,
-  );
+  test.each(ATTACKS)('%s holds the event loop for less than 50 ms', async (name, id, body) => {
+    const attack = () => send(id, credentialOf(id), body);
+    const { status } = await attack();
+    expect([400, 413]).toContain(status);
+    const held = await heldBy(attack);
+    const waits = await waitsDuring(attack);
+    figures.push(`${name}: ${status}, held ${held.toFixed(0)} ms, light requests p99 ${waits.toFixed(0)} ms`);
+    expect(held).toBeLessThan(LIMIT_MS);
+  });
 
-  const at = (sorted: number[], part: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.toFixed(1);
-
-  /** How long light requests took while two heavy ones a second came. */
-  async function waitsDuring(attack: () => Promise<unknown>): Promise<number[]> {
-    const attacks = Array.from({ length: 8 }, (_, n) => sleep(n * 500).then(attack));
+  /** The 99th percentile of light requests' time while two heavy ones per second come. */
+  async function waitsDuring(attack: () => Promise<unknown>): Promise<number> {
+    const attacks = [0, 500, 1_000, 1_500].map((ms) => sleep(ms).then(attack));
     const waits: Promise<number>[] = [];
-    for (let n = 0; n < 400; n += 1) {
-      const started = performance.now();
-      waits.push(
-        fetch(`${replica.url}/health`).then(async (reply) => {
-          await reply.text();
-          return performance.now() - started;
-        }),
-      );
+    for (let n = 0; n < 200; n += 1) {
+      waits.push(timeOf(async () => (await fetch(`${replica.url}/health`)).text()));
       await sleep(10);
     }
     await Promise.all(attacks);
-    return Promise.all(waits);
+    const sorted = (await Promise.all(waits)).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
+  }
+
+  async function timeOf(work: () => Promise<unknown>): Promise<number> {
+    const started = performance.now();
+    await work();
+    return performance.now() - started;
   }
 });
 
-describe('every operation', () => {
-  test.each(operationIds.filter((id) => operationOf(id).mediaTypes.length > 0))(
-    '%s',
+describe('the worst bodies of each kind, at the size that the operation takes', () => {
+  const taking = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
+
+  test.each(taking)(
+    '%s: none holds the event loop for 50 ms',
     async (id) => {
-      const bodies = worstJsonBodies(
-        id,
-        process.env['OLD'] ? MIB : ((operationOf(id) as any).maxBodyBytes ?? MIB),
-      );
-      const found: string[] = [];
-      for (const body of bodies) {
-        let status = 0;
-        const held = await heldBy(async () => {
-          status = (await send(id, credentialOf(id), body)).status;
-        });
-        if (held > 15) found.push(`${body.name} ${body.bytes.length} ${status}: ${held.toFixed(0)}`);
+      const bodies = [...worstJsonBodies(id), ...worstForms(id)];
+      const sendAll = async (headers: () => Headers, wanted = bodies) => {
+        for (const body of wanted) expect((await send(id, headers(), body)).status).toBeLessThan(500);
+      };
+      // strangers are refused before anything is read; one by one only where something was slow
+      const anonymous = await heldOnce(() => sendAll(() => ({}), bodies.slice(0, 3)));
+      const admitted = await heldOnce(() => sendAll(() => credentialOf(id)));
+      figures.push(`${id}: ${bodies.length} bodies, held ${Math.max(anonymous, admitted).toFixed(0)} ms`);
+      const slow: string[] = [];
+      if (Math.max(anonymous, admitted) >= LIMIT_MS) {
+        for (const body of bodies) {
+          const held = await heldBy(() => send(id, credentialOf(id), body));
+          if (held >= LIMIT_MS) slow.push(`${body.name}: ${held.toFixed(0)} ms`);
+        }
       }
-      console.log(`${id} ${bodies.length}\n${found.join('\n')}`);
+      expect(slow).toEqual([]);
     },
-    300_000,
+    120_000,
   );
+});
+
+describe('10,000 packages', () => {
+  let ids: string[];
+
+  beforeAll(async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    ids = await insertPackages(owner, 10_000);
+    await owner.end();
+  });
+
+  const REQUESTS: [string, OperationId, () => object][] = [
+    ['are listed', 'retrievePackages', () => ({ limit: 10_000 })],
+    [
+      'are exported as csv',
+      'retrievePackages',
+      () => ({ limit: 10_000, export: true, export_format: 'csv' }),
+    ],
+    [
+      'are exported as xlsx',
+      'retrievePackages',
+      () => ({ limit: 10_000, export: true, export_format: 'xlsx' }),
+    ],
+    ['are queued', 'retrievePackages', () => ({ action: 'queue_dispatch', package_ids: ids })],
+    [
+      'are put on a manifest',
+      'manageManifest',
+      () => ({ action: 'add_packages', manifest_id: DEMO.manifests.draft, package_ids: ids }),
+    ],
+  ];
+
+  test.each(REQUESTS)('%s without holding the event loop for 50 ms', async (name, id, body) => {
+    const whole = { contentType: 'application/json', bytes: Buffer.from(JSON.stringify(body())) };
+    const held = await heldBy(async () => {
+      expect((await send(id, credentialOf(id), whole)).status).toBe(200);
+    });
+    figures.push(`10,000 packages ${name}: held ${held.toFixed(0)} ms`);
+    expect(held).toBeLessThan(LIMIT_MS);
+  });
+
+  /** Copies of a demo package that has a customer. */
+  async function insertPackages(owner: pg.Client, count: number): Promise<string[]> {
+    const { rows: columns } = await owner.query<{ name: string }>(
+      `select column_name as name from information_schema.columns
+       where table_name = 'packages' and is_generated <> 'ALWAYS' order by ordinal_position`,
+    );
+    const own: Record<string, string> = {
+      id: 'new_id()',
+      tracking_number: "'WORST-' || n",
+      tracking_key: "'WORST-' || n",
+      house_number: "'WORST' || n",
+      description: "repeat('d', 200)",
+    };
+    const names = columns.map(({ name }) => name);
+    const { rows } = await owner.query<{ id: string }>(
+      `insert into packages (${names.join(', ')})
+       select ${names.map((name) => own[name] ?? `p.${name}`).join(', ')}
+       from packages p, generate_series(1, ${count}) n where p.id = $1 returning id`,
+      [DEMO.packages.available.IEX[0]],
+    );
+    return rows.map(({ id }) => id);
+  }
 });

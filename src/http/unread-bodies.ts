@@ -41,7 +41,10 @@ function lingerOnClose(request: IncomingMessage): void {
   const close = socket.destroySoon.bind(socket);
   // Node's HTTP server closes a connection with this method, once the reply has been sent
   socket.destroySoon = () => {
-    if (request.complete || socket.destroyed) return close();
+    if (request.complete || socket.destroyed) {
+      close();
+      return;
+    }
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(timer));
     request.once('end', () => socket.destroy());

@@ -2,6 +2,7 @@
 // whoever asks on LOOP_WATCH_PORT. Only work of the main thread counts, so that a busy machine is not mistaken for it.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setInterval } from 'node:timers';
 import { isMainThread } from 'node:worker_threads';
 
 const port = Number(process.env.LOOP_WATCH_PORT);

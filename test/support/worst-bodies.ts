@@ -9,8 +9,9 @@ export type WorstBody = { name: string; contentType: string; bytes: Buffer };
 const JSON_TYPE = 'application/json';
 
 /** The worst bodies of each kind that an operation takes as JSON, each as large as the operation lets it be. */
-export function worstJsonBodies(id: OperationId, limit: number): WorstBody[] {
-  if (!(operationOf(id).mediaTypes as readonly string[]).includes(JSON_TYPE)) return [];
+export function worstJsonBodies(id: OperationId): WorstBody[] {
+  const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
+  if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
   const shapes = bodyShapes().filter((shape) => shape.id === id);
   return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit))].map(([name, text]) => ({
     name,
