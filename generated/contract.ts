@@ -4674,7 +4674,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The body is larger than 1 MiB. */
+        /** @description The body is larger than the operation takes. `message` names the limit: at least 64 KiB, 4 KiB for `login`, and 1 MiB where a body may hold thousands of records. The contract states it as `x-max-body-bytes`. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -4684,7 +4684,7 @@ export interface components {
                 /**
                  * @example {
                  *       "status": "fail",
-                 *       "message": "The body is larger than 1 MiB. Send less at once.",
+                 *       "message": "The body is larger than 64 KiB. Send less at once.",
                  *       "code": "body_too_large",
                  *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
                  *       "timestamp": 1795249800

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse, stringify } from 'yaml';
+import { addBodyLimits } from './body-limits.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
 
 const run = promisify(execFile);
@@ -41,7 +42,7 @@ async function bundleContract() {
   });
   const bundle = JSON.parse(await readFile(target, 'utf8'));
   return addIdempotencyKeys(
-    bundle,
+    addBodyLimits(bundle),
     parse(await readFile(join(root, 'openapi/common/idempotency.yaml'), 'utf8')),
   );
 }
@@ -64,6 +65,7 @@ function operationTable(bundle) {
     permission: operation['x-permission'] ?? null,
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    maxBodyBytes: operation.requestBody?.['x-max-body-bytes'] ?? null,
     fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])

@@ -94,13 +94,16 @@ describe('every operation declares and gives', () => {
     }
   });
 
-  test.each(declaring(413))('413 %s, for a body beyond 1 MiB, or a file beyond 10', async (id) => {
-    const large: Call = takesJson(id)
-      ? { body: `"${'x'.repeat(1024 * 1024)}"` }
-      : { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
-    const reply = await service.call(id, { ...admitted(id), ...large });
-    expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
-  });
+  test.each(declaring(413))(
+    '413 %s, for a body beyond the size that it takes, or a file beyond 10 MiB',
+    async (id) => {
+      const large: Call = takesJson(id)
+        ? { body: `"${'x'.repeat(1024 * 1024)}"` }
+        : { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
+      const reply = await service.call(id, { ...admitted(id), ...large });
+      expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    },
+  );
 
   test.each(declaring(415))('415 %s, for a body of a type that it does not take', async (id) => {
     const headers = { 'content-type': 'text/plain' };

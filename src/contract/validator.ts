@@ -18,7 +18,7 @@ export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) 
     const validate = ajv.compile(markUuids(schema));
     if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
-    if (!isText) return validate;
+    if (!isText) return bodyValidator(schema, validate);
     const read = textReader(schema);
     const result = (fields: Record<string, unknown>) => {
       const value = read(fields);
@@ -26,6 +26,43 @@ export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) 
     };
     return result;
   };
+}
+
+/**
+ * Looks at the length of lists first. Ajv lists every fault of every element, however many there may be: 25,000 empty
+ * tiers, where 500 are allowed, took it 85 ms.
+ */
+function bodyValidator(schema: Schema, validate: ValidateFunction): FastifyValidationResult {
+  const limits = listLimits(schema);
+  const result = (body: unknown) => {
+    const error = findLongList(limits, body);
+    if (error) return { error: toError([error]) };
+    return validate(body) || { error: toError(validate.errors ?? []) };
+  };
+  return result;
+}
+
+/** How long each list at the top of a body may be, in the shape that allows the most. */
+function listLimits(schema: Schema): [name: string, limit: number][] {
+  // as: what JSON Schema says these keywords hold
+  const shapes = (schema['oneOf'] ?? [schema]) as { properties?: Record<string, { maxItems?: number }> }[];
+  const limits = new Map<string, number>();
+  for (const { properties = {} } of shapes) {
+    for (const [name, { maxItems }] of Object.entries(properties))
+      if (maxItems !== undefined) limits.set(name, Math.max(maxItems, limits.get(name) ?? 0));
+  }
+  return [...limits];
+}
+
+function findLongList(limits: [name: string, limit: number][], body: unknown): ErrorObject | undefined {
+  if (limits.length === 0 || typeof body !== 'object' || body === null) return undefined;
+  for (const [name, limit] of limits) {
+    // as: any object may have the key; what it holds is looked at next
+    const list = (body as Record<string, unknown>)[name];
+    if (Array.isArray(list) && list.length > limit)
+      return { instancePath: `/${name}`, schemaPath: '', keyword: 'maxItems', params: { limit } };
+  }
+  return undefined;
 }
 
 /** Node has headers in lower case, the contract as they are written. None that it names is required. */
@@ -127,4 +164,4 @@ function textReader(schema: Schema): (fields: Record<string, unknown>) => Record
   };
 }
 
-const toError = (errors: ErrorObject[]) => Object.assign(new Error('invalid query'), { validation: errors });
+const toError = (errors: ErrorObject[]) => Object.assign(new Error('invalid input'), { validation: errors });

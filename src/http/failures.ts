@@ -4,6 +4,7 @@ import { assertAdmitted, hasEntered, type Db } from '../db/transaction.js';
 import { faultOf } from '../db/violations.js';
 import { Fault, type FailureCode } from '../errors.js';
 import type { KeyFailures } from './request-limit.js';
+import { bodyTooLarge } from './body-limits.js';
 import { wrapFailure } from './envelope.js';
 import { attributionOf } from './request-log.js';
 
@@ -20,7 +21,7 @@ const FRAMEWORK_CODES: Record<string, FailureCode> = {
 /** Turns whatever was thrown into the failure envelope; the only place that does. */
 export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const refusal = await inOrderOfRefusal(toFault(error), request, db);
+    const refusal = await inOrderOfRefusal(toRequestFault(error, request), request, db);
     const fault = await keyFailures.judge(refusal, request);
     if (fault.httpStatus >= 500)
       request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
@@ -47,6 +48,12 @@ export function toFault(error: FastifyError): Fault {
   if (error.validation) return validationFault(error.validation);
   const code = FRAMEWORK_CODES[error.code];
   return code ? new Fault(code) : (faultOf(error) ?? new Fault('internal_error'));
+}
+
+/** Of the request as well: the limit that a body of undeclared length has passed is the operation's. */
+function toRequestFault(error: FastifyError, { operation }: FastifyRequest): Fault {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
+  return toFault(error);
 }
 
 function validationFault(found: NonNullable<FastifyError['validation']>): Fault {

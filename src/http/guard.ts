@@ -4,12 +4,13 @@ import type { KeyCaller, UserCaller } from '../auth/callers.js';
 import type { Secrets } from '../auth/secrets.js';
 import type { Tokens } from '../auth/tokens.js';
 import type { Operation } from '../contract/types.js';
+import type { Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
-import { formBytesOf, MULTIPART, readForm, sentMediaType } from './forms.js';
+import { admitBeforeLargeBody, bodyBytesOf, bodyTooLarge, fileTooLarge, formBytesOf } from './body-limits.js';
+import { MULTIPART, readForm, sentMediaType } from './forms.js';
 import { HEALTH_CHECKS } from './https-only.js';
 import { readRepeatable } from './repeatable.js';
 import type { RequestLimit } from './request-limit.js';
-import { JSON_BODY_BYTES } from './server.js';
 import type { Tenants } from './tenants.js';
 import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './text.js';
 import { assertActionDeclared } from './undeclared-action.js';
@@ -23,6 +24,7 @@ declare module 'fastify' {
 }
 
 export type GuardParts = {
+  db: Db;
   tenants: Tenants;
   tokens: Tokens;
   secrets: Secrets;
@@ -40,6 +42,7 @@ export function guardBeforeBody(operation: Operation, parts: GuardParts) {
     checkBodyKind(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', parts);
     await parts.limit.count(request);
+    await admitBeforeLargeBody(request, parts.db);
   };
 }
 
@@ -80,8 +83,8 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
     return;
   }
   const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);
-  if (length > (mediaType === MULTIPART ? formBytesOf(operation) : JSON_BODY_BYTES))
-    throw new Fault('body_too_large');
+  if (mediaType === MULTIPART && length > formBytesOf(operation)) throw fileTooLarge(operation);
+  if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');

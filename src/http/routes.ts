@@ -3,9 +3,9 @@ import openapiGlue from 'fastify-openapi-glue';
 import type { Handlers } from '../../generated/handlers.js';
 import { operations, type OperationId } from '../../generated/operations.js';
 import { toRoutes, type Bundle } from '../contract/bundle.js';
-import type { Db } from '../db/transaction.js';
 import { Fault } from '../errors.js';
 import { sendAnswer, toAnswer, type Answer, type Bare } from './answers.js';
+import { bodyBytesOf } from './body-limits.js';
 import { answerDocument } from './documents.js';
 import { sendFault } from './failures.js';
 import { sentMediaType } from './forms.js';
@@ -19,7 +19,7 @@ export async function registerRoutes(
   app: FastifyInstance,
   bundle: Bundle,
   handlers: Handlers,
-  parts: GuardParts & { db: Db },
+  parts: GuardParts,
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
     const id = (route.schema as { operationId?: OperationId } | undefined)?.operationId;
@@ -27,6 +27,8 @@ export async function registerRoutes(
     const operation = operations[id];
     route.onRequest = guardBeforeBody(operation, parts);
     route.preValidation = guardBeforeValidation(operation, parts);
+    // for a body of undeclared length, which is measured while it is read
+    route.bodyLimit = bodyBytesOf(operation);
   });
   await app.register(openapiGlue, {
     specification: toRoutes(bundle),
@@ -40,7 +42,7 @@ export async function registerRoutes(
 
 type AnyHandler = (request: unknown) => Promise<Bare>;
 
-function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: { db: Db } & GuardParts) {
+function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardParts) {
   // as: one loop serves every operation; the generated type has checked each handler against its own
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);

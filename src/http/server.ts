@@ -5,7 +5,7 @@ import type { Config } from '../config.js';
 import { newId } from '../ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
-import { boundAnonymousBodies } from './anonymous-bodies.js';
+import { JSON_BODY_BYTES } from './body-limits.js';
 import { answerRouterFailure } from './failures.js';
 import { registerForms } from './forms.js';
 import { decorateRequests, makeForwarding } from './forwarded.js';
@@ -17,8 +17,7 @@ import type { BareAnswer } from './parser-failures.js';
 import { assertOneHost } from './target.js';
 import { parseJson } from './text.js';
 import { watchUnread, type UnreadReplies } from './unread.js';
-
-export const JSON_BODY_BYTES = 1024 * 1024;
+import { refuseWithoutReading } from './unread-bodies.js';
 
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
@@ -64,7 +63,7 @@ export async function makeServer(
   meter?.watch(app);
   decorateRequests(app, forwarding);
   attributeRequests(app);
-  boundAnonymousBodies(app);
+  refuseWithoutReading(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
@@ -74,7 +73,7 @@ export async function makeServer(
     { parseAs: 'buffer' },
     async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
   );
-  await registerForms(app, JSON_BODY_BYTES);
+  await registerForms(app);
   await app.register(helmet, {
     contentSecurityPolicy: {
       useDefaults: false,

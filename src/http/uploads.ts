@@ -6,9 +6,9 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { UploadedFile } from '../contract/types.js';
-import { Fault } from '../errors.js';
+import type { Operation, UploadedFile } from '../contract/types.js';
 import { newId } from '../ids.js';
+import { fileTooLarge } from './body-limits.js';
 
 /** The files of a request. They are ours and not the plugin's, which deletes them while a handler still reads them. */
 export type Uploads = {
@@ -63,8 +63,12 @@ async function discard({ paths }: Uploads): Promise<void> {
   );
 }
 
-/** Writes a file to disk. @throws Fault body_too_large when it was cut at its limit */
-export async function spool(uploads: Uploads, { file, filename }: MultipartFile): Promise<UploadedFile> {
+/** Writes a file to disk. @throws Fault body_too_large when it was cut at the operation's limit */
+export async function spool(
+  uploads: Uploads,
+  { file, filename }: MultipartFile,
+  operation: Operation,
+): Promise<UploadedFile> {
   const path = join(tmpdir(), `crossdock-${process.pid}-${newId()}`);
   onDisk.add(path);
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -80,6 +84,6 @@ export async function spool(uploads: Uploads, { file, filename }: MultipartFile)
     uploads.paths.push(path);
     if (uploads.isAbandoned) await discard(uploads);
   }
-  if (file.truncated) throw new Fault('body_too_large');
+  if (file.truncated) throw fileTooLarge(operation);
   return { path, name: filename, sizeBytes: target.bytesWritten };
 }

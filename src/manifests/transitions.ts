@@ -1,6 +1,6 @@
 import type { components } from '../../generated/contract.js';
 import { Fault } from '../errors.js';
-import { newId } from '../ids.js';
+import { newIds } from '../ids.js';
 import { queueManifestMails } from '../mail/manifest-mail.js';
 import { CARRIED } from '../packages/transitions.js';
 import { recordPackageEvents } from '../webhooks/events.js';
@@ -40,7 +40,7 @@ export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void
 async function movePackages(ctx: Ctx, moving: AboardRow[], status: string): Promise<void> {
   const ids = moving.map(({ id }) => id);
   // first the events, which read the status that the packages still have
-  await appendStatusEvents(ctx, { ids, eventIds: ids.map(() => newId()), status });
+  await appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status });
   await setPackageStatus(ctx, ids, status);
 }
 

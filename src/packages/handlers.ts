@@ -1,5 +1,6 @@
 import type { Handlers } from '../../generated/handlers.js';
 import { laneOf } from '../auth/callers.js';
+import { jsonRows } from '../contract/json-text.js';
 import type { ReplyOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
 import { invalidField } from '../errors.js';
@@ -58,7 +59,7 @@ export function packageHandlers({ db }: Deps) {
       return {
         statusCode: 200,
         message: `${nPackages(found.totals.total_count)} found.`,
-        data: found.rows.map((row) => viewPackage(caller, row)),
+        data: await jsonRows(found.rows, (row) => viewPackage(caller, row)),
         meta: viewMeta(found),
       };
     },

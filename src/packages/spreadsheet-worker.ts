@@ -13,8 +13,8 @@ const NOT_IN_XML = /[\ufffe\uffff]/g;
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
 // as: spreadsheet.ts sent it
-parentPort?.on('message', (text: string) => {
-  const lines = JSON.parse(text) as Cell[][];
+parentPort?.on('message', (texts: string[]) => {
+  const lines = texts.flatMap((text) => JSON.parse(text) as Cell[][]);
   // as: the library's types lack the option; a list a row instead of a key a cell
   const sheet = utils.aoa_to_sheet(
     lines.map((line) => line.map(toWritable)),

@@ -1,0 +1,65 @@
+const KIB = 1024;
+const FLOOR = 64 * KIB;
+const CEILING = 1024 * KIB;
+
+/** For white space, and for keys that the contract does not know, which are ignored. */
+const ROOM = 16 * KIB;
+const ROOM_PER_VALUE = 16;
+
+/** `\ud83d\ude00`: the longest way to spell one character in JSON. */
+const BYTES_PER_CHARACTER = 12;
+
+/**
+ * Writes into every request body of a bundled contract how large it may be, `x-max-body-bytes`: the smallest power of
+ * two that holds every body which the schema allows, between 64 KiB and 1 MiB. A contract may state its own limit
+ * instead. Forms with files have limits for each file.
+ */
+export function addBodyLimits(bundle) {
+  for (const { requestBody } of Object.values(bundle.paths).flatMap((item) => Object.values(item))) {
+    if (!requestBody || requestBody['x-max-body-bytes']) continue;
+    const media = Object.entries(requestBody.content).filter(([type]) => type !== 'multipart/form-data');
+    if (media.length === 0) continue;
+    const needed = Math.max(...media.map(([, { schema }]) => bytesOf(bundle, schema)));
+    requestBody['x-max-body-bytes'] = Math.min(CEILING, Math.max(FLOOR, powerOfTwo(needed + ROOM)));
+  }
+  return bundle;
+}
+
+const powerOfTwo = (bytes) => 2 ** Math.ceil(Math.log2(bytes));
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+/** How many bytes the largest JSON value takes that a schema allows. */
+function bytesOf(bundle, schema) {
+  if (schema.$ref) return bytesOf(bundle, lookUp(bundle, schema.$ref));
+  const { oneOf = [], anyOf = [], allOf = [], properties = {} } = schema;
+  const branches = [...oneOf, ...anyOf].map((branch) => bytesOf(bundle, branch));
+  const parts = allOf.map((part) => bytesOf(bundle, part));
+  const fields = Object.entries(properties).map(
+    ([name, own]) => name.length + ROOM_PER_VALUE + bytesOf(bundle, own),
+  );
+  return Math.max(0, ...branches) + sum(parts) + sum(fields) + ownBytesOf(bundle, schema);
+}
+
+function ownBytesOf(bundle, { type, format, maxLength, maxItems, items, enum: values, const: value }) {
+  const types = [type].flat();
+  if (types.includes('array')) {
+    if (maxItems === undefined) throw new Error('A list of a request body needs maxItems.');
+    return maxItems * (bytesOf(bundle, items) + ROOM_PER_VALUE);
+  }
+  if (!types.includes('string')) return 32;
+  const known = values ?? (value === undefined ? FIXED[format] && [FIXED[format]] : [value]);
+  // text of a fixed form without a limit, such as a date-time, is short
+  const characters = known ? Math.max(...known.map((each) => each.length)) : (maxLength ?? 100);
+  return 2 + characters * (known ? 1 : BYTES_PER_CHARACTER);
+}
+
+/** Nobody escapes the characters of these. */
+const FIXED = { uuid: '01930a3e-7c1d-7e11-9c5a-000000000001', date: '2026-11-21' };
+
+function lookUp(bundle, reference) {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce((node, key) => node[key], bundle);
+}
