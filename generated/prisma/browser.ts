@@ -94,6 +94,12 @@ export type Warehouse = Prisma.WarehouseModel
  */
 export type Prealert = Prisma.PrealertModel
 /**
+ * Model PrealertFlag
+ * A number whose flagged pre-alert its courier has deleted or given another number. The courier's next pre-alert of the
+ * number is flagged too; staff remove the row when they clear the flag.
+ */
+export type PrealertFlag = Prisma.PrealertFlagModel
+/**
  * Model PrealertTally
  * How many pre-alerts a courier has in each status, kept by a trigger and spread over slots so that
  * writers do not queue behind one row; a list's stats are a sum of these.

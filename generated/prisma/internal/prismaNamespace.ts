@@ -412,6 +412,7 @@ export const ModelName = {
   Airline: 'Airline',
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
+  PrealertFlag: 'PrealertFlag',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
   PackageTally: 'PackageTally',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1561,6 +1562,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PrealertCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PrealertCountAggregateOutputType> | number
+        }
+      }
+    }
+    PrealertFlag: {
+      payload: Prisma.$PrealertFlagPayload<ExtArgs>
+      fields: Prisma.PrealertFlagFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PrealertFlagFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PrealertFlagFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        findFirst: {
+          args: Prisma.PrealertFlagFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PrealertFlagFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        findMany: {
+          args: Prisma.PrealertFlagFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>[]
+        }
+        create: {
+          args: Prisma.PrealertFlagCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        createMany: {
+          args: Prisma.PrealertFlagCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PrealertFlagCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>[]
+        }
+        delete: {
+          args: Prisma.PrealertFlagDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        update: {
+          args: Prisma.PrealertFlagUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        deleteMany: {
+          args: Prisma.PrealertFlagDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PrealertFlagUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PrealertFlagUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>[]
+        }
+        upsert: {
+          args: Prisma.PrealertFlagUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        aggregate: {
+          args: Prisma.PrealertFlagAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePrealertFlag>
+        }
+        groupBy: {
+          args: Prisma.PrealertFlagGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrealertFlagGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PrealertFlagCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrealertFlagCountAggregateOutputType> | number
         }
       }
     }
@@ -3516,6 +3591,16 @@ export const PrealertScalarFieldEnum = {
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
 
 
+export const PrealertFlagScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  trackingKey: 'trackingKey',
+  keptAt: 'keptAt'
+} as const
+
+export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
 export const PrealertTallyScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -3538,6 +3623,7 @@ export const PackageScalarFieldEnum = {
   trackingKey: 'trackingKey',
   houseNumber: 'houseNumber',
   weightLb: 'weightLb',
+  receivedLb: 'receivedLb',
   lengthIn: 'lengthIn',
   widthIn: 'widthIn',
   heightIn: 'heightIn',
@@ -3549,6 +3635,7 @@ export const PackageScalarFieldEnum = {
   warehouseId: 'warehouseId',
   manifestId: 'manifestId',
   prealertId: 'prealertId',
+  claimedAt: 'claimedAt',
   receivedAt: 'receivedAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4221,6 +4308,7 @@ export type GlobalOmitConfig = {
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit
   prealert?: Prisma.PrealertOmit
+  prealertFlag?: Prisma.PrealertFlagOmit
   prealertTally?: Prisma.PrealertTallyOmit
   package?: Prisma.PackageOmit
   packageTally?: Prisma.PackageTallyOmit

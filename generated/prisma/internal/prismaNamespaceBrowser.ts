@@ -66,6 +66,7 @@ export const ModelName = {
   Airline: 'Airline',
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
+  PrealertFlag: 'PrealertFlag',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
   PackageTally: 'PackageTally',
@@ -318,6 +319,16 @@ export const PrealertScalarFieldEnum = {
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
 
 
+export const PrealertFlagScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  trackingKey: 'trackingKey',
+  keptAt: 'keptAt'
+} as const
+
+export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
 export const PrealertTallyScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -340,6 +351,7 @@ export const PackageScalarFieldEnum = {
   trackingKey: 'trackingKey',
   houseNumber: 'houseNumber',
   weightLb: 'weightLb',
+  receivedLb: 'receivedLb',
   lengthIn: 'lengthIn',
   widthIn: 'widthIn',
   heightIn: 'heightIn',
@@ -351,6 +363,7 @@ export const PackageScalarFieldEnum = {
   warehouseId: 'warehouseId',
   manifestId: 'manifestId',
   prealertId: 'prealertId',
+  claimedAt: 'claimedAt',
   receivedAt: 'receivedAt',
   updatedAt: 'updatedAt'
 } as const

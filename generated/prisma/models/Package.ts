@@ -28,6 +28,7 @@ export type AggregatePackage = {
 
 export type PackageAvgAggregateOutputType = {
   weightLb: runtime.Decimal | null
+  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -35,6 +36,7 @@ export type PackageAvgAggregateOutputType = {
 
 export type PackageSumAggregateOutputType = {
   weightLb: runtime.Decimal | null
+  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -51,6 +53,7 @@ export type PackageMinAggregateOutputType = {
   trackingKey: string | null
   houseNumber: string | null
   weightLb: runtime.Decimal | null
+  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -62,6 +65,7 @@ export type PackageMinAggregateOutputType = {
   warehouseId: string | null
   manifestId: string | null
   prealertId: string | null
+  claimedAt: Date | null
   receivedAt: Date | null
   updatedAt: Date | null
 }
@@ -77,6 +81,7 @@ export type PackageMaxAggregateOutputType = {
   trackingKey: string | null
   houseNumber: string | null
   weightLb: runtime.Decimal | null
+  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -88,6 +93,7 @@ export type PackageMaxAggregateOutputType = {
   warehouseId: string | null
   manifestId: string | null
   prealertId: string | null
+  claimedAt: Date | null
   receivedAt: Date | null
   updatedAt: Date | null
 }
@@ -103,6 +109,7 @@ export type PackageCountAggregateOutputType = {
   trackingKey: number
   houseNumber: number
   weightLb: number
+  receivedLb: number
   lengthIn: number
   widthIn: number
   heightIn: number
@@ -114,6 +121,7 @@ export type PackageCountAggregateOutputType = {
   warehouseId: number
   manifestId: number
   prealertId: number
+  claimedAt: number
   receivedAt: number
   updatedAt: number
   _all: number
@@ -122,6 +130,7 @@ export type PackageCountAggregateOutputType = {
 
 export type PackageAvgAggregateInputType = {
   weightLb?: true
+  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -129,6 +138,7 @@ export type PackageAvgAggregateInputType = {
 
 export type PackageSumAggregateInputType = {
   weightLb?: true
+  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -145,6 +155,7 @@ export type PackageMinAggregateInputType = {
   trackingKey?: true
   houseNumber?: true
   weightLb?: true
+  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -156,6 +167,7 @@ export type PackageMinAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
+  claimedAt?: true
   receivedAt?: true
   updatedAt?: true
 }
@@ -171,6 +183,7 @@ export type PackageMaxAggregateInputType = {
   trackingKey?: true
   houseNumber?: true
   weightLb?: true
+  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -182,6 +195,7 @@ export type PackageMaxAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
+  claimedAt?: true
   receivedAt?: true
   updatedAt?: true
 }
@@ -197,6 +211,7 @@ export type PackageCountAggregateInputType = {
   trackingKey?: true
   houseNumber?: true
   weightLb?: true
+  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -208,6 +223,7 @@ export type PackageCountAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
+  claimedAt?: true
   receivedAt?: true
   updatedAt?: true
   _all?: true
@@ -310,6 +326,7 @@ export type PackageGroupByOutputType = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal
+  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -321,6 +338,7 @@ export type PackageGroupByOutputType = {
   warehouseId: string
   manifestId: string | null
   prealertId: string | null
+  claimedAt: Date | null
   receivedAt: Date
   updatedAt: Date
   _count: PackageCountAggregateOutputType | null
@@ -359,6 +377,7 @@ export type PackageWhereInput = {
   trackingKey?: Prisma.StringFilter<"Package"> | string
   houseNumber?: Prisma.StringFilter<"Package"> | string
   weightLb?: Prisma.DecimalFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -370,6 +389,7 @@ export type PackageWhereInput = {
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
+  claimedAt?: Prisma.DateTimeNullableFilter<"Package"> | Date | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -392,6 +412,7 @@ export type PackageOrderByWithRelationInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrderInput | Prisma.SortOrder
   lengthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   widthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   heightIn?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -403,6 +424,7 @@ export type PackageOrderByWithRelationInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrderInput | Prisma.SortOrder
   prealertId?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
@@ -431,6 +453,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   trackingKey?: Prisma.StringFilter<"Package"> | string
   houseNumber?: Prisma.StringFilter<"Package"> | string
   weightLb?: Prisma.DecimalFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -442,6 +465,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
+  claimedAt?: Prisma.DateTimeNullableFilter<"Package"> | Date | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -464,6 +488,7 @@ export type PackageOrderByWithAggregationInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrderInput | Prisma.SortOrder
   lengthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   widthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   heightIn?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -475,6 +500,7 @@ export type PackageOrderByWithAggregationInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrderInput | Prisma.SortOrder
   prealertId?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PackageCountOrderByAggregateInput
@@ -498,6 +524,7 @@ export type PackageScalarWhereWithAggregatesInput = {
   trackingKey?: Prisma.StringWithAggregatesFilter<"Package"> | string
   houseNumber?: Prisma.StringWithAggregatesFilter<"Package"> | string
   weightLb?: Prisma.DecimalWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -509,6 +536,7 @@ export type PackageScalarWhereWithAggregatesInput = {
   warehouseId?: Prisma.UuidWithAggregatesFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
+  claimedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Package"> | Date | string | null
   receivedAt?: Prisma.DateTimeWithAggregatesFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Package"> | Date | string
 }
@@ -522,6 +550,7 @@ export type PackageCreateInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -530,6 +559,7 @@ export type PackageCreateInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -552,6 +582,7 @@ export type PackageUncheckedCreateInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -563,6 +594,7 @@ export type PackageUncheckedCreateInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -579,6 +611,7 @@ export type PackageUpdateInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -587,6 +620,7 @@ export type PackageUpdateInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -609,6 +643,7 @@ export type PackageUncheckedUpdateInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -620,6 +655,7 @@ export type PackageUncheckedUpdateInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -638,6 +674,7 @@ export type PackageCreateManyInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -649,6 +686,7 @@ export type PackageCreateManyInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -662,6 +700,7 @@ export type PackageUpdateManyMutationInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -670,6 +709,7 @@ export type PackageUpdateManyMutationInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -685,6 +725,7 @@ export type PackageUncheckedUpdateManyInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -696,6 +737,7 @@ export type PackageUncheckedUpdateManyInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -736,6 +778,7 @@ export type PackageCountOrderByAggregateInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -747,12 +790,14 @@ export type PackageCountOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
+  claimedAt?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
 export type PackageAvgOrderByAggregateInput = {
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -769,6 +814,7 @@ export type PackageMaxOrderByAggregateInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -780,6 +826,7 @@ export type PackageMaxOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
+  claimedAt?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -795,6 +842,7 @@ export type PackageMinOrderByAggregateInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -806,12 +854,14 @@ export type PackageMinOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
+  claimedAt?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
 export type PackageSumOrderByAggregateInput = {
   weightLb?: Prisma.SortOrder
+  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -1056,6 +1106,7 @@ export type PackageCreateWithoutCourierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1064,6 +1115,7 @@ export type PackageCreateWithoutCourierInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
@@ -1083,6 +1135,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1094,6 +1147,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1141,6 +1195,7 @@ export type PackageScalarWhereInput = {
   trackingKey?: Prisma.StringFilter<"Package"> | string
   houseNumber?: Prisma.StringFilter<"Package"> | string
   weightLb?: Prisma.DecimalFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1152,6 +1207,7 @@ export type PackageScalarWhereInput = {
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
+  claimedAt?: Prisma.DateTimeNullableFilter<"Package"> | Date | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
 }
@@ -1165,6 +1221,7 @@ export type PackageCreateWithoutCarrierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1173,6 +1230,7 @@ export type PackageCreateWithoutCarrierInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1193,6 +1251,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1203,6 +1262,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1245,6 +1305,7 @@ export type PackageCreateWithoutWarehouseInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1253,6 +1314,7 @@ export type PackageCreateWithoutWarehouseInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1273,6 +1335,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1283,6 +1346,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   carrierId?: string | null
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1325,6 +1389,7 @@ export type PackageCreateWithoutSyncInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1333,6 +1398,7 @@ export type PackageCreateWithoutSyncInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1354,6 +1420,7 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1365,6 +1432,7 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1396,6 +1464,7 @@ export type PackageUpdateWithoutSyncInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1404,6 +1473,7 @@ export type PackageUpdateWithoutSyncInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1425,6 +1495,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1436,6 +1507,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1451,6 +1523,7 @@ export type PackageCreateWithoutEventsInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1459,6 +1532,7 @@ export type PackageCreateWithoutEventsInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1480,6 +1554,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1491,6 +1566,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
@@ -1522,6 +1598,7 @@ export type PackageUpdateWithoutEventsInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1530,6 +1607,7 @@ export type PackageUpdateWithoutEventsInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1551,6 +1629,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1562,6 +1641,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
@@ -1577,6 +1657,7 @@ export type PackageCreateWithoutManifestInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1585,6 +1666,7 @@ export type PackageCreateWithoutManifestInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1605,6 +1687,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1615,6 +1698,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   carrierId?: string | null
   warehouseId: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1657,6 +1741,7 @@ export type PackageCreateWithoutBillLineInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1665,6 +1750,7 @@ export type PackageCreateWithoutBillLineInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1686,6 +1772,7 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1697,6 +1784,7 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1728,6 +1816,7 @@ export type PackageUpdateWithoutBillLineInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1736,6 +1825,7 @@ export type PackageUpdateWithoutBillLineInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1757,6 +1847,7 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1768,6 +1859,7 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1783,6 +1875,7 @@ export type PackageCreateManyCourierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1794,6 +1887,7 @@ export type PackageCreateManyCourierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1807,6 +1901,7 @@ export type PackageUpdateWithoutCourierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1815,6 +1910,7 @@ export type PackageUpdateWithoutCourierInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
@@ -1834,6 +1930,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1845,6 +1942,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1861,6 +1959,7 @@ export type PackageUncheckedUpdateManyWithoutCourierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1872,6 +1971,7 @@ export type PackageUncheckedUpdateManyWithoutCourierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1886,6 +1986,7 @@ export type PackageCreateManyCarrierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1896,6 +1997,7 @@ export type PackageCreateManyCarrierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1909,6 +2011,7 @@ export type PackageUpdateWithoutCarrierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1917,6 +2020,7 @@ export type PackageUpdateWithoutCarrierInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1937,6 +2041,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1947,6 +2052,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1964,6 +2070,7 @@ export type PackageUncheckedUpdateManyWithoutCarrierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1974,6 +2081,7 @@ export type PackageUncheckedUpdateManyWithoutCarrierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1988,6 +2096,7 @@ export type PackageCreateManyWarehouseInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1998,6 +2107,7 @@ export type PackageCreateManyWarehouseInput = {
   carrierId?: string | null
   manifestId?: string | null
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2011,6 +2121,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2019,6 +2130,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2039,6 +2151,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2049,6 +2162,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -2066,6 +2180,7 @@ export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2076,6 +2191,7 @@ export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2090,6 +2206,7 @@ export type PackageCreateManyManifestInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2100,6 +2217,7 @@ export type PackageCreateManyManifestInput = {
   carrierId?: string | null
   warehouseId: string
   prealertId?: string | null
+  claimedAt?: Date | string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2113,6 +2231,7 @@ export type PackageUpdateWithoutManifestInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2121,6 +2240,7 @@ export type PackageUpdateWithoutManifestInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2141,6 +2261,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2151,6 +2272,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -2168,6 +2290,7 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2178,6 +2301,7 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2224,6 +2348,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
+  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2235,6 +2360,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedAt?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2258,6 +2384,7 @@ export type PackageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
+  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2269,6 +2396,7 @@ export type PackageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedAt?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2288,6 +2416,7 @@ export type PackageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
+  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2299,6 +2428,7 @@ export type PackageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedAt?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2318,6 +2448,7 @@ export type PackageSelectScalar = {
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
+  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2329,11 +2460,12 @@ export type PackageSelectScalar = {
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedAt?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
 }
 
-export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
+export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "receivedLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "claimedAt" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
 export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
   carrier?: boolean | Prisma.Package$carrierArgs<ExtArgs>
@@ -2379,6 +2511,10 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     trackingKey: string
     houseNumber: string
     weightLb: runtime.Decimal
+    /**
+     * What it weighed at intake, kept by a trigger from the first change on; null while its weight is the first.
+     */
+    receivedLb: runtime.Decimal | null
     lengthIn: runtime.Decimal | null
     widthIn: runtime.Decimal | null
     heightIn: runtime.Decimal | null
@@ -2390,6 +2526,10 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     warehouseId: string
     manifestId: string | null
     prealertId: string | null
+    /**
+     * When its courier named the customer of a package that had none. The courier cannot take that back.
+     */
+    claimedAt: Date | null
     receivedAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["package"]>
@@ -2832,6 +2972,7 @@ export interface PackageFieldRefs {
   readonly trackingKey: Prisma.FieldRef<"Package", 'String'>
   readonly houseNumber: Prisma.FieldRef<"Package", 'String'>
   readonly weightLb: Prisma.FieldRef<"Package", 'Decimal'>
+  readonly receivedLb: Prisma.FieldRef<"Package", 'Decimal'>
   readonly lengthIn: Prisma.FieldRef<"Package", 'Decimal'>
   readonly widthIn: Prisma.FieldRef<"Package", 'Decimal'>
   readonly heightIn: Prisma.FieldRef<"Package", 'Decimal'>
@@ -2843,6 +2984,7 @@ export interface PackageFieldRefs {
   readonly warehouseId: Prisma.FieldRef<"Package", 'String'>
   readonly manifestId: Prisma.FieldRef<"Package", 'String'>
   readonly prealertId: Prisma.FieldRef<"Package", 'String'>
+  readonly claimedAt: Prisma.FieldRef<"Package", 'DateTime'>
   readonly receivedAt: Prisma.FieldRef<"Package", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Package", 'DateTime'>
 }
