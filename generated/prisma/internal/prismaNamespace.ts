@@ -3635,7 +3635,7 @@ export const PackageScalarFieldEnum = {
   warehouseId: 'warehouseId',
   manifestId: 'manifestId',
   prealertId: 'prealertId',
-  claimedAt: 'claimedAt',
+  claimedBy: 'claimedBy',
   receivedAt: 'receivedAt',
   updatedAt: 'updatedAt'
 } as const

@@ -65,7 +65,7 @@ export type PackageMinAggregateOutputType = {
   warehouseId: string | null
   manifestId: string | null
   prealertId: string | null
-  claimedAt: Date | null
+  claimedBy: string | null
   receivedAt: Date | null
   updatedAt: Date | null
 }
@@ -93,7 +93,7 @@ export type PackageMaxAggregateOutputType = {
   warehouseId: string | null
   manifestId: string | null
   prealertId: string | null
-  claimedAt: Date | null
+  claimedBy: string | null
   receivedAt: Date | null
   updatedAt: Date | null
 }
@@ -121,7 +121,7 @@ export type PackageCountAggregateOutputType = {
   warehouseId: number
   manifestId: number
   prealertId: number
-  claimedAt: number
+  claimedBy: number
   receivedAt: number
   updatedAt: number
   _all: number
@@ -167,7 +167,7 @@ export type PackageMinAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
-  claimedAt?: true
+  claimedBy?: true
   receivedAt?: true
   updatedAt?: true
 }
@@ -195,7 +195,7 @@ export type PackageMaxAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
-  claimedAt?: true
+  claimedBy?: true
   receivedAt?: true
   updatedAt?: true
 }
@@ -223,7 +223,7 @@ export type PackageCountAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
-  claimedAt?: true
+  claimedBy?: true
   receivedAt?: true
   updatedAt?: true
   _all?: true
@@ -338,7 +338,7 @@ export type PackageGroupByOutputType = {
   warehouseId: string
   manifestId: string | null
   prealertId: string | null
-  claimedAt: Date | null
+  claimedBy: string | null
   receivedAt: Date
   updatedAt: Date
   _count: PackageCountAggregateOutputType | null
@@ -389,7 +389,7 @@ export type PackageWhereInput = {
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
-  claimedAt?: Prisma.DateTimeNullableFilter<"Package"> | Date | string | null
+  claimedBy?: Prisma.UuidNullableFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -424,7 +424,7 @@ export type PackageOrderByWithRelationInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrderInput | Prisma.SortOrder
   prealertId?: Prisma.SortOrderInput | Prisma.SortOrder
-  claimedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
@@ -465,7 +465,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
-  claimedAt?: Prisma.DateTimeNullableFilter<"Package"> | Date | string | null
+  claimedBy?: Prisma.UuidNullableFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -500,7 +500,7 @@ export type PackageOrderByWithAggregationInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrderInput | Prisma.SortOrder
   prealertId?: Prisma.SortOrderInput | Prisma.SortOrder
-  claimedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PackageCountOrderByAggregateInput
@@ -536,7 +536,7 @@ export type PackageScalarWhereWithAggregatesInput = {
   warehouseId?: Prisma.UuidWithAggregatesFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
-  claimedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Package"> | Date | string | null
+  claimedBy?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeWithAggregatesFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Package"> | Date | string
 }
@@ -559,7 +559,7 @@ export type PackageCreateInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -594,7 +594,7 @@ export type PackageUncheckedCreateInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -620,7 +620,7 @@ export type PackageUpdateInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -655,7 +655,7 @@ export type PackageUncheckedUpdateInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -686,7 +686,7 @@ export type PackageCreateManyInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -709,7 +709,7 @@ export type PackageUpdateManyMutationInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -737,7 +737,7 @@ export type PackageUncheckedUpdateManyInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -790,7 +790,7 @@ export type PackageCountOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
-  claimedAt?: Prisma.SortOrder
+  claimedBy?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -826,7 +826,7 @@ export type PackageMaxOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
-  claimedAt?: Prisma.SortOrder
+  claimedBy?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -854,7 +854,7 @@ export type PackageMinOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
-  claimedAt?: Prisma.SortOrder
+  claimedBy?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1115,7 +1115,7 @@ export type PackageCreateWithoutCourierInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
@@ -1147,7 +1147,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1207,7 +1207,7 @@ export type PackageScalarWhereInput = {
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
-  claimedAt?: Prisma.DateTimeNullableFilter<"Package"> | Date | string | null
+  claimedBy?: Prisma.UuidNullableFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
 }
@@ -1230,7 +1230,7 @@ export type PackageCreateWithoutCarrierInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1262,7 +1262,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1314,7 +1314,7 @@ export type PackageCreateWithoutWarehouseInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1346,7 +1346,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   carrierId?: string | null
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1398,7 +1398,7 @@ export type PackageCreateWithoutSyncInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1432,7 +1432,7 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1473,7 +1473,7 @@ export type PackageUpdateWithoutSyncInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1507,7 +1507,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1532,7 +1532,7 @@ export type PackageCreateWithoutEventsInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1566,7 +1566,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
@@ -1607,7 +1607,7 @@ export type PackageUpdateWithoutEventsInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1641,7 +1641,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
@@ -1666,7 +1666,7 @@ export type PackageCreateWithoutManifestInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1698,7 +1698,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   carrierId?: string | null
   warehouseId: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1750,7 +1750,7 @@ export type PackageCreateWithoutBillLineInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1784,7 +1784,7 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
@@ -1825,7 +1825,7 @@ export type PackageUpdateWithoutBillLineInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1859,7 +1859,7 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1887,7 +1887,7 @@ export type PackageCreateManyCourierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1910,7 +1910,7 @@ export type PackageUpdateWithoutCourierInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
@@ -1942,7 +1942,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -1971,7 +1971,7 @@ export type PackageUncheckedUpdateManyWithoutCourierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1997,7 +1997,7 @@ export type PackageCreateManyCarrierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2020,7 +2020,7 @@ export type PackageUpdateWithoutCarrierInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2052,7 +2052,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -2081,7 +2081,7 @@ export type PackageUncheckedUpdateManyWithoutCarrierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2107,7 +2107,7 @@ export type PackageCreateManyWarehouseInput = {
   carrierId?: string | null
   manifestId?: string | null
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2130,7 +2130,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2162,7 +2162,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -2191,7 +2191,7 @@ export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2217,7 +2217,7 @@ export type PackageCreateManyManifestInput = {
   carrierId?: string | null
   warehouseId: string
   prealertId?: string | null
-  claimedAt?: Date | string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2240,7 +2240,7 @@ export type PackageUpdateWithoutManifestInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2272,7 +2272,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
@@ -2301,7 +2301,7 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  claimedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2360,7 +2360,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
-  claimedAt?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2396,7 +2396,7 @@ export type PackageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
-  claimedAt?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2428,7 +2428,7 @@ export type PackageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
-  claimedAt?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2460,12 +2460,12 @@ export type PackageSelectScalar = {
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
-  claimedAt?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
 }
 
-export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "receivedLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "claimedAt" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
+export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "receivedLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "claimedBy" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
 export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
   carrier?: boolean | Prisma.Package$carrierArgs<ExtArgs>
@@ -2527,9 +2527,9 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     manifestId: string | null
     prealertId: string | null
     /**
-     * When its courier named the customer of a package that had none. The courier cannot take that back.
+     * The courier's user who named the customer of a package that had none. A courier cannot take that back.
      */
-    claimedAt: Date | null
+    claimedBy: string | null
     receivedAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["package"]>
@@ -2984,7 +2984,7 @@ export interface PackageFieldRefs {
   readonly warehouseId: Prisma.FieldRef<"Package", 'String'>
   readonly manifestId: Prisma.FieldRef<"Package", 'String'>
   readonly prealertId: Prisma.FieldRef<"Package", 'String'>
-  readonly claimedAt: Prisma.FieldRef<"Package", 'DateTime'>
+  readonly claimedBy: Prisma.FieldRef<"Package", 'String'>
   readonly receivedAt: Prisma.FieldRef<"Package", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Package", 'DateTime'>
 }

@@ -1,7 +1,7 @@
 -- What the warehouse scans and measures belongs to the warehouse (decision 0026).
 
 -- AlterTable
-ALTER TABLE "packages" ADD COLUMN     "claimed_at" TIMESTAMPTZ(3),
+ALTER TABLE "packages" ADD COLUMN     "claimed_by" UUID,
 ADD COLUMN     "received_weight_lb" DECIMAL(8,3);
 
 -- CreateTable
@@ -51,7 +51,7 @@ update packages p set received_weight_lb = first_change.weight_lb
 from (
   select distinct on (tenant_id, entity_id) tenant_id, entity_id, (before ->> 'weight_lb')::numeric as weight_lb
   from audit_entries
-  where entity = 'package' and action = 'package.updated' and before ? 'weight_lb'
+  where entity = 'package' and action = 'package.updated' and before -> 'weight_lb' is not null
   order by tenant_id, entity_id, at, id
 ) as first_change
 where p.tenant_id = first_change.tenant_id and p.id = first_change.entity_id;
