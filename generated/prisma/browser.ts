@@ -111,6 +111,11 @@ export type PrealertTally = Prisma.PrealertTallyModel
  */
 export type Package = Prisma.PackageModel
 /**
+ * Model PackageWeight
+ * What a package weighed at intake; one row for each whose weight has been changed since, written by a trigger.
+ */
+export type PackageWeight = Prisma.PackageWeightModel
+/**
  * Model PackageTally
  * How many packages a courier has and what they weigh, kept by triggers as the pre-alerts' counters are; a
  * package of no courier counts under the zero id.

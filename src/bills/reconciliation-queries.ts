@@ -149,7 +149,7 @@ function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: str
       bill_id is not null and status = 'draft' and amount_usd <> coalesce(fee_usd, 0) as fee_changed,
       bill_id is not null and not day between start_date and end_date as outside_period
     from (
-      select p.id, p.courier_id, p.received_at, p.weight_lb, p.received_weight_lb, (p.received_at at time zone 'UTC')::date as day,
+      select p.id, p.courier_id, p.received_at, p.weight_lb, w.received_weight_lb, (p.received_at at time zone 'UTC')::date as day,
         l.bill_id, l.courier_id as billed_courier_id, l.weight_lb as billed_lb, l.tier, l.amount_usd,
         b.status, b.start_date, b.end_date,
         case when band % 2 = 1 then a.fees[(band + 1) / 2] end as fee_usd,
@@ -157,6 +157,7 @@ function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: str
       from packages p
       left join bill_lines l on ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
       left join bills b on ${ownRows(db, caller, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
+      left join package_weights w on ${tenantRows(db, caller, 'w')} and w.tenant_id = p.tenant_id and w.package_id = p.id
       left join accounts a on a.id = p.courier_id
       cross join lateral (select ${bandOf(sql`p.weight_lb`, sql`a.cuts`)} as band) as v
       where ${received(db, caller, period)} ${ofCourier(period)} ${earlierThan(db, caller, before)}

@@ -27,11 +27,15 @@ export type EarlierRow = ReceiptRow & {
 };
 
 export function findReceipt(db: Db, caller: UserCaller, trackingKey: string): Sql {
-  const prealerts = sql`select from prealerts a where ${ownRows(db, caller, 'a')} and a.tenant_id = p.tenant_id
-    and a.tracking_key = p.tracking_key`;
-  return sql`select ${RECEIPT}, exists (${prealerts} and a.status = 'flagged') as is_flagged,
-      exists (${prealerts} and a.status = 'pending' and ${disagrees}) as is_disputed
-    from packages p where ${ownRows(db, caller, 'p')} and p.tracking_key = ${trackingKey}`;
+  return sql`select ${RECEIPT}, coalesce(announced.is_flagged, false) as is_flagged,
+      coalesce(announced.is_disputed, false) as is_disputed
+    from packages p
+    cross join lateral (
+      select bool_or(a.status = 'flagged') as is_flagged, bool_or(a.status = 'pending' and ${disagrees}) as is_disputed
+      from prealerts a
+      where ${ownRows(db, caller, 'a')} and a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key
+    ) as announced
+    where ${ownRows(db, caller, 'p')} and p.tracking_key = ${trackingKey}`;
 }
 
 /** Whether a pre-alert `a` names another owner than the package `p` has; a package without an owner disagrees with none. */

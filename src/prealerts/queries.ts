@@ -61,7 +61,7 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
 }
 
 /**
- * A number whose flag was kept is flagged again. A parcel that is in the warehouse already is announced as received, by a
+ * A number that the courier has a flag for, or had one when it took its pre-alert off it, is flagged again. A parcel that is in the warehouse already is announced as received, by a
  * courier only if its customer is known: until then the courier is shown the number masked, and a guess at it must look
  * like any other number.
  */
@@ -70,7 +70,9 @@ function statusAtBirth(caller: Caller, trackingKey: string, tenantId: Sql, couri
   const isShown = isStaff ? empty : sql`and p.user_code is not null`;
   return sql`case
     when exists (select from prealert_flags f where f.tenant_id = ${tenantId} and f.courier_id = ${courierId}
-      and f.tracking_key = ${trackingKey}) then 'flagged'
+      and f.tracking_key = ${trackingKey})
+      or exists (select from prealerts other where other.tenant_id = ${tenantId} and other.courier_id = ${courierId}
+      and other.tracking_key = ${trackingKey} and other.status = 'flagged') then 'flagged'
     when exists (select from packages p where p.tenant_id = ${tenantId} and p.tracking_key = ${trackingKey}
       and p.courier_id = ${courierId} ${isShown}) then 'received'
     else 'pending' end`;

@@ -415,6 +415,7 @@ export const ModelName = {
   PrealertFlag: 'PrealertFlag',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
+  PackageWeight: 'PackageWeight',
   PackageTally: 'PackageTally',
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
@@ -451,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1784,6 +1785,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PackageCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PackageCountAggregateOutputType> | number
+        }
+      }
+    }
+    PackageWeight: {
+      payload: Prisma.$PackageWeightPayload<ExtArgs>
+      fields: Prisma.PackageWeightFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PackageWeightFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PackageWeightFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        findFirst: {
+          args: Prisma.PackageWeightFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PackageWeightFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        findMany: {
+          args: Prisma.PackageWeightFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>[]
+        }
+        create: {
+          args: Prisma.PackageWeightCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        createMany: {
+          args: Prisma.PackageWeightCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PackageWeightCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>[]
+        }
+        delete: {
+          args: Prisma.PackageWeightDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        update: {
+          args: Prisma.PackageWeightUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        deleteMany: {
+          args: Prisma.PackageWeightDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PackageWeightUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PackageWeightUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>[]
+        }
+        upsert: {
+          args: Prisma.PackageWeightUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        aggregate: {
+          args: Prisma.PackageWeightAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePackageWeight>
+        }
+        groupBy: {
+          args: Prisma.PackageWeightGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageWeightGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PackageWeightCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageWeightCountAggregateOutputType> | number
         }
       }
     }
@@ -3623,7 +3698,6 @@ export const PackageScalarFieldEnum = {
   trackingKey: 'trackingKey',
   houseNumber: 'houseNumber',
   weightLb: 'weightLb',
-  receivedLb: 'receivedLb',
   lengthIn: 'lengthIn',
   widthIn: 'widthIn',
   heightIn: 'heightIn',
@@ -3641,6 +3715,15 @@ export const PackageScalarFieldEnum = {
 } as const
 
 export type PackageScalarFieldEnum = (typeof PackageScalarFieldEnum)[keyof typeof PackageScalarFieldEnum]
+
+
+export const PackageWeightScalarFieldEnum = {
+  tenantId: 'tenantId',
+  packageId: 'packageId',
+  receivedWeightLb: 'receivedWeightLb'
+} as const
+
+export type PackageWeightScalarFieldEnum = (typeof PackageWeightScalarFieldEnum)[keyof typeof PackageWeightScalarFieldEnum]
 
 
 export const PackageTallyScalarFieldEnum = {
@@ -4311,6 +4394,7 @@ export type GlobalOmitConfig = {
   prealertFlag?: Prisma.PrealertFlagOmit
   prealertTally?: Prisma.PrealertTallyOmit
   package?: Prisma.PackageOmit
+  packageWeight?: Prisma.PackageWeightOmit
   packageTally?: Prisma.PackageTallyOmit
   packageSync?: Prisma.PackageSyncOmit
   packageEvent?: Prisma.PackageEventOmit

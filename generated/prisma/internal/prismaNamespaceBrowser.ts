@@ -69,6 +69,7 @@ export const ModelName = {
   PrealertFlag: 'PrealertFlag',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
+  PackageWeight: 'PackageWeight',
   PackageTally: 'PackageTally',
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
@@ -351,7 +352,6 @@ export const PackageScalarFieldEnum = {
   trackingKey: 'trackingKey',
   houseNumber: 'houseNumber',
   weightLb: 'weightLb',
-  receivedLb: 'receivedLb',
   lengthIn: 'lengthIn',
   widthIn: 'widthIn',
   heightIn: 'heightIn',
@@ -369,6 +369,15 @@ export const PackageScalarFieldEnum = {
 } as const
 
 export type PackageScalarFieldEnum = (typeof PackageScalarFieldEnum)[keyof typeof PackageScalarFieldEnum]
+
+
+export const PackageWeightScalarFieldEnum = {
+  tenantId: 'tenantId',
+  packageId: 'packageId',
+  receivedWeightLb: 'receivedWeightLb'
+} as const
+
+export type PackageWeightScalarFieldEnum = (typeof PackageWeightScalarFieldEnum)[keyof typeof PackageWeightScalarFieldEnum]
 
 
 export const PackageTallyScalarFieldEnum = {

@@ -28,7 +28,6 @@ export type AggregatePackage = {
 
 export type PackageAvgAggregateOutputType = {
   weightLb: runtime.Decimal | null
-  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -36,7 +35,6 @@ export type PackageAvgAggregateOutputType = {
 
 export type PackageSumAggregateOutputType = {
   weightLb: runtime.Decimal | null
-  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -53,7 +51,6 @@ export type PackageMinAggregateOutputType = {
   trackingKey: string | null
   houseNumber: string | null
   weightLb: runtime.Decimal | null
-  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -81,7 +78,6 @@ export type PackageMaxAggregateOutputType = {
   trackingKey: string | null
   houseNumber: string | null
   weightLb: runtime.Decimal | null
-  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -109,7 +105,6 @@ export type PackageCountAggregateOutputType = {
   trackingKey: number
   houseNumber: number
   weightLb: number
-  receivedLb: number
   lengthIn: number
   widthIn: number
   heightIn: number
@@ -130,7 +125,6 @@ export type PackageCountAggregateOutputType = {
 
 export type PackageAvgAggregateInputType = {
   weightLb?: true
-  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -138,7 +132,6 @@ export type PackageAvgAggregateInputType = {
 
 export type PackageSumAggregateInputType = {
   weightLb?: true
-  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -155,7 +148,6 @@ export type PackageMinAggregateInputType = {
   trackingKey?: true
   houseNumber?: true
   weightLb?: true
-  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -183,7 +175,6 @@ export type PackageMaxAggregateInputType = {
   trackingKey?: true
   houseNumber?: true
   weightLb?: true
-  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -211,7 +202,6 @@ export type PackageCountAggregateInputType = {
   trackingKey?: true
   houseNumber?: true
   weightLb?: true
-  receivedLb?: true
   lengthIn?: true
   widthIn?: true
   heightIn?: true
@@ -326,7 +316,6 @@ export type PackageGroupByOutputType = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal
-  receivedLb: runtime.Decimal | null
   lengthIn: runtime.Decimal | null
   widthIn: runtime.Decimal | null
   heightIn: runtime.Decimal | null
@@ -377,7 +366,6 @@ export type PackageWhereInput = {
   trackingKey?: Prisma.StringFilter<"Package"> | string
   houseNumber?: Prisma.StringFilter<"Package"> | string
   weightLb?: Prisma.DecimalFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -398,6 +386,7 @@ export type PackageWhereInput = {
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
+  weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
 }
 
@@ -412,7 +401,6 @@ export type PackageOrderByWithRelationInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrderInput | Prisma.SortOrder
   lengthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   widthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   heightIn?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -433,6 +421,7 @@ export type PackageOrderByWithRelationInput = {
   manifest?: Prisma.ManifestOrderByWithRelationInput
   events?: Prisma.PackageEventOrderByRelationAggregateInput
   sync?: Prisma.PackageSyncOrderByWithRelationInput
+  weight?: Prisma.PackageWeightOrderByWithRelationInput
   billLine?: Prisma.BillLineOrderByWithRelationInput
 }
 
@@ -453,7 +442,6 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   trackingKey?: Prisma.StringFilter<"Package"> | string
   houseNumber?: Prisma.StringFilter<"Package"> | string
   weightLb?: Prisma.DecimalFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -474,6 +462,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
+  weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
 }, "tenantId_id" | "tenantId_houseNumber" | "tenantId_trackingKey">
 
@@ -488,7 +477,6 @@ export type PackageOrderByWithAggregationInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrderInput | Prisma.SortOrder
   lengthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   widthIn?: Prisma.SortOrderInput | Prisma.SortOrder
   heightIn?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -524,7 +512,6 @@ export type PackageScalarWhereWithAggregatesInput = {
   trackingKey?: Prisma.StringWithAggregatesFilter<"Package"> | string
   houseNumber?: Prisma.StringWithAggregatesFilter<"Package"> | string
   weightLb?: Prisma.DecimalWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableWithAggregatesFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -550,7 +537,6 @@ export type PackageCreateInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -568,6 +554,7 @@ export type PackageCreateInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -582,7 +569,6 @@ export type PackageUncheckedCreateInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -599,6 +585,7 @@ export type PackageUncheckedCreateInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -611,7 +598,6 @@ export type PackageUpdateInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -629,6 +615,7 @@ export type PackageUpdateInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -643,7 +630,6 @@ export type PackageUncheckedUpdateInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -660,6 +646,7 @@ export type PackageUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -674,7 +661,6 @@ export type PackageCreateManyInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -700,7 +686,6 @@ export type PackageUpdateManyMutationInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -725,7 +710,6 @@ export type PackageUncheckedUpdateManyInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -778,7 +762,6 @@ export type PackageCountOrderByAggregateInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -797,7 +780,6 @@ export type PackageCountOrderByAggregateInput = {
 
 export type PackageAvgOrderByAggregateInput = {
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -814,7 +796,6 @@ export type PackageMaxOrderByAggregateInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -842,7 +823,6 @@ export type PackageMinOrderByAggregateInput = {
   trackingKey?: Prisma.SortOrder
   houseNumber?: Prisma.SortOrder
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -861,7 +841,6 @@ export type PackageMinOrderByAggregateInput = {
 
 export type PackageSumOrderByAggregateInput = {
   weightLb?: Prisma.SortOrder
-  receivedLb?: Prisma.SortOrder
   lengthIn?: Prisma.SortOrder
   widthIn?: Prisma.SortOrder
   heightIn?: Prisma.SortOrder
@@ -1011,6 +990,20 @@ export type NullableDecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
+export type PackageCreateNestedOneWithoutWeightInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutWeightInput
+  connect?: Prisma.PackageWhereUniqueInput
+}
+
+export type PackageUpdateOneRequiredWithoutWeightNestedInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutWeightInput
+  upsert?: Prisma.PackageUpsertWithoutWeightInput
+  connect?: Prisma.PackageWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutWeightInput, Prisma.PackageUpdateWithoutWeightInput>, Prisma.PackageUncheckedUpdateWithoutWeightInput>
+}
+
 export type PackageCreateNestedOneWithoutSyncInput = {
   create?: Prisma.XOR<Prisma.PackageCreateWithoutSyncInput, Prisma.PackageUncheckedCreateWithoutSyncInput>
   connectOrCreate?: Prisma.PackageCreateOrConnectWithoutSyncInput
@@ -1106,7 +1099,6 @@ export type PackageCreateWithoutCourierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1123,6 +1115,7 @@ export type PackageCreateWithoutCourierInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1135,7 +1128,6 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1152,6 +1144,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1195,7 +1188,6 @@ export type PackageScalarWhereInput = {
   trackingKey?: Prisma.StringFilter<"Package"> | string
   houseNumber?: Prisma.StringFilter<"Package"> | string
   weightLb?: Prisma.DecimalFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.DecimalNullableFilter<"Package"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1221,7 +1213,6 @@ export type PackageCreateWithoutCarrierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1238,6 +1229,7 @@ export type PackageCreateWithoutCarrierInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1251,7 +1243,6 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1267,6 +1258,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1305,7 +1297,6 @@ export type PackageCreateWithoutWarehouseInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1322,6 +1313,7 @@ export type PackageCreateWithoutWarehouseInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1335,7 +1327,6 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1351,6 +1342,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1380,7 +1372,7 @@ export type PackageUpdateManyWithWhereWithoutWarehouseInput = {
   data: Prisma.XOR<Prisma.PackageUpdateManyMutationInput, Prisma.PackageUncheckedUpdateManyWithoutWarehouseInput>
 }
 
-export type PackageCreateWithoutSyncInput = {
+export type PackageCreateWithoutWeightInput = {
   id: string
   userCode?: string | null
   firstName?: string | null
@@ -1389,7 +1381,6 @@ export type PackageCreateWithoutSyncInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1406,10 +1397,11 @@ export type PackageCreateWithoutSyncInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
-export type PackageUncheckedCreateWithoutSyncInput = {
+export type PackageUncheckedCreateWithoutWeightInput = {
   tenantId: string
   id: string
   courierId?: string | null
@@ -1420,7 +1412,6 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1436,6 +1427,141 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+}
+
+export type PackageCreateOrConnectWithoutWeightInput = {
+  where: Prisma.PackageWhereUniqueInput
+  create: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+}
+
+export type PackageUpsertWithoutWeightInput = {
+  update: Prisma.XOR<Prisma.PackageUpdateWithoutWeightInput, Prisma.PackageUncheckedUpdateWithoutWeightInput>
+  create: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+  where?: Prisma.PackageWhereInput
+}
+
+export type PackageUpdateToOneWithWhereWithoutWeightInput = {
+  where?: Prisma.PackageWhereInput
+  data: Prisma.XOR<Prisma.PackageUpdateWithoutWeightInput, Prisma.PackageUncheckedUpdateWithoutWeightInput>
+}
+
+export type PackageUpdateWithoutWeightInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
+  carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
+  warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
+  manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+}
+
+export type PackageUncheckedUpdateWithoutWeightInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+}
+
+export type PackageCreateWithoutSyncInput = {
+  id: string
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
+  carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
+  warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
+  manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+}
+
+export type PackageUncheckedCreateWithoutSyncInput = {
+  tenantId: string
+  id: string
+  courierId?: string | null
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  carrierId?: string | null
+  warehouseId: string
+  manifestId?: string | null
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1464,7 +1590,6 @@ export type PackageUpdateWithoutSyncInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1481,6 +1606,7 @@ export type PackageUpdateWithoutSyncInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1495,7 +1621,6 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1511,6 +1636,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1523,7 +1649,6 @@ export type PackageCreateWithoutEventsInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1540,6 +1665,7 @@ export type PackageCreateWithoutEventsInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1554,7 +1680,6 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1570,6 +1695,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   receivedAt?: Date | string
   updatedAt?: Date | string
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1598,7 +1724,6 @@ export type PackageUpdateWithoutEventsInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1615,6 +1740,7 @@ export type PackageUpdateWithoutEventsInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1629,7 +1755,6 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1645,6 +1770,7 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1657,7 +1783,6 @@ export type PackageCreateWithoutManifestInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1674,6 +1799,7 @@ export type PackageCreateWithoutManifestInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1687,7 +1813,6 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1703,6 +1828,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1741,7 +1867,6 @@ export type PackageCreateWithoutBillLineInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1759,6 +1884,7 @@ export type PackageCreateWithoutBillLineInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutBillLineInput = {
@@ -1772,7 +1898,6 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1789,6 +1914,7 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutBillLineInput = {
@@ -1816,7 +1942,6 @@ export type PackageUpdateWithoutBillLineInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1834,6 +1959,7 @@ export type PackageUpdateWithoutBillLineInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutBillLineInput = {
@@ -1847,7 +1973,6 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1864,6 +1989,7 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateManyCourierInput = {
@@ -1875,7 +2001,6 @@ export type PackageCreateManyCourierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1901,7 +2026,6 @@ export type PackageUpdateWithoutCourierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1918,6 +2042,7 @@ export type PackageUpdateWithoutCourierInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1930,7 +2055,6 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1947,6 +2071,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1959,7 +2084,6 @@ export type PackageUncheckedUpdateManyWithoutCourierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -1986,7 +2110,6 @@ export type PackageCreateManyCarrierInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2011,7 +2134,6 @@ export type PackageUpdateWithoutCarrierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2028,6 +2150,7 @@ export type PackageUpdateWithoutCarrierInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -2041,7 +2164,6 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2057,6 +2179,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -2070,7 +2193,6 @@ export type PackageUncheckedUpdateManyWithoutCarrierInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2096,7 +2218,6 @@ export type PackageCreateManyWarehouseInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2121,7 +2242,6 @@ export type PackageUpdateWithoutWarehouseInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2138,6 +2258,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -2151,7 +2272,6 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2167,6 +2287,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -2180,7 +2301,6 @@ export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2206,7 +2326,6 @@ export type PackageCreateManyManifestInput = {
   trackingKey: string
   houseNumber: string
   weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2231,7 +2350,6 @@ export type PackageUpdateWithoutManifestInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2248,6 +2366,7 @@ export type PackageUpdateWithoutManifestInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -2261,7 +2380,6 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2277,6 +2395,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -2290,7 +2409,6 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
   houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
   weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  receivedLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
@@ -2348,7 +2466,6 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
-  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2369,6 +2486,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
+  weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["package"]>
@@ -2384,7 +2502,6 @@ export type PackageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
-  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2416,7 +2533,6 @@ export type PackageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
-  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2448,7 +2564,6 @@ export type PackageSelectScalar = {
   trackingKey?: boolean
   houseNumber?: boolean
   weightLb?: boolean
-  receivedLb?: boolean
   lengthIn?: boolean
   widthIn?: boolean
   heightIn?: boolean
@@ -2465,7 +2580,7 @@ export type PackageSelectScalar = {
   updatedAt?: boolean
 }
 
-export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "receivedLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "claimedBy" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
+export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "claimedBy" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
 export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
   carrier?: boolean | Prisma.Package$carrierArgs<ExtArgs>
@@ -2473,6 +2588,7 @@ export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
+  weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2498,6 +2614,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     manifest: Prisma.$ManifestPayload<ExtArgs> | null
     events: Prisma.$PackageEventPayload<ExtArgs>[]
     sync: Prisma.$PackageSyncPayload<ExtArgs> | null
+    weight: Prisma.$PackageWeightPayload<ExtArgs> | null
     billLine: Prisma.$BillLinePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -2511,10 +2628,6 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     trackingKey: string
     houseNumber: string
     weightLb: runtime.Decimal
-    /**
-     * What it weighed at intake, kept by a trigger from the first change on; null while its weight is the first.
-     */
-    receivedLb: runtime.Decimal | null
     lengthIn: runtime.Decimal | null
     widthIn: runtime.Decimal | null
     heightIn: runtime.Decimal | null
@@ -2932,6 +3045,7 @@ export interface Prisma__PackageClient<T, Null = never, ExtArgs extends runtime.
   manifest<T extends Prisma.Package$manifestArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$manifestArgs<ExtArgs>>): Prisma.Prisma__ManifestClient<runtime.Types.Result.GetResult<Prisma.$ManifestPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   events<T extends Prisma.Package$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackageEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sync<T extends Prisma.Package$syncArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$syncArgs<ExtArgs>>): Prisma.Prisma__PackageSyncClient<runtime.Types.Result.GetResult<Prisma.$PackageSyncPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  weight<T extends Prisma.Package$weightArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$weightArgs<ExtArgs>>): Prisma.Prisma__PackageWeightClient<runtime.Types.Result.GetResult<Prisma.$PackageWeightPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   billLine<T extends Prisma.Package$billLineArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$billLineArgs<ExtArgs>>): Prisma.Prisma__BillLineClient<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2972,7 +3086,6 @@ export interface PackageFieldRefs {
   readonly trackingKey: Prisma.FieldRef<"Package", 'String'>
   readonly houseNumber: Prisma.FieldRef<"Package", 'String'>
   readonly weightLb: Prisma.FieldRef<"Package", 'Decimal'>
-  readonly receivedLb: Prisma.FieldRef<"Package", 'Decimal'>
   readonly lengthIn: Prisma.FieldRef<"Package", 'Decimal'>
   readonly widthIn: Prisma.FieldRef<"Package", 'Decimal'>
   readonly heightIn: Prisma.FieldRef<"Package", 'Decimal'>
@@ -3485,6 +3598,25 @@ export type Package$syncArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    */
   include?: Prisma.PackageSyncInclude<ExtArgs> | null
   where?: Prisma.PackageSyncWhereInput
+}
+
+/**
+ * Package.weight
+ */
+export type Package$weightArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PackageWeight
+   */
+  select?: Prisma.PackageWeightSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PackageWeight
+   */
+  omit?: Prisma.PackageWeightOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PackageWeightInclude<ExtArgs> | null
+  where?: Prisma.PackageWeightWhereInput
 }
 
 /**

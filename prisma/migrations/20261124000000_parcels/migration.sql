@@ -1,8 +1,7 @@
 -- What the warehouse scans and measures belongs to the warehouse (decision 0026).
 
 -- AlterTable
-ALTER TABLE "packages" ADD COLUMN     "claimed_by" UUID,
-ADD COLUMN     "received_weight_lb" DECIMAL(8,3);
+ALTER TABLE "packages" ADD COLUMN     "claimed_by" UUID;
 
 -- CreateTable
 CREATE TABLE "prealert_flags" (
@@ -13,6 +12,18 @@ CREATE TABLE "prealert_flags" (
 
     CONSTRAINT "prealert_flags_pkey" PRIMARY KEY ("tenant_id","courier_id","tracking_key")
 );
+
+-- CreateTable
+CREATE TABLE "package_weights" (
+    "tenant_id" UUID NOT NULL,
+    "package_id" UUID NOT NULL,
+    "received_weight_lb" DECIMAL(8,3) NOT NULL,
+
+    CONSTRAINT "package_weights_pkey" PRIMARY KEY ("tenant_id","package_id")
+);
+
+-- AddForeignKey
+ALTER TABLE "package_weights" ADD CONSTRAINT "package_weights_tenant_id_package_id_fkey" FOREIGN KEY ("tenant_id", "package_id") REFERENCES "packages"("tenant_id", "id") ON DELETE CASCADE ON UPDATE RESTRICT;
 
 -- AddForeignKey
 ALTER TABLE "prealert_flags" ADD CONSTRAINT "prealert_flags_tenant_id_courier_id_fkey" FOREIGN KEY ("tenant_id", "courier_id") REFERENCES "couriers"("tenant_id", "id") ON DELETE RESTRICT ON UPDATE RESTRICT;
@@ -45,29 +56,38 @@ alter table audit_entries no force row level security;
 alter table audit_unsealed no force row level security;
 
 -- The weight at intake -----------------------------------------------------------------------------------
--- Null while the weight is still the first. The audit log has the weight before the first change.
+-- Stored with the first change of a weight, and never changed. The policy lets staff alone write it, so that the database
+-- refuses a courier's change of a weight too. The audit log has the weight before the first change of stored packages.
 
-update packages p set received_weight_lb = first_change.weight_lb
-from (
-  select distinct on (tenant_id, entity_id) tenant_id, entity_id, (before ->> 'weight_lb')::numeric as weight_lb
-  from audit_entries
-  where entity = 'package' and action = 'package.updated' and before -> 'weight_lb' is not null
-  order by tenant_id, entity_id, at, id
-) as first_change
-where p.tenant_id = first_change.tenant_id and p.id = first_change.entity_id;
+insert into package_weights (tenant_id, package_id, received_weight_lb)
+select distinct on (e.tenant_id, e.entity_id) e.tenant_id, e.entity_id, (e.before ->> 'weight_lb')::numeric
+from audit_entries e join packages p on p.tenant_id = e.tenant_id and p.id = e.entity_id
+where e.entity = 'package' and e.action = 'package.updated' and e.before -> 'weight_lb' is not null
+order by e.tenant_id, e.entity_id, e.at, e.id;
 
--- Nobody may change what was kept, whatever a statement sets.
 create function keep_received_weight() returns trigger
 language plpgsql as $$
 begin
-  new.received_weight_lb := coalesce(old.received_weight_lb,
-    case when new.weight_lb <> old.weight_lb then old.weight_lb end);
-  return new;
+  insert into package_weights (tenant_id, package_id, received_weight_lb) values (old.tenant_id, old.id, old.weight_lb)
+  on conflict (tenant_id, package_id) do nothing;
+  return null;
 end $$;
 
-create trigger keep_received_weight before update of weight_lb, received_weight_lb on packages
-  for each row when (new.weight_lb <> old.weight_lb or new.received_weight_lb is distinct from old.received_weight_lb)
-  execute function keep_received_weight();
+create trigger keep_received_weight after update of weight_lb on packages
+  for each row when (old.weight_lb <> new.weight_lb) execute function keep_received_weight();
+
+alter table package_weights enable row level security;
+alter table package_weights force row level security;
+
+create policy staff_reads on package_weights for select
+  using (tenant_id = app_tenant() and (select app_sees_all_couriers()));
+create policy staff_appends on package_weights for insert
+  with check (tenant_id = app_tenant() and (select app_sees_all_couriers()));
+
+create trigger append_only before update on package_weights
+  for each statement execute function refuse_change();
+
+grant select, insert on package_weights to crossdock_app;
 
 -- Tracking keys ------------------------------------------------------------------------------------------
 -- The same rule as src/tracking-key.ts; a test compares the two.
