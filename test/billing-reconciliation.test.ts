@@ -167,7 +167,7 @@ describe('every package', () => {
       expect(await reasonsOf(restored)).toEqual(['left_out', 'weight_changed']);
       const { exceptions } = await of();
       const changeOf = (id: string) =>
-        exceptions.find(({ package_id }) => package_id === id)?.['weight_change'];
+        exceptions.find((each: Exception) => each.package_id === id)?.['weight_change'];
       expect(changeOf(restored)).toMatchObject({ before: 5, after: 5 });
       expect(changeOf(billed)).toMatchObject({ before: 42.27, after: 1 });
     });
