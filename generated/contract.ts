@@ -18,7 +18,9 @@ export interface paths {
          *
          *     A tracking number can be announced once for each courier. Of two calls with the same number, however close
          *     together, one gets 201 and the other 409. On 409 do not send it again: the record is there already, so a call whose
-         *     answer was lost can be repeated safely. If the parcel has been received already, the pre-alert starts as `received`.
+         *     answer was lost can be repeated safely. If the parcel has been received already for a
+         *     known customer of yours, the pre-alert starts as `received`. While the package's customer is unknown it starts as
+         *     `pending`, and becomes `received` when the package is linked to its customer.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
@@ -52,7 +54,9 @@ export interface paths {
          *
          *     A tracking number can be announced once for each courier. Of two calls with the same number, however close
          *     together, one gets 201 and the other 409. On 409 do not send it again: the record is there already, so a call whose
-         *     answer was lost can be repeated safely. If the parcel has been received already, the pre-alert starts as `received`.
+         *     answer was lost can be repeated safely. If the parcel has been received already for a
+         *     known customer of yours, the pre-alert starts as `received`. While the package's customer is unknown it starts as
+         *     `pending`, and becomes `received` when the package is linked to its customer.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
@@ -110,7 +114,8 @@ export interface paths {
         /**
          * Delete a pre-alert
          * @description For staff, and for couriers with their own pre-alerts. It deletes the record for good. The identifier goes into the
-         *     body, as JSON. A second call for the same record, and the slower of two at the same time, answer 404.
+         *     body, as JSON. A second call for the same record, and the slower of two at the same time, answer 404. The flag of a
+         *     pre-alert that a courier deletes stays with the number: its next pre-alert of the number is `flagged` too.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_CUSTOMREQUEST, 'DELETE');
@@ -391,8 +396,10 @@ export interface paths {
          *     couriers have announced the number, or your owner is not the pre-alert's, the package is received without a
          *     customer, and the pre-alerts become `flagged` for staff to look at. `matched_by` says how the owner was found.
          *
-         *     Scanning a number again changes nothing: the answer is 200 instead of 201, with the first package and `duplicate`
-         *     true. So a call whose answer was lost can be repeated safely; of two scanners at the same time, one gets 201.
+         *     Scanning a number again does not change the package: the answer is 200 instead of 201, with the first package and
+         *     `duplicate` true. So a call whose answer was lost can be repeated safely; of two scanners at the same time, one gets
+         *     201. If a pre-alert that still awaits the number names another owner than the package has, the scan flags it:
+         *     `flagged` is true, and staff review the pre-alert.
          *     The courier's system is told of a new package.
          */
         post: operations["receivePackage"];
@@ -472,19 +479,28 @@ export interface paths {
         /**
          * Change a package
          * @description For staff, and for couriers on the packages of their own account. Send the package and the fields to change; what
-         *     you leave out stays as it is. An empty text clears `user_code`, `first_name`, `last_name`, `shipper`, `description`
-         *     and `package_type`; no other field can be cleared.
+         *     you leave out stays as it is. Couriers may change `user_code`, `first_name`, `last_name`, `shipper`, `description`
+         *     and `package_type`. What the warehouse scans and measures is for staff: `tracking_number`, `weight`, `length`,
+         *     `width` and `height`. A different value from a courier is 403 `permission_denied`, `errors` names each such field,
+         *     and nothing is changed. An equal value is no change.
+         *
+         *     An empty text clears `user_code`, `first_name`, `last_name`, `shipper`, `description` and `package_type`; no other
+         *     field can be cleared.
          *
          *     `fields_updated` counts the fields that really changed. When it is 0, nothing was written. After any change the
          *     package is queued to be synchronised with its courier's own system, once, however often it is changed before it is
          *     sent. A package may be changed whatever its status and whatever became of its manifest.
          *
          *     - A new `user_code` must be that of an active customer. It links the package to the customer, and does not change
-         *       the names on it: send these too if they shall.
+         *       the names on it: send these too if they shall. Pre-alerts of that customer that await the parcel become
+         *       `received`.
          *     - A new `tracking_number` takes the pre-alerts along: one that the old number had answered waits again (`pending`),
-         *       and one of the new number becomes `received`, or `flagged` where the owner is not the package's.
-         *     - A courier does not see the whole number of a package of no known customer, and cannot change it before it has
-         *       named the customer; the masked number, sent back as it was shown, changes nothing.
+         *       and one of the new number becomes `received`, or `flagged` where the owner is not the package's. The package keeps
+         *       its owner. If it has no customer, the pre-alert that becomes `received` names one.
+         *     - A courier does not see the whole number of a package of no known customer. The masked number, sent back as it was
+         *       shown, changes nothing; any other is 403, the right one too.
+         *     - A courier that names the customer of such a package claims it, and sees the whole number. It may name another
+         *       customer later, but only staff can clear the `user_code` again: for the courier that is 403 `permission_denied`.
          */
         post: operations["updatePackage"];
         delete?: never;
@@ -1849,7 +1865,7 @@ export interface components {
          *     |---|---|
          *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
-         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first |
+         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission, or may not change a field, see `errors`; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first |
          *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
@@ -1891,7 +1907,7 @@ export interface components {
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
-         * @description `pending` the parcel is awaited; `received` it has arrived; `flagged` staff must look at it, because the parcel's owner is in doubt.
+         * @description `pending` the parcel is awaited; `received` it has arrived; `flagged` staff must look at it, because the parcel's owner is in doubt. A courier cannot clear a flag: after it has deleted the pre-alert or given it another number, its next pre-alert of the number is `flagged` again.
          * @enum {string}
          */
         PrealertStatus: "pending" | "received" | "flagged";
@@ -2491,6 +2507,8 @@ export interface components {
             matched_by: "prealert" | "user_code" | "none";
             /** @description True where the number had been received before, and this is the package of that first scan. */
             duplicate: boolean;
+            /** @description True where a pre-alert of the number is flagged. Put the parcel aside and review the pre-alert. */
+            flagged: boolean;
         };
         /** @description Filters and page, all optional. Filters combine with AND. */
         PackageQuery: {
@@ -2620,7 +2638,7 @@ export interface components {
              * @description The package.
              */
             package_id: string;
-            /** @description The user code of an active customer of the package's courier, whose package it becomes; an empty text makes the customer unknown. For a package of no courier, a user code that is one courier's alone also sets the courier. */
+            /** @description The user code of an active customer of the package's courier, whose package it becomes; an empty text makes the customer unknown. A courier cannot clear one that it has named itself. For a package of no courier, a user code that is one courier's alone also sets the courier. */
             user_code?: string;
             /** @description The first name on the package. A new `user_code` alone does not change it. Empty clears it. */
             first_name?: string;
@@ -2632,15 +2650,15 @@ export interface components {
             description?: string;
             /** @description Kind of package, for example box, envelope or pallet. Empty clears it. */
             package_type?: string;
-            /** @description The carrier's number. White space at either end is trimmed. No other package may have it. The pre-alerts of the old and of the new number follow. */
+            /** @description The carrier's number. Staff alone can change it. White space at either end is trimmed. No other package may have it. The pre-alerts of the old and of the new number follow. */
             tracking_number?: string;
-            /** @description Weight in lb, at most 3 decimals. */
+            /** @description Weight in lb, at most 3 decimals. Staff alone can change it. */
             weight?: number;
-            /** @description Length in inches, at most 2 decimals. */
+            /** @description Length in inches, at most 2 decimals. Staff alone can change it. */
             length?: number;
-            /** @description Width in inches, at most 2 decimals. */
+            /** @description Width in inches, at most 2 decimals. Staff alone can change it. */
             width?: number;
-            /** @description Height in inches, at most 2 decimals. */
+            /** @description Height in inches, at most 2 decimals. Staff alone can change it. */
             height?: number;
         };
         PackageUpdated: {
@@ -3634,6 +3652,17 @@ export interface components {
             /** @description The other. */
             found: number;
         };
+        /** @description How the weight was changed after intake. Absent if it was not. */
+        ReconciliationWeightChange: {
+            /** @description What the package weighed at intake, in lb. */
+            before: number;
+            /** @description What it weighs now, in lb. It equals `before` if the weight was changed and changed back. */
+            after: number;
+            /** @description When the weight was last changed, in UTC; `null` if the audit log does not say. */
+            changed_at: string | null;
+            /** @description The name of the user who changed it last; `null` likewise. */
+            changed_by: string | null;
+        };
         /**
          * @description Why a package is on no bill, or what is odd about its being billed.
          *
@@ -3643,7 +3672,7 @@ export interface components {
          *     | `not_billed` | On no bill: its courier has no bill, not even a draft, for the day that it was received. |
          *     | `left_out` | On no bill, although its courier has one for that day: it became the courier's after that bill was drawn up, for example. |
          *     | `no_tier` | No tier covers its weight: it was billed without a fee, or would be. |
-         *     | `weight_changed` | Billed with another weight than it has now. |
+         *     | `weight_changed` | Its weight was changed after intake, billed or not, or it was billed with another weight than it has now. |
          *     | `courier_changed` | Billed to another courier than it belongs to now. |
          *     | `fee_changed` | On a draft, with another fee than today's tiers give. A published bill stands, whatever became of the tiers. |
          *     | `outside_period` | On a bill whose own period does not hold the day that it was received. |
@@ -3667,6 +3696,7 @@ export interface components {
             courier_name: string | null;
             /** @description What it weighs now, in lb. */
             weight: number;
+            weight_change?: components["schemas"]["ReconciliationWeightChange"];
             /** @description What it would cost by today's tiers of that courier, in USD; 0 where no tier covers it, `null` without a courier. */
             fee: number | null;
             /** @description Why it is here. */
@@ -6624,7 +6654,8 @@ export interface operations {
                      *         "user_code": "IEX-1001",
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
                      *         "matched_by": "prealert",
-                     *         "duplicate": true
+                     *         "duplicate": true,
+                     *         "flagged": false
                      *       },
                      *       "timestamp": 1795249800
                      *     }
@@ -6828,7 +6859,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["TokenRejected"];
-            /** @description The package belongs to another courier (`record_forbidden`), the account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
+            /** @description The package belongs to another courier (`record_forbidden`), a courier changes what is for staff (`permission_denied`, see `errors`), the account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -6852,7 +6883,7 @@ export interface operations {
             };
             405: components["responses"]["PostOnly"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another package has this tracking number. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
+            /** @description Another package has this tracking number. Staff alone are told. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];

@@ -128,6 +128,61 @@ describe('every package', () => {
     expect((await of()).exceptions).toMatchObject([{ fee: 0 }, { fee: 0 }]);
   });
 
+  describe('whose weight was changed after intake', () => {
+    const weigh = async (packageId: string, weight: number, as = 'warehouse') =>
+      expect(
+        (await service.call('updatePackage', { as, body: { package_id: packageId, weight } })).body['data'],
+      ).toMatchObject({ fields_updated: 1 });
+
+    test('is weight_changed without a bill, with what it weighed at intake and who changed it last', async () => {
+      const packageId = await receive(courierId, '42.27');
+      await weigh(packageId, 9);
+      await weigh(packageId, 0.001, 'manager');
+      const { exceptions, summary } = await of();
+      const [row] = (
+        await service.owner.query(
+          "select full_name from users where username = 'manager' and tenant_id = $1",
+          [DEMO.tenants.demo],
+        )
+      ).rows;
+      expect(exceptions).toMatchObject([
+        {
+          ...{ reasons: ['not_billed', 'weight_changed'], weight: 0.001, billed_weight: null },
+          weight_change: {
+            ...{ before: 42.27, after: 0.001, changed_by: row.full_name },
+            changed_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
+          },
+        },
+      ]);
+      expect(summary.reasons.weight_changed).toBe(1);
+    });
+
+    test('is weight_changed when the bill has the changed weight, or when it was changed back', async () => {
+      const [billed, restored] = [await receive(courierId, '42.27'), await receive(courierId, '5')];
+      await weigh(billed, 1);
+      await bill(courierId, { ...PUBLISHED, lines: [{ packageId: billed, amount: '5.00' }] });
+      await weigh(restored, 4);
+      await weigh(restored, 5);
+      expect(await reasonsOf(billed)).toEqual(['weight_changed']);
+      expect(await reasonsOf(restored)).toEqual(['left_out', 'weight_changed']);
+      const { exceptions } = await of();
+      const changeOf = (id: string) =>
+        exceptions.find((each: Exception) => each.package_id === id)?.['weight_change'];
+      expect(changeOf(restored)).toMatchObject({ before: 5, after: 5 });
+      expect(changeOf(billed)).toMatchObject({ before: 42.27, after: 1 });
+    });
+
+    test('keeps its first weight, whatever is sent to the database by the service', async () => {
+      const packageId = await receive(courierId, '7');
+      await weigh(packageId, 6);
+      const rewrite = service.owner.query(
+        'update package_weights set received_weight_lb = 1 where package_id = $1',
+        [packageId],
+      );
+      await expect(rewrite).rejects.toThrow(/append-only/);
+    });
+  });
+
   test('whose weight has changed since says both weights and both fees', async () => {
     const packageId = await receive(courierId, '9.999');
     await bill(courierId, { ...PUBLISHED, lines: [{ packageId, amount: '5.00' }] });

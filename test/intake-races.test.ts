@@ -97,12 +97,12 @@ test(`a pre-alert that is submitted during the intake, ${PREALERT_ROUNDS} rounds
   expect(seen.matched).toBeGreaterThan(0);
 }, 60_000);
 
-test(`a pre-alert of the package's own courier never stays pending, ${PREALERT_ROUNDS} rounds`, async () => {
+test(`a pre-alert of the package's own courier and customer never stays pending, ${PREALERT_ROUNDS} rounds`, async () => {
   for (let round = 0; round < PREALERT_ROUNDS; round += 1) {
     const number = `OWN${round}`;
     const [intake, prealert] = await inEitherOrder(
       round,
-      () => receive({ tracking_number: number, courier_id: IEX }),
+      () => receive({ tracking_number: number, user_code: 'IEX-1001' }),
       () => announce('IEX', number),
     );
     expect([intake.status, prealert.status]).toEqual([201, 201]);

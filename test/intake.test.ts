@@ -423,6 +423,9 @@ describe('a number that was announced', () => {
     ['USPS', '9400111899223100009999', '420331269400111899223100009999'],
     ['USPS, ZIP+4', '9400111899223100008888', '4203312612349400111899223100008888'],
     ['FedEx', '794644790132', '9632001960000000000400794644790132'],
+    ['FedEx 34-digit that begins with 11', '871079919940', '1195266473930007521100871079919940'],
+    ['FedEx 34-digit with a number of 14', '12345678901230', '1201921334250001000312345678901230'],
+    ['FedEx 32-digit ASTRA', '784917580286', '32971514560102447849175802862014'],
   ])('is matched when the scanner reads the whole %s barcode', async (_name, short, scanned) => {
     const id = await announce({ code: 'IEX-1004', number: short });
     const reply = await receive({ tracking_number: scanned });

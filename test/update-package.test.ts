@@ -353,12 +353,12 @@ describe('the tracking number', () => {
     ).toBe(1);
   });
 
-  test.each(['admin', 'iex'])('that another package has is 409 for %s, and nothing changes', async (as) => {
+  test('that another package has is 409 for staff, and nothing changes', async () => {
     const taken = freshNumber();
     await addPackage({ tracking_number: taken, courier_id: HRB, user_code: 'HRB-2001' });
     const id = await addPackage();
     const before = await rowOf(id);
-    const reply = await update(as, id, { tracking_number: taken, weight: 9 });
+    const reply = await update('admin', id, { tracking_number: taken, weight: 9 });
     expect(reply).toMatchObject({ status: 409, body: { status: 'fail', code: 'duplicate_tracking_number' } });
     expect(await rowOf(id)).toEqual(before);
     expect(await tracesOf(id)).toEqual(NO_TRACES);
@@ -405,14 +405,6 @@ describe('the tracking number', () => {
     expect(await rowOf(id)).toMatchObject({ courier_id: null, prealert_id: null });
   });
 
-  test('changed by a courier moves its own pre-alerts alone', async () => {
-    const number = freshNumber();
-    const [theirs, own] = [await announce('HRB', number), await announce('IEX', number)];
-    const id = await addPackage();
-    expect((await update('iex', id, { tracking_number: number })).status).toBe(200);
-    expect([await statusOf(theirs), await statusOf(own)]).toEqual(['pending', 'received']);
-  });
-
   test('that is hidden from a courier is no oracle: right or wrong, a guess is refused in the same bytes', async () => {
     const number = `SECRET${freshNumber()}`;
     const id = await addPackage({ tracking_number: number, user_code: null });
@@ -436,18 +428,15 @@ describe('the tracking number', () => {
     });
     const shown = body['data'][0].tracking_number as string;
     expect(shown).toContain('*');
-    const reply = await update('iex', id, { tracking_number: shown, weight: 9 });
+    const reply = await update('iex', id, { tracking_number: shown, description: 'Pens' });
     expect(reply.body['data'].fields_updated).toBe(1);
     expect((await rowOf(id))['tracking_number']).toBe(row['tracking_number']);
-    // once the customer is named the number may be too
-    const named = await update('iex', id, { user_code: 'IEX-1001', tracking_number: freshNumber() });
-    expect(named.body['data'].fields_updated).toBe(2);
   });
 });
 
 describe('who may', () => {
   test.each(['admin', 'manager', 'warehouse', 'iex'])('%s changes a package of IEX', async (as) => {
-    expect((await update(as, await addPackage(), { weight: 9 })).status).toBe(200);
+    expect((await update(as, await addPackage(), { shipper: 'Tools' })).status).toBe(200);
   });
 
   test('a sibling courier’s package is 403, another tenant’s, nobody’s and an unknown one are 404', async () => {
@@ -501,7 +490,7 @@ describe('at once', () => {
     };
     const replies = await Promise.all(
       Array.from({ length: 500 }, (_, index) =>
-        untilAdmitted(() => update(index % 2 ? 'admin' : 'iex', id, fields)),
+        untilAdmitted(() => update(index % 2 ? 'admin' : 'warehouse', id, fields)),
       ),
     );
     expect(replies.map(({ status }) => status)).toEqual(Array(500).fill(200));
@@ -539,7 +528,7 @@ describe('at once', () => {
       const wanted = freshNumber();
       const replies = await Promise.all([
         update('admin', a, { tracking_number: wanted }),
-        update('iex', b, { tracking_number: wanted }),
+        update('warehouse', b, { tracking_number: wanted }),
         service.call('receivePackage', { as: 'warehouse', body: { tracking_number: wanted, weight: 1 } }),
       ]);
       const rows = await select('select id from packages where tracking_key = $1', [wanted]);

@@ -94,6 +94,12 @@ export type Warehouse = Prisma.WarehouseModel
  */
 export type Prealert = Prisma.PrealertModel
 /**
+ * Model PrealertFlag
+ * A number whose flagged pre-alert its courier has deleted or given another number. The courier's next pre-alert of the
+ * number is flagged too; staff remove the row when they clear the flag.
+ */
+export type PrealertFlag = Prisma.PrealertFlagModel
+/**
  * Model PrealertTally
  * How many pre-alerts a courier has in each status, kept by a trigger and spread over slots so that
  * writers do not queue behind one row; a list's stats are a sum of these.
@@ -104,6 +110,11 @@ export type PrealertTally = Prisma.PrealertTallyModel
  * 
  */
 export type Package = Prisma.PackageModel
+/**
+ * Model PackageWeight
+ * What a package weighed at intake; one row for each whose weight has been changed since, written by a trigger.
+ */
+export type PackageWeight = Prisma.PackageWeightModel
 /**
  * Model PackageTally
  * How many packages a courier has and what they weigh, kept by triggers as the pre-alerts' counters are; a

@@ -76,6 +76,10 @@ export type ExceptionRow = Pick<
 > & {
   received_at: Date;
   weight_lb: string;
+  /** At intake; null where it has not been changed since. */
+  received_weight_lb: string | null;
+  weight_changed_at: Date | null;
+  weight_changed_by: string | null;
   fee_usd: string | null;
   billed_lb: string | null;
   billed_usd: string | null;
@@ -88,7 +92,8 @@ export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, pag
   // names are read for the page alone
   return sql`with ${accounts(db, caller, period)}
     select e.id as package_id, p.tracking_number, p.house_number, e.received_at, e.courier_id, c.name as courier_name,
-      e.weight_lb, e.fee_usd, e.bill_id, b.invoice_number, e.status as bill_status, e.billed_courier_id, e.billed_lb,
+      e.weight_lb, e.received_weight_lb, change.at as weight_changed_at,
+      change.full_name as weight_changed_by, e.fee_usd, e.bill_id, b.invoice_number, e.status as bill_status, e.billed_courier_id, e.billed_lb,
       e.amount_usd as billed_usd,
       array_remove(array[
         case when owner_unknown then 'owner_unknown' end, case when not_billed then 'not_billed' end,
@@ -102,8 +107,18 @@ export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, pag
     join packages p on ${tenantRows(db, caller, 'p')} and p.id = e.id
     left join couriers c on ${tenantRows(db, caller, 'c')} and c.id = e.courier_id
     left join bills b on ${ownRows(db, caller, 'b')} and b.id = e.bill_id
+    left join lateral (${lastChangeOfWeight(db, caller)}) as change on e.received_weight_lb is not null
     order by e.received_at desc, e.id desc`;
 }
+
+/** When the weight of the package `e` was last changed, and by whom, as the audit log has it. */
+const lastChangeOfWeight = (db: Db, caller: UserCaller): Sql => sql`
+  select a.at, u.full_name
+  from audit_entries a
+  left join users u on ${tenantRows(db, caller, 'u')} and u.id = a.actor_id
+  where ${tenantRows(db, caller, 'a')} and a.entity_id = e.id and a.action = 'package.updated'
+    and a.after -> 'weight_lb' is not null
+  order by a.at desc, a.id desc limit 1`;
 
 const isException = sql`(owner_unknown or not_billed or left_out or no_tier or weight_changed or courier_changed
   or fee_changed or outside_period)`;
@@ -129,12 +144,12 @@ function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: str
       bill_id is null and courier_id is not null and not is_day_billed as not_billed,
       bill_id is null and courier_id is not null and is_day_billed as left_out,
       case when bill_id is null then courier_id is not null and fee_usd is null else tier is null end as no_tier,
-      bill_id is not null and billed_lb is distinct from weight_lb as weight_changed,
+      received_weight_lb is not null or bill_id is not null and billed_lb is distinct from weight_lb as weight_changed,
       bill_id is not null and billed_courier_id is distinct from courier_id as courier_changed,
       bill_id is not null and status = 'draft' and amount_usd <> coalesce(fee_usd, 0) as fee_changed,
       bill_id is not null and not day between start_date and end_date as outside_period
     from (
-      select p.id, p.courier_id, p.received_at, p.weight_lb, (p.received_at at time zone 'UTC')::date as day,
+      select p.id, p.courier_id, p.received_at, p.weight_lb, w.received_weight_lb, (p.received_at at time zone 'UTC')::date as day,
         l.bill_id, l.courier_id as billed_courier_id, l.weight_lb as billed_lb, l.tier, l.amount_usd,
         b.status, b.start_date, b.end_date,
         case when band % 2 = 1 then a.fees[(band + 1) / 2] end as fee_usd,
@@ -142,6 +157,7 @@ function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: str
       from packages p
       left join bill_lines l on ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
       left join bills b on ${ownRows(db, caller, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
+      left join package_weights w on ${tenantRows(db, caller, 'w')} and w.tenant_id = p.tenant_id and w.package_id = p.id
       left join accounts a on a.id = p.courier_id
       cross join lateral (select ${bandOf(sql`p.weight_lb`, sql`a.cuts`)} as band) as v
       where ${received(db, caller, period)} ${ofCourier(period)} ${earlierThan(db, caller, before)}

@@ -5,6 +5,7 @@ import type { ExceptionRow, FiguresRow } from './reconciliation-queries.js';
 import type { Reconciliation } from './reconciliation.js';
 
 type Data = DataOf<'billingReconciliation'>;
+type WeightChange = NonNullable<Data['exceptions'][number]['weight_change']>;
 
 export function viewReconciliation(found: Reconciliation): ReplyOf<'billingReconciliation'> {
   const { query, figures, checks, exceptions, nextBefore } = found;
@@ -130,6 +131,16 @@ const viewException = (row: ExceptionRow): Data['exceptions'][number] => ({
   billed_courier_id: row.billed_courier_id,
   billed_weight: numberOrNull(row.billed_lb),
   billed_fee: numberOrNull(row.billed_usd),
+  ...(row.received_weight_lb === null
+    ? {}
+    : { weight_change: viewWeightChange(row, row.received_weight_lb) }),
+});
+
+const viewWeightChange = (row: ExceptionRow, receivedLb: string): WeightChange => ({
+  before: Number(receivedLb),
+  after: Number(row.weight_lb),
+  changed_at: row.weight_changed_at && formatDateTime(row.weight_changed_at),
+  changed_by: row.weight_changed_by,
 });
 
 const numberOrNull = (text: string | null): number | null => (text === null ? null : Number(text));

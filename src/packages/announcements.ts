@@ -30,7 +30,10 @@ const toCustomer = ({ courier_id, user_code, first_name, last_name }: Announceme
     : { courierId: courier_id, userCode: user_code, firstName: first_name, lastName: last_name };
 
 /** What the audit trail says of a pre-alert that a package has settled. */
-export const settledFact = ({ id, status }: Announcement, became: 'received' | 'flagged'): AuditFact => ({
+export const settledFact = (
+  { id, status }: Pick<Announcement, 'id' | 'status'>,
+  became: 'received' | 'flagged',
+): AuditFact => ({
   action: `prealert.${became}`,
   entity: 'prealert',
   entityId: id,

@@ -30,8 +30,10 @@ export function packageHandlers({ db }: Deps) {
     async receivePackage({ body, caller, requestId }) {
       const receipt = await receivePackage(db, caller, requestId, body);
       const data = viewReceipt(receipt);
-      if (receipt.isDuplicate)
-        return { statusCode: 200, message: 'This package had been received already.', data };
+      if (receipt.isDuplicate) {
+        const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';
+        return { statusCode: 200, message: `This package had been received already.${warning}`, data };
+      }
       const owner = data.user_code
         ? ''
         : data.courier_id

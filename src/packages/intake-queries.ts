@@ -18,8 +18,41 @@ export type ReceiptRow = {
 const RECEIPT = sql`p.id, p.house_number, p.status, p.courier_id, p.user_code, p.prealert_id,
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as received_at`;
 
+/** What an earlier scan stored, and what its pre-alerts say. */
+export type EarlierRow = ReceiptRow & {
+  /** A pre-alert of the number is flagged. */
+  is_flagged: boolean;
+  /** A pre-alert that nobody has looked at names another owner than the package has. */
+  is_disputed: boolean;
+};
+
 export function findReceipt(db: Db, caller: UserCaller, trackingKey: string): Sql {
-  return sql`select ${RECEIPT} from packages p where ${ownRows(db, caller, 'p')} and p.tracking_key = ${trackingKey}`;
+  return sql`select ${RECEIPT}, coalesce(announced.is_flagged, false) as is_flagged,
+      coalesce(announced.is_disputed, false) as is_disputed
+    from packages p
+    cross join lateral (
+      select bool_or(a.status = 'flagged') as is_flagged, bool_or(a.status = 'pending' and ${disagrees}) as is_disputed
+      from prealerts a
+      where ${ownRows(db, caller, 'a')} and a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key
+    ) as announced
+    where ${ownRows(db, caller, 'p')} and p.tracking_key = ${trackingKey}`;
+}
+
+/** Whether a pre-alert `a` names another owner than the package `p` has; a package without an owner disagrees with none. */
+const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
+
+/** Flags the pre-alerts that name another owner than the package of their number has. */
+export function flagDisputes(db: Db, caller: UserCaller, packageId: string): Sql {
+  return sql`with found as (
+      select a.tenant_id, a.id
+      from packages p
+      join prealerts a on ${ownRows(db, caller, 'a')} and a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key
+      where ${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid and a.status = 'pending' and ${disagrees}
+      order by a.id for update of a
+    )
+    update prealerts a set status = 'flagged', updated_at = now()
+    from found where a.tenant_id = found.tenant_id and a.id = found.id
+    returning a.id`;
 }
 
 export type RegisterRow = {
@@ -113,10 +146,21 @@ export function insertPackage(tenantId: string, row: NewPackage): Sql {
     returning ${RECEIPT}`;
 }
 
-/** Settles pre-alerts that lockAnnouncements holds. */
-export function settleAnnouncements(db: Db, caller: UserCaller, ids: string[], status: string): Sql {
-  return sql`update prealerts a set status = ${status}, updated_at = now()
-    where ${ownRows(db, caller, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')`;
+/** Settles pre-alerts that lockAnnouncements holds. Once received, a number has no flag that was kept for it either. */
+export function settleAnnouncements(
+  db: Db,
+  caller: UserCaller,
+  ids: string[],
+  status: 'received' | 'flagged',
+): Sql {
+  return sql`with settled as (
+      update prealerts a set status = ${status}, updated_at = now()
+      where ${ownRows(db, caller, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')
+      returning a.tenant_id, a.courier_id, a.tracking_key
+    )
+    delete from prealert_flags f using settled s
+    where ${status} = 'received' and f.tenant_id = s.tenant_id and f.courier_id = s.courier_id
+      and f.tracking_key = s.tracking_key`;
 }
 
 /** The first line of a package's history. */

@@ -1,10 +1,11 @@
+import { auditStatement } from '../audit.js';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
 import { lockParcel } from '../db/locks.js';
 import { inScope, type Db, type Tx } from '../db/transaction.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
-import { findAnnouncements } from './announcements.js';
+import { findAnnouncements, settledFact } from './announcements.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import * as queries from './intake-queries.js';
@@ -13,11 +14,16 @@ import { findNamed, type Named } from './named.js';
 import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
 
 export type Intake = BodyOf<'receivePackage'>;
-export type Receipt = { row: queries.ReceiptRow; isDuplicate: boolean };
+export type Receipt = {
+  row: queries.ReceiptRow;
+  isDuplicate: boolean;
+  /** The owner is in doubt: a pre-alert of the number is flagged. */
+  isFlagged: boolean;
+};
 
 /**
  * Records a parcel on the scale once, whoever scans it how often at the same time: the first scan stores it,
- * the others get what the first stored.
+ * the others get what the first stored. A later scan flags pre-alerts that name another owner than the package has.
  *
  * @throws Fault courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
  */
@@ -31,15 +37,16 @@ export async function receivePackage(
   const trackingNumber = intake.tracking_number.trim();
   const key = trackingKey(trackingNumber);
   return inScope(db, caller, async (tx) => {
+    const context = { db, tx, caller, requestId };
     const first = await findFirst(db, tx, caller, key);
     // before the body's owner is looked up: a repeated call is answered even if that customer has gone since
-    if (first) return { row: first, isDuplicate: true };
+    if (first) return repeatReceipt(context, key, first);
     const named = await findNamed(db, tx, caller, intake);
     const announcements = await findAnnouncements(db, tx, caller, key);
     const ownership = decideOwnership(named, announcements, trackingNumber);
     const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
     const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
-    return store({ db, tx, caller, requestId }, fresh, announcements, ownership);
+    return store(context, fresh, announcements, ownership);
   });
 }
 
@@ -52,12 +59,26 @@ async function findFirst(
   tx: Tx,
   caller: UserCaller,
   key: string,
-): Promise<queries.ReceiptRow | undefined> {
-  const [early] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
+): Promise<queries.EarlierRow | undefined> {
+  const [early] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, key));
   if (early) return early;
   await tx.execute(lockParcel(caller.tenantId, key));
-  const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, key));
+  const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, key));
   return first;
+}
+
+/** Answers a later scan. The parcel may be another one than the package says, so disputes are flagged for staff. */
+async function repeatReceipt(
+  { db, tx, caller, requestId }: IntakeContext,
+  key: string,
+  { is_flagged: isFlagged, is_disputed: isDisputed, ...row }: queries.EarlierRow,
+): Promise<Receipt> {
+  if (!isDisputed) return { row, isDuplicate: true, isFlagged };
+  await tx.execute(lockParcel(caller.tenantId, key));
+  const flagged = await tx.query<{ id: string }>(queries.flagDisputes(db, caller, row.id));
+  const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
+  if (facts.length > 0) await tx.execute(auditStatement(caller, requestId, facts));
+  return { row, isDuplicate: true, isFlagged: true };
 }
 
 /** Weight and measures as exact decimals: the contract has seen to it that they have no more of them. */
@@ -101,10 +122,10 @@ async function store(
     const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, fresh));
     if (row) {
       await recordArrival(context, fresh, row, announcements, ownership);
-      return { row, isDuplicate: false };
+      return { row, isDuplicate: false, isFlagged: ownership.announcementStatus === 'flagged' };
     }
-    const [first] = await tx.query<queries.ReceiptRow>(queries.findReceipt(db, caller, parcel.tracking_key));
-    if (first) return { row: first, isDuplicate: true };
+    const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, parcel.tracking_key));
+    if (first) return repeatReceipt(context, parcel.tracking_key, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

@@ -18,15 +18,17 @@ export type Editable = {
   shipper: string | null;
   description: string | null;
   prealert_id: string | null;
+  claimed_by: string | null;
 };
 
 const COLUMNS = sql`p.courier_id, p.user_code, p.first_name, p.last_name, p.tracking_number, p.tracking_key,
   p.weight_lb::text, p.length_in::text, p.width_in::text, p.height_in::text, p.package_type, p.shipper,
-  p.description, p.prealert_id`;
+  p.description, p.prealert_id, p.claimed_by`;
 
 const TYPES: Partial<Record<keyof Editable, string>> = {
   courier_id: 'uuid',
   prealert_id: 'uuid',
+  claimed_by: 'uuid',
   weight_lb: 'numeric',
   length_in: 'numeric',
   width_in: 'numeric',
@@ -63,5 +65,22 @@ export function reopenAnnouncements(db: Db, caller: UserCaller, courierId: strin
   return sql`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(db, caller, 'a')} and a.courier_id = ${courierId}::uuid and a.tracking_key = ${trackingKey}
       and a.status = 'received'
+    returning a.id`;
+}
+
+/** The courier's own pre-alerts of a parcel for the customer that it is linked to now, which were awaiting it. */
+export function receiveAwaited(
+  db: Db,
+  caller: UserCaller,
+  { courier_id, tracking_key, user_code }: Editable,
+): Sql {
+  return sql`with found as (
+      select a.tenant_id, a.id from prealerts a
+      where ${ownRows(db, caller, 'a')} and a.courier_id = ${courier_id}::uuid and a.tracking_key = ${tracking_key}
+        and a.user_code = ${user_code} and a.status = 'pending'
+      order by a.id for update
+    )
+    update prealerts a set status = 'received', updated_at = now()
+    from found where a.tenant_id = found.tenant_id and a.id = found.id
     returning a.id`;
 }

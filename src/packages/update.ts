@@ -1,6 +1,5 @@
 import { auditStatement } from '../audit.js';
 import type { UserCaller } from '../auth/callers.js';
-import type { BodyOf } from '../contract/types.js';
 import { ownRows } from '../db/filters.js';
 import { lockParcel } from '../db/locks.js';
 import { inScope, sql, type Db } from '../db/transaction.js';
@@ -8,20 +7,27 @@ import { violates } from '../db/violations.js';
 import { Fault, invalidField } from '../errors.js';
 import { trackingKey } from '../tracking-key.js';
 import { findCustomers, type CustomerRow } from './intake-queries.js';
-import { maskTrackingNumber } from './masking.js';
-import { toInches, toPounds } from './measures.js';
+import { receiveAnnouncements } from './linking.js';
 import { moveAnnouncements, type UpdateContext } from './renumbering.js';
 import { queueSyncs } from './sync.js';
+import {
+  assertPermitted,
+  findChanges,
+  readFields,
+  type PackageUpdate,
+  type Wanted,
+} from './update-fields.js';
 import * as queries from './update-queries.js';
 import type { Editable } from './update-queries.js';
 
-export type PackageUpdate = BodyOf<'updatePackage'>;
+export type { PackageUpdate };
 
 /**
  * Changes the fields that differ from what is stored, and queues the package for its courier's system; whoever
  * sends the same at the same time finds nothing left to change. Answers how many of the body's fields changed.
  *
- * @throws Fault package_not_found, record_forbidden, unknown_user_code, validation_failed, duplicate_tracking_number
+ * @throws Fault package_not_found, record_forbidden, permission_denied, unknown_user_code, validation_failed,
+ *   duplicate_tracking_number
  */
 export async function updatePackage(
   db: Db,
@@ -33,8 +39,9 @@ export async function updatePackage(
   try {
     return await inScope(db, caller, async (tx) => {
       const context = { db, tx, caller, requestId };
-      const before = await holdPackage(context, body.package_id, wanted.tracking_number);
+      const before = await holdPackage(context, body.package_id, wanted);
       const changes = findChanges(caller, before, wanted);
+      assertPermitted(caller, before, changes);
       const fields = Object.keys(changes).length;
       if (fields === 0) return 0;
       const consequences = await findConsequences(context, before, changes);
@@ -47,35 +54,18 @@ export async function updatePackage(
   }
 }
 
-/** A text as sent, which may be empty; numbers as decimals. */
-function readFields(body: PackageUpdate) {
-  const { user_code, first_name, last_name, shipper, description, package_type } = body;
-  const { weight, length, width, height, tracking_number } = body;
-  return {
-    ...{ user_code, first_name, last_name, shipper, description, package_type },
-    tracking_number: tracking_number?.trim(),
-    weight_lb: weight === undefined ? undefined : toPounds(weight),
-    length_in: length === undefined ? undefined : toInches(length),
-    width_in: width === undefined ? undefined : toInches(width),
-    height_in: height === undefined ? undefined : toInches(height),
-  };
-}
-
-type Wanted = ReturnType<typeof readFields>;
-
-/** Reads and holds the package and, where its number changes, both parcels. */
-async function holdPackage(
-  { db, tx, caller }: UpdateContext,
-  id: string,
-  newNumber: string | undefined,
-): Promise<Editable> {
+/** Reads and locks the package and, where pre-alerts may follow the change, the parcels of its numbers. */
+async function holdPackage({ db, tx, caller }: UpdateContext, id: string, wanted: Wanted): Promise<Editable> {
   const lock = async (keys: string[]) => {
     for (const key of keys) await tx.execute(lockParcel(caller.tenantId, key));
   };
   const locked = new Set<string>();
-  if (newNumber !== undefined) {
+  // a courier cannot change the number: to wait for the parcel of the one that it sends would tell of that parcel
+  const newNumber = caller.courierId === null ? wanted.tracking_number : undefined;
+  if (newNumber !== undefined || wanted.user_code) {
     const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
-    if (found) locked.add(found.tracking_key).add(trackingKey(newNumber));
+    if (found) locked.add(found.tracking_key);
+    if (found && newNumber !== undefined) locked.add(trackingKey(newNumber));
     // before the row, as intake takes them, and sorted: two orders would deadlock
     await lock([...locked].sort());
   }
@@ -96,47 +86,29 @@ async function whyHidden({ tx, caller }: Pick<UpdateContext, 'tx' | 'caller'>, i
 export const hiddenFault = ({ courierId }: UserCaller, isCouriers: boolean): Fault =>
   new Fault(courierId !== null && isCouriers ? 'record_forbidden' : 'package_not_found');
 
-/** What differs, one entry a field of the body. */
-function findChanges(caller: UserCaller, before: Editable, wanted: Wanted): Partial<Editable> {
-  const given = { ...wanted, tracking_number: readNumber(caller, before, wanted) };
-  const differing = Object.entries(given).filter(
-    // as: wanted has no other keys; what is not there is sent as an empty text
-    ([column, value]) => value !== undefined && value !== (before[column as keyof Editable] ?? ''),
-  );
-  return Object.fromEntries(differing.map(([column, value]) => [column, value === '' ? null : value]));
-}
-
-/**
- * The new number, if one is sent. A courier that is shown a masked one may send it back unchanged, and nothing
- * else: to be told that a guess changes nothing would tell it the hidden part.
- */
-function readNumber(caller: UserCaller, before: Editable, wanted: Wanted): string | undefined {
-  const number = wanted.tracking_number;
-  const isMasked = caller.courierId !== null && before.user_code === null;
-  if (number === undefined || !isMasked) return number;
-  if (number === maskTrackingNumber(before.tracking_number)) return undefined;
-  if (wanted.user_code) return number;
-  throw invalidField(
-    'tracking_number',
-    'is hidden while the customer is unknown: send user_code too',
-    'hidden',
-  );
-}
-
-/** What follows from the fields that change: the key of a number, the courier of a customer. */
+/** What follows from the fields that change: the key of a number, the courier of a customer, who claimed it. */
 async function findConsequences(
   { db, tx, caller }: UpdateContext,
   before: Editable,
   { tracking_number, user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
   const key = tracking_number === undefined ? {} : { tracking_key: trackingKey(tracking_number) };
-  if (!user_code) return key;
+  const claim = user_code === undefined ? {} : claimOf(caller, before);
+  if (!user_code) return { ...key, ...claim };
   const [customer, another] = await tx.query<CustomerRow>(
     findCustomers(db, caller, user_code, before.courier_id),
   );
   if (another) throw invalidField('user_code', 'is that of customers of several couriers', 'ambiguous');
   if (!customer) throw unknownUserCode();
-  return before.courier_id === null ? { ...key, courier_id: customer.courier_id } : key;
+  const courier = before.courier_id === null ? { courier_id: customer.courier_id } : {};
+  return { ...key, ...claim, ...courier };
+}
+
+/** A courier that names the customer of a package without one claims it; staff's word ends the claim. */
+function claimOf(caller: UserCaller, before: Editable): Partial<Editable> {
+  const isClaiming = caller.courierId !== null && before.user_code === null;
+  const claimedBy = isClaiming ? caller.userId : caller.courierId === null ? null : before.claimed_by;
+  return claimedBy === before.claimed_by ? {} : { claimed_by: claimedBy };
 }
 
 function unknownUserCode(): Fault {
@@ -153,7 +125,9 @@ async function applyChanges(
   changes: Partial<Editable>,
 ): Promise<void> {
   const { db, tx, caller, requestId } = context;
-  const moved = await moveAnnouncements(context, before, { ...before, ...changes });
+  const after = { ...before, ...changes };
+  const isRenumbered = after.tracking_key !== before.tracking_key;
+  const moved = await (isRenumbered ? moveAnnouncements : receiveAnnouncements)(context, before, after);
   const all = { ...changes, ...moved.columns };
   await tx.execute(queries.changePackage(db, caller, id, all));
   // as: the keys of columns

@@ -7,7 +7,7 @@ import type { PackageRow } from './list-queries.js';
 import { shownTrackingNumber } from './masking.js';
 import type { PackagePage } from './packages.js';
 
-export function viewReceipt({ row, isDuplicate }: Receipt): DataOf<'receivePackage'> {
+export function viewReceipt({ row, isDuplicate, isFlagged }: Receipt): DataOf<'receivePackage'> {
   return {
     package_id: row.id,
     house_number: row.house_number,
@@ -17,6 +17,7 @@ export function viewReceipt({ row, isDuplicate }: Receipt): DataOf<'receivePacka
     prealert_id: row.prealert_id,
     matched_by: row.prealert_id ? 'prealert' : row.user_code ? 'user_code' : 'none',
     duplicate: isDuplicate,
+    flagged: isFlagged,
   };
 }
 

@@ -3,7 +3,7 @@ import { ownRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
 import type { PrealertStatus } from './queries.js';
 
-/** The number that decides which parcel's lock a review takes; read before there is a lock. */
+/** The number that decides which parcel is locked; read before there is a lock. */
 export function findTrackingKey(db: Db, caller: UserCaller, id: string): Sql {
   return sql`select p.tracking_key from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
 }
@@ -32,4 +32,16 @@ export function clearFlag(
 ): Sql {
   return sql`update prealerts p set status = ${status}, updated_at = now()
     where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid and p.status = 'flagged'`;
+}
+
+/** Keeps a flag for the courier's next pre-alert of the number. */
+export function keepFlag(caller: UserCaller, courierId: string, trackingKey: string): Sql {
+  return sql`insert into prealert_flags (tenant_id, courier_id, tracking_key)
+    values (${caller.tenantId}::uuid, ${courierId}::uuid, ${trackingKey}) on conflict do nothing`;
+}
+
+/** Forgets it; staff alone may. */
+export function forgetFlag(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
+  return sql`delete from prealert_flags f where ${ownRows(db, caller, 'f')} and f.courier_id = ${courierId}::uuid
+    and f.tracking_key = ${trackingKey}`;
 }

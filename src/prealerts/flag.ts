@@ -31,6 +31,7 @@ export async function reviewPrealert(
     const status = claim.packageId ? 'received' : 'pending';
     const cleared = await tx.execute(queries.clearFlag(db, caller, prealert.id, status));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
+    await tx.execute(queries.forgetFlag(db, caller, prealert.courier_id, prealert.tracking_key));
     const facts = [factOf(prealert, status, claim, reason), ...claim.facts];
     await tx.execute(auditStatement(caller, requestId, facts));
     await announceChange(ctx, claim);

@@ -6,6 +6,7 @@ import { flushPrepared, inScope, readInScope, type Db, type Tx } from '../db/tra
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
 import { trackingKey } from '../tracking-key.js';
+import { forgetFlagOfStaff, holdPrealert, keepFlagOfCourier } from './kept-flags.js';
 import * as queries from './queries.js';
 import type { PrealertRow, PrealertStats } from './queries.js';
 
@@ -77,7 +78,7 @@ export async function createPrealert(
     if (!courier) throw new Fault('courier_not_found');
     if (!courier.has_customer) throw unknownUserCode('user_code');
     const [created] = await tx.query<Record<string, unknown>>(
-      queries.insertPrealert(caller.tenantId, courierId, announcement),
+      queries.insertPrealert(caller, courierId, announcement),
     );
     await audit(tx, caller, requestId, { action: 'prealert.created', id: announcement.id, after: created });
     return announcement.id;
@@ -93,16 +94,14 @@ export async function replacePrealert(
 ): Promise<PrealertRow> {
   const tracking = readTracking(body.tracking_number, 'tracking_number');
   return inScope(db, caller, async (tx) => {
-    // before the row's lock, as intake takes them: two orders would deadlock
-    await tx.execute(lockParcel(caller.tenantId, tracking.trackingKey));
-    const [before] = await tx.query<Record<string, unknown> & { courier_id: string }>(
-      queries.prealertForUpdate(db, caller, body.prealert_id),
-    );
-    if (!before) throw new Fault('prealert_not_found');
+    const ctx = { db, tx, caller };
+    const held = await holdPrealert(ctx, body.prealert_id, tracking.trackingKey);
+    const before = held.columns;
     const [courier] = await tx.query<{ has_customer: boolean }>(
       queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
     );
     if (!courier?.has_customer) throw unknownUserCode('user_code');
+    if (held.trackingKey !== tracking.trackingKey) await keepFlagOfCourier(ctx, held);
     const fields = {
       userCode: body.user_code,
       ...tracking,
@@ -119,7 +118,7 @@ export async function replacePrealert(
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was. @throws Fault prealert_not_found */
+/** Deletes for good; the audit trail keeps what it was, and a courier's flag stays with the number. @throws Fault 404 */
 export async function deletePrealert(
   db: Db,
   caller: UserCaller,
@@ -127,8 +126,13 @@ export async function deletePrealert(
   id: string,
 ): Promise<void> {
   await inScope(db, caller, async (tx) => {
-    const [before] = await tx.query<Record<string, unknown>>(queries.removePrealert(db, caller, id));
-    if (!before) throw new Fault('prealert_not_found');
+    const ctx = { db, tx, caller };
+    const held = await holdPrealert(ctx, id);
+    const before = held.columns;
+    const removed = await tx.execute(queries.removePrealert(db, caller, id));
+    if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
+    await keepFlagOfCourier(ctx, held);
+    await forgetFlagOfStaff(ctx, held);
     await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
   });
 }

@@ -1,4 +1,4 @@
-import type { KeyCaller, UserCaller } from '../auth/callers.js';
+import type { Caller, KeyCaller, UserCaller } from '../auth/callers.js';
 import type { QueryOf } from '../contract/types.js';
 import { ownRows, tenantRows } from '../db/filters.js';
 import { containsPattern } from '../db/patterns.js';
@@ -48,7 +48,7 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
         reference, status)
       select tenant_id, ${parcel.id}::uuid, courier_id, ${parcel.userCode}, ${parcel.trackingNumber}, ${parcel.trackingKey},
         ${parcel.vendor}, ${parcel.description}, ${parcel.reference},
-        ${statusAtBirth(parcel.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
+        ${statusAtBirth(caller, parcel.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
       from owner
       returning tenant_id, ${COLUMNS}
     ), audited as (
@@ -60,10 +60,22 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
     select id from created`;
 }
 
-/** A parcel that is in the warehouse already is announced as received. */
-function statusAtBirth(trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
-  return sql`case when exists (select from packages p where p.tenant_id = ${tenantId}
-    and p.tracking_key = ${trackingKey} and p.courier_id = ${courierId}) then 'received' else 'pending' end`;
+/**
+ * A number that the courier has a flag for, or had one when it took its pre-alert off it, is flagged again. A parcel that is in the warehouse already is announced as received, by a
+ * courier only if its customer is known: until then the courier is shown the number masked, and a guess at it must look
+ * like any other number.
+ */
+function statusAtBirth(caller: Caller, trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
+  const isStaff = caller.kind === 'user' && caller.courierId === null;
+  const isShown = isStaff ? empty : sql`and p.user_code is not null`;
+  return sql`case
+    when exists (select from prealert_flags f where f.tenant_id = ${tenantId} and f.courier_id = ${courierId}
+      and f.tracking_key = ${trackingKey})
+      or exists (select from prealerts other where other.tenant_id = ${tenantId} and other.courier_id = ${courierId}
+      and other.tracking_key = ${trackingKey} and other.status = 'flagged') then 'flagged'
+    when exists (select from packages p where p.tenant_id = ${tenantId} and p.tracking_key = ${trackingKey}
+      and p.courier_id = ${courierId} ${isShown}) then 'received'
+    else 'pending' end`;
 }
 
 /** Whether the courier exists, and has this active customer. */
@@ -75,17 +87,19 @@ export function courierWithCustomer(db: Db, caller: UserCaller, courierId: strin
     from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-export function insertPrealert(tenantId: string, courierId: string, parcel: Announcement): Sql {
+export function insertPrealert(caller: UserCaller, courierId: string, parcel: Announcement): Sql {
+  const { tenantId } = caller;
   return sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
       description, reference, status)
     values (${tenantId}::uuid, ${parcel.id}::uuid, ${courierId}::uuid, ${parcel.userCode}, ${parcel.trackingNumber},
       ${parcel.trackingKey}, ${parcel.vendor}, ${parcel.description}, ${parcel.reference},
-      ${statusAtBirth(parcel.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
+      ${statusAtBirth(caller, parcel.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
     returning ${COLUMNS}`;
 }
 
 export function prealertForUpdate(db: Db, caller: UserCaller, id: string): Sql {
-  return sql`select ${COLUMNS} from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid for update`;
+  return sql`select ${COLUMNS}, tracking_key from prealerts p
+    where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid for update`;
 }
 
 export type EditableFields = Pick<
@@ -93,9 +107,9 @@ export type EditableFields = Pick<
   'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
 >;
 
-/** A pre-alert still pending whose number now names a parcel in the warehouse becomes received. */
+/** A pre-alert still pending gets the status that a new one of its number would get; a flag stays. */
 export function updatePrealert(db: Db, caller: UserCaller, id: string, fields: EditableFields): Sql {
-  const status = statusAtBirth(fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
+  const status = statusAtBirth(caller, fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
   return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()
@@ -104,7 +118,7 @@ export function updatePrealert(db: Db, caller: UserCaller, id: string, fields: E
 }
 
 export function removePrealert(db: Db, caller: UserCaller, id: string): Sql {
-  return sql`delete from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid returning ${COLUMNS}`;
+  return sql`delete from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Locks in the order of ids, as every writer of several rows does. */

@@ -138,7 +138,7 @@ export const MATRIX = {
   },
   updatePackage: {
     'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
-    'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
+    'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '403 403 404 404 400'],
     'updatePackage for a customer':      ['200 400 400 400 400', '200 400 400 400 400', '200 400 400 400 400'],
   },
   packageEvents: {

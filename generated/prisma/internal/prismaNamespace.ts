@@ -412,8 +412,10 @@ export const ModelName = {
   Airline: 'Airline',
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
+  PrealertFlag: 'PrealertFlag',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
+  PackageWeight: 'PackageWeight',
   PackageTally: 'PackageTally',
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
@@ -450,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1564,6 +1566,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PrealertFlag: {
+      payload: Prisma.$PrealertFlagPayload<ExtArgs>
+      fields: Prisma.PrealertFlagFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PrealertFlagFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PrealertFlagFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        findFirst: {
+          args: Prisma.PrealertFlagFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PrealertFlagFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        findMany: {
+          args: Prisma.PrealertFlagFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>[]
+        }
+        create: {
+          args: Prisma.PrealertFlagCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        createMany: {
+          args: Prisma.PrealertFlagCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PrealertFlagCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>[]
+        }
+        delete: {
+          args: Prisma.PrealertFlagDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        update: {
+          args: Prisma.PrealertFlagUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        deleteMany: {
+          args: Prisma.PrealertFlagDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PrealertFlagUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PrealertFlagUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>[]
+        }
+        upsert: {
+          args: Prisma.PrealertFlagUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertFlagPayload>
+        }
+        aggregate: {
+          args: Prisma.PrealertFlagAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePrealertFlag>
+        }
+        groupBy: {
+          args: Prisma.PrealertFlagGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrealertFlagGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PrealertFlagCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrealertFlagCountAggregateOutputType> | number
+        }
+      }
+    }
     PrealertTally: {
       payload: Prisma.$PrealertTallyPayload<ExtArgs>
       fields: Prisma.PrealertTallyFieldRefs
@@ -1709,6 +1785,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PackageCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PackageCountAggregateOutputType> | number
+        }
+      }
+    }
+    PackageWeight: {
+      payload: Prisma.$PackageWeightPayload<ExtArgs>
+      fields: Prisma.PackageWeightFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PackageWeightFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PackageWeightFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        findFirst: {
+          args: Prisma.PackageWeightFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PackageWeightFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        findMany: {
+          args: Prisma.PackageWeightFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>[]
+        }
+        create: {
+          args: Prisma.PackageWeightCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        createMany: {
+          args: Prisma.PackageWeightCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PackageWeightCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>[]
+        }
+        delete: {
+          args: Prisma.PackageWeightDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        update: {
+          args: Prisma.PackageWeightUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        deleteMany: {
+          args: Prisma.PackageWeightDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PackageWeightUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PackageWeightUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>[]
+        }
+        upsert: {
+          args: Prisma.PackageWeightUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PackageWeightPayload>
+        }
+        aggregate: {
+          args: Prisma.PackageWeightAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePackageWeight>
+        }
+        groupBy: {
+          args: Prisma.PackageWeightGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageWeightGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PackageWeightCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PackageWeightCountAggregateOutputType> | number
         }
       }
     }
@@ -3518,6 +3668,16 @@ export const PrealertScalarFieldEnum = {
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
 
 
+export const PrealertFlagScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  trackingKey: 'trackingKey',
+  keptAt: 'keptAt'
+} as const
+
+export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
 export const PrealertTallyScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -3551,11 +3711,21 @@ export const PackageScalarFieldEnum = {
   warehouseId: 'warehouseId',
   manifestId: 'manifestId',
   prealertId: 'prealertId',
+  claimedBy: 'claimedBy',
   receivedAt: 'receivedAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type PackageScalarFieldEnum = (typeof PackageScalarFieldEnum)[keyof typeof PackageScalarFieldEnum]
+
+
+export const PackageWeightScalarFieldEnum = {
+  tenantId: 'tenantId',
+  packageId: 'packageId',
+  receivedWeightLb: 'receivedWeightLb'
+} as const
+
+export type PackageWeightScalarFieldEnum = (typeof PackageWeightScalarFieldEnum)[keyof typeof PackageWeightScalarFieldEnum]
 
 
 export const PackageTallyScalarFieldEnum = {
@@ -4223,8 +4393,10 @@ export type GlobalOmitConfig = {
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit
   prealert?: Prisma.PrealertOmit
+  prealertFlag?: Prisma.PrealertFlagOmit
   prealertTally?: Prisma.PrealertTallyOmit
   package?: Prisma.PackageOmit
+  packageWeight?: Prisma.PackageWeightOmit
   packageTally?: Prisma.PackageTallyOmit
   packageSync?: Prisma.PackageSyncOmit
   packageEvent?: Prisma.PackageEventOmit

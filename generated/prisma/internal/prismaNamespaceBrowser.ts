@@ -66,8 +66,10 @@ export const ModelName = {
   Airline: 'Airline',
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
+  PrealertFlag: 'PrealertFlag',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
+  PackageWeight: 'PackageWeight',
   PackageTally: 'PackageTally',
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
@@ -320,6 +322,16 @@ export const PrealertScalarFieldEnum = {
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
 
 
+export const PrealertFlagScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  trackingKey: 'trackingKey',
+  keptAt: 'keptAt'
+} as const
+
+export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
 export const PrealertTallyScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -353,11 +365,21 @@ export const PackageScalarFieldEnum = {
   warehouseId: 'warehouseId',
   manifestId: 'manifestId',
   prealertId: 'prealertId',
+  claimedBy: 'claimedBy',
   receivedAt: 'receivedAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type PackageScalarFieldEnum = (typeof PackageScalarFieldEnum)[keyof typeof PackageScalarFieldEnum]
+
+
+export const PackageWeightScalarFieldEnum = {
+  tenantId: 'tenantId',
+  packageId: 'packageId',
+  receivedWeightLb: 'receivedWeightLb'
+} as const
+
+export type PackageWeightScalarFieldEnum = (typeof PackageWeightScalarFieldEnum)[keyof typeof PackageWeightScalarFieldEnum]
 
 
 export const PackageTallyScalarFieldEnum = {

@@ -388,6 +388,7 @@ export type CourierWhereInput = {
   users?: Prisma.UserListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
   prealerts?: Prisma.PrealertListRelationFilter
+  flags?: Prisma.PrealertFlagListRelationFilter
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
@@ -427,6 +428,7 @@ export type CourierOrderByWithRelationInput = {
   users?: Prisma.UserOrderByRelationAggregateInput
   customers?: Prisma.CustomerOrderByRelationAggregateInput
   prealerts?: Prisma.PrealertOrderByRelationAggregateInput
+  flags?: Prisma.PrealertFlagOrderByRelationAggregateInput
   packages?: Prisma.PackageOrderByRelationAggregateInput
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
@@ -472,6 +474,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   users?: Prisma.UserListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
   prealerts?: Prisma.PrealertListRelationFilter
+  flags?: Prisma.PrealertFlagListRelationFilter
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
@@ -576,6 +579,7 @@ export type CourierCreateInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -614,6 +618,7 @@ export type CourierUncheckedCreateInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -652,6 +657,7 @@ export type CourierUpdateInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -690,6 +696,7 @@ export type CourierUncheckedUpdateInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1022,6 +1029,20 @@ export type CourierUpdateOneRequiredWithoutPrealertsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutPrealertsInput, Prisma.CourierUpdateWithoutPrealertsInput>, Prisma.CourierUncheckedUpdateWithoutPrealertsInput>
 }
 
+export type CourierCreateNestedOneWithoutFlagsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutFlagsInput, Prisma.CourierUncheckedCreateWithoutFlagsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutFlagsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutFlagsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutFlagsInput, Prisma.CourierUncheckedCreateWithoutFlagsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutFlagsInput
+  upsert?: Prisma.CourierUpsertWithoutFlagsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutFlagsInput, Prisma.CourierUpdateWithoutFlagsInput>, Prisma.CourierUncheckedUpdateWithoutFlagsInput>
+}
+
 export type CourierCreateNestedOneWithoutPackagesInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutPackagesInput, Prisma.CourierUncheckedCreateWithoutPackagesInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutPackagesInput
@@ -1125,6 +1146,7 @@ export type CourierCreateWithoutTenantInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1162,6 +1184,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1257,6 +1280,7 @@ export type CourierCreateWithoutUsersInput = {
   tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1294,6 +1318,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   updatedAt?: Date | string
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1347,6 +1372,7 @@ export type CourierUpdateWithoutUsersInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1384,6 +1410,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1422,6 +1449,7 @@ export type CourierCreateWithoutLogoInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1459,6 +1487,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1512,6 +1541,7 @@ export type CourierUpdateWithoutLogoInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1549,6 +1579,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1585,6 +1616,7 @@ export type CourierCreateWithoutCustomersInput = {
   tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1622,6 +1654,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   updatedAt?: Date | string
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1675,6 +1708,7 @@ export type CourierUpdateWithoutCustomersInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1712,6 +1746,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1749,6 +1784,7 @@ export type CourierCreateWithoutPrealertsInput = {
   tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1786,6 +1822,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   updatedAt?: Date | string
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1839,6 +1876,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1876,6 +1914,175 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutFlagsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutFlagsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutFlagsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutFlagsInput, Prisma.CourierUncheckedCreateWithoutFlagsInput>
+}
+
+export type CourierUpsertWithoutFlagsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutFlagsInput, Prisma.CourierUncheckedUpdateWithoutFlagsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutFlagsInput, Prisma.CourierUncheckedCreateWithoutFlagsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutFlagsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutFlagsInput, Prisma.CourierUncheckedUpdateWithoutFlagsInput>
+}
+
+export type CourierUpdateWithoutFlagsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutFlagsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1914,6 +2121,7 @@ export type CourierCreateWithoutPackagesInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -1951,6 +2159,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2004,6 +2213,7 @@ export type CourierUpdateWithoutPackagesInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2041,6 +2251,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2078,6 +2289,7 @@ export type CourierCreateWithoutRateTiersInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2115,6 +2327,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2168,6 +2381,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2205,6 +2419,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2242,6 +2457,7 @@ export type CourierCreateWithoutBillsInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2279,6 +2495,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2332,6 +2549,7 @@ export type CourierUpdateWithoutBillsInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2369,6 +2587,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2406,6 +2625,7 @@ export type CourierCreateWithoutEndpointsInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2443,6 +2663,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2496,6 +2717,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2533,6 +2755,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2570,6 +2793,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2607,6 +2831,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2660,6 +2885,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2697,6 +2923,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2761,6 +2988,7 @@ export type CourierUpdateWithoutTenantInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2798,6 +3026,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2843,6 +3072,7 @@ export type CourierCountOutputType = {
   users: number
   customers: number
   prealerts: number
+  flags: number
   packages: number
   rateTiers: number
   bills: number
@@ -2854,6 +3084,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   users?: boolean | CourierCountOutputTypeCountUsersArgs
   customers?: boolean | CourierCountOutputTypeCountCustomersArgs
   prealerts?: boolean | CourierCountOutputTypeCountPrealertsArgs
+  flags?: boolean | CourierCountOutputTypeCountFlagsArgs
   packages?: boolean | CourierCountOutputTypeCountPackagesArgs
   rateTiers?: boolean | CourierCountOutputTypeCountRateTiersArgs
   bills?: boolean | CourierCountOutputTypeCountBillsArgs
@@ -2890,6 +3121,13 @@ export type CourierCountOutputTypeCountCustomersArgs<ExtArgs extends runtime.Typ
  */
 export type CourierCountOutputTypeCountPrealertsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PrealertWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountFlagsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PrealertFlagWhereInput
 }
 
 /**
@@ -2959,6 +3197,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
   customers?: boolean | Prisma.Courier$customersArgs<ExtArgs>
   prealerts?: boolean | Prisma.Courier$prealertsArgs<ExtArgs>
+  flags?: boolean | Prisma.Courier$flagsArgs<ExtArgs>
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
@@ -3063,6 +3302,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
   customers?: boolean | Prisma.Courier$customersArgs<ExtArgs>
   prealerts?: boolean | Prisma.Courier$prealertsArgs<ExtArgs>
+  flags?: boolean | Prisma.Courier$flagsArgs<ExtArgs>
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
@@ -3085,6 +3325,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     users: Prisma.$UserPayload<ExtArgs>[]
     customers: Prisma.$CustomerPayload<ExtArgs>[]
     prealerts: Prisma.$PrealertPayload<ExtArgs>[]
+    flags: Prisma.$PrealertFlagPayload<ExtArgs>[]
     packages: Prisma.$PackagePayload<ExtArgs>[]
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
@@ -3526,6 +3767,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   users<T extends Prisma.Courier$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   customers<T extends Prisma.Courier$customersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$customersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   prealerts<T extends Prisma.Courier$prealertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$prealertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  flags<T extends Prisma.Courier$flagsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$flagsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertFlagPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   packages<T extends Prisma.Courier$packagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$packagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4057,6 +4299,30 @@ export type Courier$prealertsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.PrealertScalarFieldEnum | Prisma.PrealertScalarFieldEnum[]
+}
+
+/**
+ * Courier.flags
+ */
+export type Courier$flagsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PrealertFlag
+   */
+  select?: Prisma.PrealertFlagSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PrealertFlag
+   */
+  omit?: Prisma.PrealertFlagOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PrealertFlagInclude<ExtArgs> | null
+  where?: Prisma.PrealertFlagWhereInput
+  orderBy?: Prisma.PrealertFlagOrderByWithRelationInput | Prisma.PrealertFlagOrderByWithRelationInput[]
+  cursor?: Prisma.PrealertFlagWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PrealertFlagScalarFieldEnum | Prisma.PrealertFlagScalarFieldEnum[]
 }
 
 /**

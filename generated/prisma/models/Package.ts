@@ -62,6 +62,7 @@ export type PackageMinAggregateOutputType = {
   warehouseId: string | null
   manifestId: string | null
   prealertId: string | null
+  claimedBy: string | null
   receivedAt: Date | null
   updatedAt: Date | null
 }
@@ -88,6 +89,7 @@ export type PackageMaxAggregateOutputType = {
   warehouseId: string | null
   manifestId: string | null
   prealertId: string | null
+  claimedBy: string | null
   receivedAt: Date | null
   updatedAt: Date | null
 }
@@ -114,6 +116,7 @@ export type PackageCountAggregateOutputType = {
   warehouseId: number
   manifestId: number
   prealertId: number
+  claimedBy: number
   receivedAt: number
   updatedAt: number
   _all: number
@@ -156,6 +159,7 @@ export type PackageMinAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
+  claimedBy?: true
   receivedAt?: true
   updatedAt?: true
 }
@@ -182,6 +186,7 @@ export type PackageMaxAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
+  claimedBy?: true
   receivedAt?: true
   updatedAt?: true
 }
@@ -208,6 +213,7 @@ export type PackageCountAggregateInputType = {
   warehouseId?: true
   manifestId?: true
   prealertId?: true
+  claimedBy?: true
   receivedAt?: true
   updatedAt?: true
   _all?: true
@@ -321,6 +327,7 @@ export type PackageGroupByOutputType = {
   warehouseId: string
   manifestId: string | null
   prealertId: string | null
+  claimedBy: string | null
   receivedAt: Date
   updatedAt: Date
   _count: PackageCountAggregateOutputType | null
@@ -370,6 +377,7 @@ export type PackageWhereInput = {
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
+  claimedBy?: Prisma.UuidNullableFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -378,6 +386,7 @@ export type PackageWhereInput = {
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
+  weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
 }
 
@@ -403,6 +412,7 @@ export type PackageOrderByWithRelationInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrderInput | Prisma.SortOrder
   prealertId?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
@@ -411,6 +421,7 @@ export type PackageOrderByWithRelationInput = {
   manifest?: Prisma.ManifestOrderByWithRelationInput
   events?: Prisma.PackageEventOrderByRelationAggregateInput
   sync?: Prisma.PackageSyncOrderByWithRelationInput
+  weight?: Prisma.PackageWeightOrderByWithRelationInput
   billLine?: Prisma.BillLineOrderByWithRelationInput
 }
 
@@ -442,6 +453,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
+  claimedBy?: Prisma.UuidNullableFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -450,6 +462,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   manifest?: Prisma.XOR<Prisma.ManifestNullableScalarRelationFilter, Prisma.ManifestWhereInput> | null
   events?: Prisma.PackageEventListRelationFilter
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
+  weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
 }, "tenantId_id" | "tenantId_houseNumber" | "tenantId_trackingKey">
 
@@ -475,6 +488,7 @@ export type PackageOrderByWithAggregationInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrderInput | Prisma.SortOrder
   prealertId?: Prisma.SortOrderInput | Prisma.SortOrder
+  claimedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PackageCountOrderByAggregateInput
@@ -509,6 +523,7 @@ export type PackageScalarWhereWithAggregatesInput = {
   warehouseId?: Prisma.UuidWithAggregatesFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
+  claimedBy?: Prisma.UuidNullableWithAggregatesFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeWithAggregatesFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Package"> | Date | string
 }
@@ -530,6 +545,7 @@ export type PackageCreateInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -538,6 +554,7 @@ export type PackageCreateInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -563,10 +580,12 @@ export type PackageUncheckedCreateInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -587,6 +606,7 @@ export type PackageUpdateInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -595,6 +615,7 @@ export type PackageUpdateInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -620,10 +641,12 @@ export type PackageUncheckedUpdateInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -649,6 +672,7 @@ export type PackageCreateManyInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -670,6 +694,7 @@ export type PackageUpdateManyMutationInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -696,6 +721,7 @@ export type PackageUncheckedUpdateManyInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -747,6 +773,7 @@ export type PackageCountOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
+  claimedBy?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -780,6 +807,7 @@ export type PackageMaxOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
+  claimedBy?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -806,6 +834,7 @@ export type PackageMinOrderByAggregateInput = {
   warehouseId?: Prisma.SortOrder
   manifestId?: Prisma.SortOrder
   prealertId?: Prisma.SortOrder
+  claimedBy?: Prisma.SortOrder
   receivedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -961,6 +990,20 @@ export type NullableDecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
+export type PackageCreateNestedOneWithoutWeightInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutWeightInput
+  connect?: Prisma.PackageWhereUniqueInput
+}
+
+export type PackageUpdateOneRequiredWithoutWeightNestedInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutWeightInput
+  upsert?: Prisma.PackageUpsertWithoutWeightInput
+  connect?: Prisma.PackageWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutWeightInput, Prisma.PackageUpdateWithoutWeightInput>, Prisma.PackageUncheckedUpdateWithoutWeightInput>
+}
+
 export type PackageCreateNestedOneWithoutSyncInput = {
   create?: Prisma.XOR<Prisma.PackageCreateWithoutSyncInput, Prisma.PackageUncheckedCreateWithoutSyncInput>
   connectOrCreate?: Prisma.PackageCreateOrConnectWithoutSyncInput
@@ -1064,6 +1107,7 @@ export type PackageCreateWithoutCourierInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
@@ -1071,6 +1115,7 @@ export type PackageCreateWithoutCourierInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1094,10 +1139,12 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1152,6 +1199,7 @@ export type PackageScalarWhereInput = {
   warehouseId?: Prisma.UuidFilter<"Package"> | string
   manifestId?: Prisma.UuidNullableFilter<"Package"> | string | null
   prealertId?: Prisma.UuidNullableFilter<"Package"> | string | null
+  claimedBy?: Prisma.UuidNullableFilter<"Package"> | string | null
   receivedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Package"> | Date | string
 }
@@ -1173,6 +1221,7 @@ export type PackageCreateWithoutCarrierInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1180,6 +1229,7 @@ export type PackageCreateWithoutCarrierInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1203,10 +1253,12 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1253,6 +1305,7 @@ export type PackageCreateWithoutWarehouseInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1260,6 +1313,7 @@ export type PackageCreateWithoutWarehouseInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1283,10 +1337,12 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   carrierId?: string | null
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1316,6 +1372,140 @@ export type PackageUpdateManyWithWhereWithoutWarehouseInput = {
   data: Prisma.XOR<Prisma.PackageUpdateManyMutationInput, Prisma.PackageUncheckedUpdateManyWithoutWarehouseInput>
 }
 
+export type PackageCreateWithoutWeightInput = {
+  id: string
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
+  carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
+  warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
+  manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+}
+
+export type PackageUncheckedCreateWithoutWeightInput = {
+  tenantId: string
+  id: string
+  courierId?: string | null
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  carrierId?: string | null
+  warehouseId: string
+  manifestId?: string | null
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+}
+
+export type PackageCreateOrConnectWithoutWeightInput = {
+  where: Prisma.PackageWhereUniqueInput
+  create: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+}
+
+export type PackageUpsertWithoutWeightInput = {
+  update: Prisma.XOR<Prisma.PackageUpdateWithoutWeightInput, Prisma.PackageUncheckedUpdateWithoutWeightInput>
+  create: Prisma.XOR<Prisma.PackageCreateWithoutWeightInput, Prisma.PackageUncheckedCreateWithoutWeightInput>
+  where?: Prisma.PackageWhereInput
+}
+
+export type PackageUpdateToOneWithWhereWithoutWeightInput = {
+  where?: Prisma.PackageWhereInput
+  data: Prisma.XOR<Prisma.PackageUpdateWithoutWeightInput, Prisma.PackageUncheckedUpdateWithoutWeightInput>
+}
+
+export type PackageUpdateWithoutWeightInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
+  carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
+  warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
+  manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+}
+
+export type PackageUncheckedUpdateWithoutWeightInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+}
+
 export type PackageCreateWithoutSyncInput = {
   id: string
   userCode?: string | null
@@ -1333,6 +1523,7 @@ export type PackageCreateWithoutSyncInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1340,6 +1531,7 @@ export type PackageCreateWithoutSyncInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1365,9 +1557,11 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1404,6 +1598,7 @@ export type PackageUpdateWithoutSyncInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1411,6 +1606,7 @@ export type PackageUpdateWithoutSyncInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1436,9 +1632,11 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1459,6 +1657,7 @@ export type PackageCreateWithoutEventsInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1466,6 +1665,7 @@ export type PackageCreateWithoutEventsInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1491,9 +1691,11 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1530,6 +1732,7 @@ export type PackageUpdateWithoutEventsInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1537,6 +1740,7 @@ export type PackageUpdateWithoutEventsInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1562,9 +1766,11 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1585,6 +1791,7 @@ export type PackageCreateWithoutManifestInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1592,6 +1799,7 @@ export type PackageCreateWithoutManifestInput = {
   warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
 }
 
@@ -1615,10 +1823,12 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   carrierId?: string | null
   warehouseId: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
 }
 
@@ -1665,6 +1875,7 @@ export type PackageCreateWithoutBillLineInput = {
   description?: string | null
   status?: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
@@ -1673,6 +1884,7 @@ export type PackageCreateWithoutBillLineInput = {
   manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutBillLineInput = {
@@ -1697,10 +1909,12 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutBillLineInput = {
@@ -1736,6 +1950,7 @@ export type PackageUpdateWithoutBillLineInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1744,6 +1959,7 @@ export type PackageUpdateWithoutBillLineInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutBillLineInput = {
@@ -1768,10 +1984,12 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
 }
 
 export type PackageCreateManyCourierInput = {
@@ -1794,6 +2012,7 @@ export type PackageCreateManyCourierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1815,6 +2034,7 @@ export type PackageUpdateWithoutCourierInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
@@ -1822,6 +2042,7 @@ export type PackageUpdateWithoutCourierInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1845,10 +2066,12 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1872,6 +2095,7 @@ export type PackageUncheckedUpdateManyWithoutCourierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1896,6 +2120,7 @@ export type PackageCreateManyCarrierInput = {
   warehouseId: string
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1917,6 +2142,7 @@ export type PackageUpdateWithoutCarrierInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -1924,6 +2150,7 @@ export type PackageUpdateWithoutCarrierInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -1947,10 +2174,12 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -1974,6 +2203,7 @@ export type PackageUncheckedUpdateManyWithoutCarrierInput = {
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1998,6 +2228,7 @@ export type PackageCreateManyWarehouseInput = {
   carrierId?: string | null
   manifestId?: string | null
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2019,6 +2250,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2026,6 +2258,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -2049,10 +2282,12 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -2076,6 +2311,7 @@ export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2100,6 +2336,7 @@ export type PackageCreateManyManifestInput = {
   carrierId?: string | null
   warehouseId: string
   prealertId?: string | null
+  claimedBy?: string | null
   receivedAt?: Date | string
   updatedAt?: Date | string
 }
@@ -2121,6 +2358,7 @@ export type PackageUpdateWithoutManifestInput = {
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
@@ -2128,6 +2366,7 @@ export type PackageUpdateWithoutManifestInput = {
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
 }
 
@@ -2151,10 +2390,12 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
 }
 
@@ -2178,6 +2419,7 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
   carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
   prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -2235,6 +2477,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2243,6 +2486,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
+  weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["package"]>
@@ -2269,6 +2513,7 @@ export type PackageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2299,6 +2544,7 @@ export type PackageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
@@ -2329,11 +2575,12 @@ export type PackageSelectScalar = {
   warehouseId?: boolean
   manifestId?: boolean
   prealertId?: boolean
+  claimedBy?: boolean
   receivedAt?: boolean
   updatedAt?: boolean
 }
 
-export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
+export type PackageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "firstName" | "lastName" | "trackingNumber" | "trackingKey" | "houseNumber" | "weightLb" | "lengthIn" | "widthIn" | "heightIn" | "packageType" | "shipper" | "description" | "status" | "carrierId" | "warehouseId" | "manifestId" | "prealertId" | "claimedBy" | "receivedAt" | "updatedAt", ExtArgs["result"]["package"]>
 export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.Package$courierArgs<ExtArgs>
   carrier?: boolean | Prisma.Package$carrierArgs<ExtArgs>
@@ -2341,6 +2588,7 @@ export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   manifest?: boolean | Prisma.Package$manifestArgs<ExtArgs>
   events?: boolean | Prisma.Package$eventsArgs<ExtArgs>
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
+  weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2366,6 +2614,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     manifest: Prisma.$ManifestPayload<ExtArgs> | null
     events: Prisma.$PackageEventPayload<ExtArgs>[]
     sync: Prisma.$PackageSyncPayload<ExtArgs> | null
+    weight: Prisma.$PackageWeightPayload<ExtArgs> | null
     billLine: Prisma.$BillLinePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -2390,6 +2639,10 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     warehouseId: string
     manifestId: string | null
     prealertId: string | null
+    /**
+     * The courier's user who named the customer of a package that had none. A courier cannot take that back.
+     */
+    claimedBy: string | null
     receivedAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["package"]>
@@ -2792,6 +3045,7 @@ export interface Prisma__PackageClient<T, Null = never, ExtArgs extends runtime.
   manifest<T extends Prisma.Package$manifestArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$manifestArgs<ExtArgs>>): Prisma.Prisma__ManifestClient<runtime.Types.Result.GetResult<Prisma.$ManifestPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   events<T extends Prisma.Package$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackageEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sync<T extends Prisma.Package$syncArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$syncArgs<ExtArgs>>): Prisma.Prisma__PackageSyncClient<runtime.Types.Result.GetResult<Prisma.$PackageSyncPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  weight<T extends Prisma.Package$weightArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$weightArgs<ExtArgs>>): Prisma.Prisma__PackageWeightClient<runtime.Types.Result.GetResult<Prisma.$PackageWeightPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   billLine<T extends Prisma.Package$billLineArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$billLineArgs<ExtArgs>>): Prisma.Prisma__BillLineClient<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2843,6 +3097,7 @@ export interface PackageFieldRefs {
   readonly warehouseId: Prisma.FieldRef<"Package", 'String'>
   readonly manifestId: Prisma.FieldRef<"Package", 'String'>
   readonly prealertId: Prisma.FieldRef<"Package", 'String'>
+  readonly claimedBy: Prisma.FieldRef<"Package", 'String'>
   readonly receivedAt: Prisma.FieldRef<"Package", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Package", 'DateTime'>
 }
@@ -3343,6 +3598,25 @@ export type Package$syncArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    */
   include?: Prisma.PackageSyncInclude<ExtArgs> | null
   where?: Prisma.PackageSyncWhereInput
+}
+
+/**
+ * Package.weight
+ */
+export type Package$weightArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PackageWeight
+   */
+  select?: Prisma.PackageWeightSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PackageWeight
+   */
+  omit?: Prisma.PackageWeightOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PackageWeightInclude<ExtArgs> | null
+  where?: Prisma.PackageWeightWhereInput
 }
 
 /**
