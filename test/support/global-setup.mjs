@@ -15,14 +15,16 @@ export default async function globalSetup() {
   const observations = join(projectRoot, 'coverage', 'contract');
   rmSync(observations, { recursive: true, force: true });
   mkdirSync(observations, { recursive: true });
+  // npm run mutants has made a server and templates for many runs
+  if (process.env.TEST_DATABASE_PREFIX) return;
 
   const server = config.databaseUrl ? undefined : await startOwnServer();
   const adminUrl = config.databaseOwnerUrl ?? server.url;
   // two runs may share the server that DATABASE_URL names: each has its own names
   process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
   process.env.TEST_ADMIN_URL = adminUrl;
-  await makeTemplates(adminUrl, config);
-  globalThis.__testServer = server && { stop: () => removeServer(server, String(process.pid)) };
+  await makeTemplates(adminUrl, process.env.TEST_DATABASE_PREFIX, config);
+  globalThis.__endTestServer = () => server && removeServer(server, String(process.pid));
 }
 
 const PREFIX = 'crossdock_test_';
@@ -79,9 +81,9 @@ function startServer(dataDir) {
   });
 }
 
-async function makeTemplates(adminUrl, config) {
+export async function makeTemplates(adminUrl, prefix, config) {
   const admin = new pg.Client({ connectionString: adminUrl });
-  const [empty, demo] = ['empty', 'demo'].map((name) => process.env.TEST_DATABASE_PREFIX + name);
+  const [empty, demo] = ['empty', 'demo'].map((name) => prefix + name);
   await admin.connect();
   try {
     await admin.query(`create database "${empty}"`);

@@ -1,0 +1,74 @@
+import { isSourceMutant, type Mutant, type Selection } from './mutant.js';
+import { runTests, type Outcome } from './run-tests.js';
+import type { Server } from './server.js';
+import type { Workshop } from './workshop.js';
+
+export type Verdict = {
+  /** What failed without the guard; undefined when the mutant survived. */
+  killedBy: string | undefined;
+  seconds: number;
+};
+
+export type Judge = (mutant: Mutant, workshop: Workshop) => Promise<Verdict>;
+
+// Far more than any of the tests takes: the limit ends only what hangs.
+const BASELINE_LIMIT_MS = 10 * 60 * 1000;
+const limitOf = (baseline: Outcome) => 60_000 + 5_000 * baseline.seconds;
+
+/**
+ * Judges mutants by their tests. Each test file runs once with all guards in place, with the tests of all mutants: a
+ * test that fails then kills nothing.
+ */
+export function makeJudge(server: Server, mutants: readonly Mutant[], stopping: AbortSignal): Judge {
+  const baselines = new Map<string, Promise<Outcome>>();
+
+  async function run(
+    workshop: Workshop,
+    selection: Selection,
+    limitMs: number,
+    mutant?: Mutant,
+  ): Promise<Outcome> {
+    stopping.throwIfAborted();
+    const templates = await server.copyTemplates(mutant);
+    try {
+      const bench = { folder: workshop.folder, serverUrl: server.url, prefix: templates.prefix, stopping };
+      return await runTests(bench, selection, limitMs);
+    } finally {
+      await templates.drop();
+    }
+  }
+
+  function baselineOf(file: string, workshop: Workshop): Promise<Outcome> {
+    const known = baselines.get(file) ?? run(workshop, allOf(file, mutants), BASELINE_LIMIT_MS);
+    baselines.set(file, known);
+    return known;
+  }
+
+  return async (mutant, workshop) => {
+    for (const selection of mutant.tests)
+      assertPasses(mutant, selection, await baselineOf(selection.file, workshop));
+    let seconds = 0;
+    for (const selection of mutant.tests) {
+      const limitMs = limitOf(await baselineOf(selection.file, workshop));
+      const work = () => run(workshop, selection, limitMs, mutant);
+      const outcome = await (isSourceMutant(mutant) ? workshop.without(mutant, work) : work());
+      seconds += outcome.seconds;
+      if (outcome.failure !== undefined) return { killedBy: outcome.failure, seconds };
+    }
+    return { killedBy: undefined, seconds };
+  };
+}
+
+/** The tests of a file that any mutant names; all of them when one names no titles. */
+function allOf(file: string, mutants: readonly Mutant[]): Selection {
+  const named = mutants.flatMap(({ tests }) => tests.filter((each) => each.file === file));
+  const titles = named.flatMap((each) => each.titles ?? []);
+  return named.every((each) => each.titles) ? { file, titles } : { file };
+}
+
+/** @throws when a test fails with all guards in place, or a title picks none */
+function assertPasses({ name }: Mutant, { file, titles }: Selection, { passed, failure }: Outcome): void {
+  if (failure !== undefined) throw new Error(`${file} fails with all guards in place: ${failure}`);
+  const unknown = titles?.find((title) => !passed.some((each) => each.includes(title)));
+  if (unknown !== undefined) throw new Error(`${name}: no test of ${file} has this in its title: ${unknown}`);
+}

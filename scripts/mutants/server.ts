@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { readConfig } from '../../src/config.js';
+import { startEmbeddedPostgres } from '../../src/db/embedded.js';
+import { projectRoot } from '../../src/root.js';
+import { removeGuard } from './database.js';
+import { isSourceMutant, type Mutant } from './mutant.js';
+
+/** One PostgreSQL server for the whole run. Its template databases are migrated and filled once. */
+export type Server = {
+  url: string;
+  /** Copies the templates, without the guard of a mutant of the database. */
+  copyTemplates(mutant?: Mutant): Promise<Templates>;
+  stop(): Promise<void>;
+};
+
+/** What test files clone their databases from. */
+export type Templates = {
+  /** The names of the templates and of their clones begin with it. */
+  prefix: string;
+  drop(): Promise<void>;
+};
+
+const NAMES = ['empty', 'demo'];
+
+export async function startServer(): Promise<Server> {
+  const dataDir = join(projectRoot, '.data', 'mutants');
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '400',
+  };
+  const server = await startEmbeddedPostgres({ dataDir, database: 'postgres', log() {}, settings });
+  const { makeTemplates, dropDatabases } = await loadSetUp();
+  const first = newPrefix();
+  await makeTemplates(server.url, first, readConfig({}));
+  return {
+    url: server.url,
+    async copyTemplates(mutant) {
+      const prefix = newPrefix();
+      for (const name of NAMES) await copy(server.url, first + name, prefix + name, mutant);
+      return { prefix, drop: () => dropDatabases(server.url, (name) => name.startsWith(prefix)) };
+    },
+    async stop() {
+      await server.stop();
+      // for root, the cluster may be elsewhere (decision 0003)
+      for (const folder of [dirname(server.dataDir), dataDir])
+        await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type SetUp = {
+  makeTemplates(adminUrl: string, prefix: string, config: unknown): Promise<void>;
+  dropDatabases(adminUrl: string, isDoomed: (name: string) => boolean): Promise<void>;
+};
+
+async function loadSetUp(): Promise<SetUp> {
+  const file = join(projectRoot, 'test', 'support', 'global-setup.mjs');
+  // The file is plain JavaScript, which has no types.
+  return (await import(pathToFileURL(file).href)) as SetUp;
+}
+
+const newPrefix = () => `crossdock_test_m${randomBytes(4).toString('hex')}_`;
+
+async function copy(url: string, from: string, to: string, mutant?: Mutant): Promise<void> {
+  await withClient(url, 'postgres', (client) => client.query(`create database "${to}" template "${from}"`));
+  if (mutant && !isSourceMutant(mutant)) await withClient(url, to, (client) => removeGuard(client, mutant));
+}
+
+async function withClient(url: string, database: string, work: (client: pg.Client) => Promise<unknown>) {
+  const address = new URL(url);
+  address.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: address.href });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
