@@ -17,6 +17,9 @@ const { values } = parseArgs({
   },
 });
 
+const NAME_WIDTH = Math.max(...MUTANTS.map(({ name }) => name.length));
+const FILE_WIDTH = Math.max(...MUTANTS.map((mutant) => placeOf(mutant).length));
+
 await runScript(async (print) => {
   const faults = faultsOf(MUTANTS);
   if (faults.length > 0) throw new Error(faults.join('\n'));
@@ -69,18 +72,17 @@ async function judgeAll(
   return verdicts;
 }
 
-const NAME_WIDTH = Math.max(...MUTANTS.map(({ name }) => name.length));
-const FILE_WIDTH = Math.max(...MUTANTS.map((mutant) => placeOf(mutant).length));
-
-function rowOf(mutant: Mutant, { killedBy, seconds }: Verdict): string {
-  const verdict = killedBy === undefined ? 'SURVIVED' : 'killed';
+function rowOf(mutant: Mutant, { killedBy, fault, seconds }: Verdict): string {
+  const verdict = killedBy !== undefined ? 'killed' : fault !== undefined ? 'BROKEN' : 'SURVIVED';
   const columns = [mutant.name.padEnd(NAME_WIDTH), placeOf(mutant).padEnd(FILE_WIDTH), verdict.padEnd(8)];
-  return `${columns.join(' ')} ${seconds.toFixed(1).padStart(7)}  ${killedBy ?? ''}`.trimEnd();
+  return `${columns.join(' ')} ${seconds.toFixed(1).padStart(7)}  ${killedBy ?? fault ?? ''}`.trimEnd();
 }
 
 function report(verdicts: Verdict[], print: (line: string) => void): void {
-  const killed = verdicts.filter(({ killedBy }) => killedBy !== undefined);
-  print(`${killed.length} of ${verdicts.length} killed`);
-  if (killed.length < verdicts.length)
-    throw new Error('A guard can be removed and no test notices. Add the test that does.');
+  const killed = verdicts.filter(({ killedBy }) => killedBy !== undefined).length;
+  const broken = verdicts.filter(({ fault }) => fault !== undefined).length;
+  print(`${killed} of ${verdicts.length} killed`);
+  if (broken > 0) throw new Error('A mutant cannot be judged. Mend its entry or its tests.');
+  if (killed < verdicts.length)
+    throw new Error('No test notices that a guard is gone. Add the test that does.');
 }

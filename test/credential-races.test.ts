@@ -137,6 +137,20 @@ test('a second factor that is verified while tokens are ended hands out a token 
   else expect(reply.status).toBe(401);
 });
 
+test('a second factor that was switched off between the two steps accepts no backup code', async () => {
+  const user = await makeGuarded();
+  const code = 'ABCD-EFGH';
+  await service.owner.query(
+    'insert into backup_codes (tenant_id, id, user_id, code_hash) values ($1, $2, $3, $4)',
+    [DEMO.tenants.demo, newId(), user.id, service.app.secrets.lookupHash(code, 'backup_code')],
+  );
+  const preauthToken = (await logIn(user)).body['data'].preauth_token;
+  await set(user, { two_factor_enabled: false, totp_secret: null });
+  const body = { action: 'verify_2fa', preauth_token: preauthToken, code };
+  const reply = await service.call('login', { headers: user.headers, body });
+  expect(coded(reply)).toBe('401 code_invalid');
+});
+
 // Each of these is reason enough to refuse.
 const OVERTAKEN: [string, () => Columns][] = [
   ['the password is changed', () => ({ password_hash: otherHash })],

@@ -1,11 +1,13 @@
-import { isSourceMutant, type Mutant, type Selection } from './mutant.js';
+import { isSourceMutant, patternOf, type Mutant, type Selection } from './mutant.js';
 import { runTests, type Outcome } from './run-tests.js';
 import type { Server } from './server.js';
 import type { Workshop } from './workshop.js';
 
 export type Verdict = {
-  /** What failed without the guard; undefined when the mutant survived. */
-  killedBy: string | undefined;
+  /** What failed without the guard, when the mutant was killed. */
+  killedBy?: string;
+  /** Why nothing can be said of it: its tests fail with the guard in place, or the guard cannot be removed. */
+  fault?: string;
   seconds: number;
 };
 
@@ -44,7 +46,7 @@ export function makeJudge(server: Server, mutants: readonly Mutant[], stopping: 
     return known;
   }
 
-  return async (mutant, workshop) => {
+  async function judge(mutant: Mutant, workshop: Workshop): Promise<Verdict> {
     for (const selection of mutant.tests)
       assertPasses(mutant, selection, await baselineOf(selection.file, workshop));
     let seconds = 0;
@@ -55,7 +57,15 @@ export function makeJudge(server: Server, mutants: readonly Mutant[], stopping: 
       seconds += outcome.seconds;
       if (outcome.failure !== undefined) return { killedBy: outcome.failure, seconds };
     }
-    return { killedBy: undefined, seconds };
+    return { seconds };
+  }
+
+  return async (mutant, workshop) => {
+    try {
+      return await judge(mutant, workshop);
+    } catch (error) {
+      return { fault: error instanceof Error ? error.message : String(error), seconds: 0 };
+    }
   };
 }
 
@@ -69,6 +79,6 @@ function allOf(file: string, mutants: readonly Mutant[]): Selection {
 /** @throws when a test fails with all guards in place, or a title picks none */
 function assertPasses({ name }: Mutant, { file, titles }: Selection, { passed, failure }: Outcome): void {
   if (failure !== undefined) throw new Error(`${file} fails with all guards in place: ${failure}`);
-  const unknown = titles?.find((title) => !passed.some((each) => each.includes(title)));
+  const unknown = titles?.find((title) => !passed.some((each) => new RegExp(patternOf(title)).test(each)));
   if (unknown !== undefined) throw new Error(`${name}: no test of ${file} has this in its title: ${unknown}`);
 }

@@ -1,5 +1,16 @@
-/** A test file, and the parts of titles that pick its tests; without titles, all of them. */
+/**
+ * A test file, and what picks its tests; without titles, all of them. A title is a part of the whole title, or several
+ * parts in their order: `a file of csv > takes every filter`.
+ */
 export type Selection = { file: string; titles?: readonly string[] };
+
+export const partsOf = (title: string): string[] => title.split(' > ');
+
+/** What the title matches among whole titles, as jest takes it. */
+export const patternOf = (title: string): string =>
+  partsOf(title)
+    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('.*');
 
 type Named = {
   /** The guard that is taken away, as a short claim. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Selection } from './mutant.js';
+import { patternOf, type Selection } from './mutant.js';
 
 export type Outcome = {
   /** Titles of the tests that passed. */
@@ -61,7 +61,7 @@ const firstLine = (text: string) => text.trim().split('\n')[0] ?? '';
 function startJest({ folder, serverUrl, prefix }: Bench, file: string, titles?: readonly string[]) {
   const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js');
   const flags = ['--experimental-vm-modules', '--no-warnings'];
-  const pattern = titles ? ['-t', titles.map(escapeRegExp).join('|')] : [];
+  const pattern = titles ? ['-t', titles.map(patternOf).join('|')] : [];
   return spawn(
     process.execPath,
     [
@@ -83,8 +83,6 @@ function startJest({ folder, serverUrl, prefix }: Bench, file: string, titles?: 
     },
   );
 }
-
-const escapeRegExp = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 function stop(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null) return;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../src/root.js';
-import { isSourceMutant, withoutGuard, type Mutant } from './mutant.js';
+import { isSourceMutant, partsOf, withoutGuard, type Mutant } from './mutant.js';
 
 /** Says of each entry of the table what no longer fits the sources, one line for each fault. */
 export function faultsOf(mutants: readonly Mutant[]): string[] {
@@ -15,16 +15,24 @@ export function faultsOf(mutants: readonly Mutant[]): string[] {
 
 function faultsOfTests({ name, tests }: Mutant): string[] {
   if (tests.length === 0) return [`${name}: no test file is named.`];
-  const missing = tests.filter(({ file }) => !existsSync(join(projectRoot, file)));
-  return missing.map(({ file }) => `${name}: ${file} does not exist.`);
+  return tests.flatMap(({ file, titles = [] }) => {
+    if (!existsSync(join(projectRoot, file))) return [`${name}: ${file} does not exist.`];
+    const text = read(file) + ROW_TITLES;
+    const unknown = titles.flatMap(partsOf).filter((part) => !text.includes(part));
+    return unknown.map((part) => `${name}: no title of ${file} holds this: ${part}`);
+  });
 }
+
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+
+/** The rows that isolation.test.ts makes its titles of. */
+const ROW_TITLES = read('test/authorization/matrix.ts');
 
 function faultsOfText(mutant: Mutant): string[] {
   if (!isSourceMutant(mutant)) return [];
-  const path = join(projectRoot, mutant.file);
-  if (!existsSync(path)) return [`${mutant.name}: ${mutant.file} does not exist.`];
+  if (!existsSync(join(projectRoot, mutant.file))) return [`${mutant.name}: ${mutant.file} does not exist.`];
   try {
-    withoutGuard(readFileSync(path, 'utf8'), mutant);
+    withoutGuard(read(mutant.file), mutant);
     return [];
   } catch (error) {
     return [`${mutant.name}: ${mutant.file}: ${error instanceof Error ? error.message : String(error)}`];

@@ -28,7 +28,12 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/db/filters.ts',
     find: ' and ${table}.courier_id = ${caller.courierId}::uuid`;',
     replace: '`;',
-    tests: [{ file: 'test/packages.test.ts', titles: ['iex sees exactly its packages'] }],
+    tests: [
+      {
+        file: 'test/packages.test.ts',
+        titles: ["the application's filters alone > iex > sees exactly its packages"],
+      },
+    ],
   },
   {
     name: 'filters alone: a caller sees its tenant’s rows',
@@ -38,7 +43,10 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/packages.test.ts',
-        titles: ["another tenant's packages are found by no filter", 'admin sees exactly its packages'],
+        titles: [
+          "filters alone > another tenant's packages are found by no filter",
+          'filters alone > admin > sees exactly its packages',
+        ],
       },
     ],
   },
@@ -47,14 +55,21 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/db/filters.ts',
     find: 'return db.applicationFilters ? sql`${raw(alias)}.tenant_id',
     replace: 'return !db ? sql`${raw(alias)}.tenant_id',
-    tests: [{ file: 'test/isolation.test.ts', titles: ['alone listCarriers', 'alone listUsers'] }],
+    tests: [
+      {
+        file: 'test/isolation.test.ts',
+        titles: ['filters alone > listCarriers:', 'filters alone > listUsers:'],
+      },
+    ],
   },
   {
     name: 'filters alone: a courier sees no draft of a bill in its list',
     file: 'src/bills/list-queries.ts',
     find: "if (!isStaff && db.applicationFilters) conditions.push(sql`b.status <> 'draft'`);",
     replace: '',
-    tests: [{ file: 'test/bills.test.ts', titles: ['a courier sees its own without drafts'] }],
+    tests: [
+      { file: 'test/bills.test.ts', titles: ['filters alone > a courier sees its own without drafts'] },
+    ],
   },
   {
     name: 'couriers: staff alone choose the courier of a pre-alert list',
@@ -145,7 +160,7 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/csv.ts',
     find: "&& FORMULA.test(text) ? `'${text}` : text",
     replace: '? text : text',
-    tests: [{ file: 'test/package-export.test.ts', titles: ['a file of csv'] }],
+    tests: [{ file: 'test/package-export.test.ts', titles: ['formulas > begin no cell of any column'] }],
   },
   {
     name: 'exports: a formula behind invisible characters is neutralised',

@@ -25,7 +25,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'false',
     tests: [
       { file: 'test/login.test.ts', titles: ['a token lives for 8 hours'] },
-      { file: 'test/isolation.test.ts', titles: ['both layers listCarriers'] },
+      { file: 'test/isolation.test.ts', titles: ['both layers > listCarriers:'] },
     ],
   },
   {
@@ -45,7 +45,12 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'enter_as_user',
     find: "perform set_config('app.courier_id', enter_as_user.courier_id::text, true);",
     replace: 'null;',
-    tests: [{ file: 'test/packages.test.ts', titles: ['iex sees exactly its packages'] }],
+    tests: [
+      {
+        file: 'test/packages.test.ts',
+        titles: ['row-level security alone > iex > sees exactly its packages'],
+      },
+    ],
   },
   {
     name: 'enter: who is refused has an empty scope',
@@ -95,20 +100,23 @@ export const DATABASE: readonly DatabaseMutant[] = [
     name: 'row security alone: packages are the tenant’s',
     statement: `alter policy courier_scope on packages using ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`,
     tests: [
-      { file: 'test/packages.test.ts', titles: ["row-level security alone another tenant's packages"] },
+      { file: 'test/packages.test.ts', titles: ["row-level security alone > another tenant's packages"] },
     ],
   },
   {
     name: 'row security alone: packages are the courier’s',
     statement: `alter policy courier_scope on packages using (tenant_id = app_tenant())`,
     tests: [
-      { file: 'test/packages.test.ts', titles: ['row-level security alone iex sees exactly its packages'] },
+      {
+        file: 'test/packages.test.ts',
+        titles: ['row-level security alone > iex > sees exactly its packages'],
+      },
     ],
   },
   {
     name: 'row security alone: it is switched on for customers',
     statement: 'alter table customers disable row level security',
-    tests: [{ file: 'test/isolation.test.ts', titles: ['row-level security alone listCustomers'] }],
+    tests: [{ file: 'test/isolation.test.ts', titles: ['row-level security alone > listCustomers:'] }],
   },
   {
     name: 'row security alone: it binds the owner of the table',
@@ -128,14 +136,14 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/bills.test.ts',
-        titles: ['row-level security alone a courier sees its own without drafts'],
+        titles: ['row-level security alone > a courier sees its own without drafts'],
       },
     ],
   },
   {
     name: 'row security alone: a courier sees manifests that carry its packages',
     statement: 'alter policy courier_aboard on manifests using (tenant_id = app_tenant())',
-    tests: [{ file: 'test/isolation.test.ts', titles: ['row-level security alone getManifest'] }],
+    tests: [{ file: 'test/isolation.test.ts', titles: ['row-level security alone > getManifest:'] }],
   },
   {
     name: 'row security alone: kept answers are the courier’s',

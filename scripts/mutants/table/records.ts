@@ -7,7 +7,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/manifests/transitions.ts',
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
-    tests: [{ file: 'test/manifests.test.ts', titles: ['moving from'] }],
+    tests: [{ file: 'test/manifests.test.ts', titles: ['moving > from'] }],
   },
   {
     name: 'manifests: one of two callers moves it',

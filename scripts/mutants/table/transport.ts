@@ -79,7 +79,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/contract/validator.ts',
     find: '    useDefaults: true,',
     replace: '    useDefaults: true,\n    coerceTypes: true,',
-    tests: [{ file: 'test/bad-input.test.ts', titles: ['createManifest: each field with each value'] }],
+    tests: [{ file: 'test/bad-input.test.ts', titles: ['createManifest > each field with each value'] }],
   },
   {
     name: 'idempotency: a key of another request is refused',
