@@ -54,9 +54,10 @@ async function judgeAll(
   print(`${'guard'.padEnd(NAME_WIDTH)} ${'file'.padEnd(FILE_WIDTH)} ${'verdict'.padEnd(8)} seconds  by`);
   const work = async () => {
     const workshop = await openWorkshop();
+    const templates = await server.copyTemplates();
     try {
       for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-        const verdict = await judge(mutant, workshop);
+        const verdict = await judge(mutant, { workshop, templates });
         stopping.signal.throwIfAborted();
         verdicts.push(verdict);
         print(rowOf(mutant, verdict));

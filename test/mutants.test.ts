@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { removeGuard } from '../scripts/mutants/database.js';
 import { isSourceMutant, withoutGuard } from '../scripts/mutants/mutant.js';
 import { faultsOf } from '../scripts/mutants/stale.js';
 import { MUTANTS } from '../scripts/mutants/table.js';
-import { projectRoot } from '../src/root.js';
 import { freshDatabase, type TestDatabase } from './support/database.js';
 
 // The table of `npm run mutants` must fit the sources, or it proves nothing.

@@ -1,6 +1,6 @@
 import { isSourceMutant, patternOf, type Mutant, type Selection } from './mutant.js';
 import { runTests, type Outcome } from './run-tests.js';
-import type { Server } from './server.js';
+import type { Server, Templates } from './server.js';
 import type { Workshop } from './workshop.js';
 
 export type Verdict = {
@@ -11,7 +11,10 @@ export type Verdict = {
   seconds: number;
 };
 
-export type Judge = (mutant: Mutant, workshop: Workshop) => Promise<Verdict>;
+/** What one job has to itself. */
+export type Place = { workshop: Workshop; templates: Templates };
+
+export type Judge = (mutant: Mutant, place: Place) => Promise<Verdict>;
 
 // Far more than any of the tests takes: the limit ends only what hangs.
 const BASELINE_LIMIT_MS = 10 * 60 * 1000;
@@ -24,45 +27,50 @@ const limitOf = (baseline: Outcome) => 60_000 + 5_000 * baseline.seconds;
 export function makeJudge(server: Server, mutants: readonly Mutant[], stopping: AbortSignal): Judge {
   const baselines = new Map<string, Promise<Outcome>>();
 
-  async function run(
-    workshop: Workshop,
-    selection: Selection,
-    limitMs: number,
-    mutant?: Mutant,
-  ): Promise<Outcome> {
+  async function run(place: Place, selection: Selection, limitMs: number): Promise<Outcome> {
     stopping.throwIfAborted();
+    const { workshop, templates } = place;
+    const bench = { folder: workshop.folder, serverUrl: server.url, prefix: templates.prefix, stopping };
+    try {
+      return await runTests(bench, selection, limitMs);
+    } finally {
+      await templates.dropClones();
+    }
+  }
+
+  /** Runs tests while the guard is gone. */
+  async function runWithout(mutant: Mutant, place: Place, selection: Selection, limitMs: number) {
+    if (isSourceMutant(mutant)) return place.workshop.without(mutant, () => run(place, selection, limitMs));
     const templates = await server.copyTemplates(mutant);
     try {
-      const bench = { folder: workshop.folder, serverUrl: server.url, prefix: templates.prefix, stopping };
-      return await runTests(bench, selection, limitMs);
+      return await run({ ...place, templates }, selection, limitMs);
     } finally {
       await templates.drop();
     }
   }
 
-  function baselineOf(file: string, workshop: Workshop): Promise<Outcome> {
-    const known = baselines.get(file) ?? run(workshop, allOf(file, mutants), BASELINE_LIMIT_MS);
+  function baselineOf(file: string, place: Place): Promise<Outcome> {
+    const known = baselines.get(file) ?? run(place, allOf(file, mutants), BASELINE_LIMIT_MS);
     baselines.set(file, known);
     return known;
   }
 
-  async function judge(mutant: Mutant, workshop: Workshop): Promise<Verdict> {
+  async function judge(mutant: Mutant, place: Place): Promise<Verdict> {
     for (const selection of mutant.tests)
-      assertPasses(mutant, selection, await baselineOf(selection.file, workshop));
+      assertPasses(mutant, selection, await baselineOf(selection.file, place));
     let seconds = 0;
     for (const selection of mutant.tests) {
-      const limitMs = limitOf(await baselineOf(selection.file, workshop));
-      const work = () => run(workshop, selection, limitMs, mutant);
-      const outcome = await (isSourceMutant(mutant) ? workshop.without(mutant, work) : work());
+      const limitMs = limitOf(await baselineOf(selection.file, place));
+      const outcome = await runWithout(mutant, place, selection, limitMs);
       seconds += outcome.seconds;
       if (outcome.failure !== undefined) return { killedBy: outcome.failure, seconds };
     }
     return { seconds };
   }
 
-  return async (mutant, workshop) => {
+  return async (mutant, place) => {
     try {
-      return await judge(mutant, workshop);
+      return await judge(mutant, place);
     } catch (error) {
       return { fault: error instanceof Error ? error.message : String(error), seconds: 0 };
     }

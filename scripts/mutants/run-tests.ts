@@ -38,16 +38,14 @@ export async function runTests(bench: Bench, { file, titles }: Selection, limitM
   const interrupt = () => fail('interrupted');
   bench.stopping.addEventListener('abort', interrupt);
   let errors = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  if (child.stdout) {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if (!line.startsWith('@@')) return;
-      // The reporter writes these lines.
-      const { title = '', status, fault } = JSON.parse(line.slice(2)) as Fact;
-      if (status === 'passed') outcome.passed.push(title);
-      if (status === 'failed') fail(title || `the file fails: ${firstLine(fault ?? '')}`);
-    });
-  }
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (!line.startsWith('@@')) return;
+    // The reporter writes these lines.
+    const { title = '', status, fault } = JSON.parse(line.slice(2)) as Fact;
+    if (status === 'passed') outcome.passed.push(title);
+    if (status === 'failed') fail(title || `the file fails: ${firstLine(fault ?? '')}`);
+  });
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(timer);
   bench.stopping.removeEventListener('abort', interrupt);

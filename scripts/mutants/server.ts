@@ -21,6 +21,8 @@ export type Server = {
 export type Templates = {
   /** The names of the templates and of their clones begin with it. */
   prefix: string;
+  /** Drops clones that a run has left behind. */
+  dropClones(): Promise<void>;
   drop(): Promise<void>;
 };
 
@@ -43,7 +45,13 @@ export async function startServer(): Promise<Server> {
     async copyTemplates(mutant) {
       const prefix = newPrefix();
       for (const name of NAMES) await copy(server.url, first + name, prefix + name, mutant);
-      return { prefix, drop: () => dropDatabases(server.url, (name) => name.startsWith(prefix)) };
+      const isOurs = (name: string) => name.startsWith(prefix);
+      const isClone = (name: string) => isOurs(name) && !NAMES.includes(name.slice(prefix.length));
+      return {
+        prefix,
+        dropClones: () => dropDatabases(server.url, isClone),
+        drop: () => dropDatabases(server.url, isOurs),
+      };
     },
     async stop() {
       await server.stop();

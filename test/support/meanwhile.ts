@@ -17,10 +17,10 @@ export async function changeMeanwhile<Result>(
     await client.query('begin');
     const { rowCount } = await client.query(change);
     if (!rowCount) throw new Error(`Nothing was changed by: ${change.text}`);
-    let hasEnded = false;
-    const pending = work().finally(() => (hasEnded = true));
-    await until(async () => hasEnded || (await isWaitedFor(owner, client)));
-    if (hasEnded) throw new Error('The work ended without waiting for the change.');
+    const state = { hasEnded: false };
+    const pending = work().finally(() => (state.hasEnded = true));
+    await until(async () => state.hasEnded || (await isWaitedFor(owner, client)));
+    if (state.hasEnded) throw new Error('The work ended without waiting for the change.');
     await client.query('commit');
     return await pending;
   } finally {

@@ -17,13 +17,6 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [{ file: 'test/audit-log.test.ts', titles: ['administrators alone read it'] }],
   },
   {
-    name: 'permissions: a key opens no operation that wants a token',
-    file: 'src/auth/authenticate.ts',
-    find: "if (!header) throw new Fault('token_missing');",
-    replace: "if (!header) return String(request.headers['x-api-key'] ?? '');",
-    tests: [{ file: 'test/courier-settings.test.ts', titles: ['an API key opens no settings'] }],
-  },
-  {
     name: 'filters alone: a courier sees its own rows',
     file: 'src/db/filters.ts',
     find: ' and ${table}.courier_id = ${caller.courierId}::uuid`;',

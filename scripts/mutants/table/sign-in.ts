@@ -263,7 +263,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/auth/tokens.ts',
     find: 'allowedIss: issuer,\n        allowedAud: issuer,\n',
     replace: '',
-    tests: [{ file: 'test/transport.test.ts', titles: ['a token of another deployment'] }],
+    tests: [{ file: 'test/tokens.test.ts', titles: ['another issuer', 'another audience'] }],
   },
   {
     name: 'tokens: those of another tenant are refused on this host',
