@@ -51,7 +51,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/isolation.test.ts',
-        titles: ['filters alone > listCarriers:', 'filters alone > listUsers:'],
+        titles: ['filters alone > listCarriers:', 'filters alone > listUsers of a courier'],
       },
     ],
   },
@@ -146,7 +146,7 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/packages/update.ts',
     find: 'if (number === undefined || !isMasked) return number;',
     replace: 'if (number !== null) return number;',
-    tests: [{ file: 'test/update-package.test.ts' }],
+    tests: [{ file: 'test/update-package.test.ts', titles: ['that is hidden from a courier is no oracle'] }],
   },
   {
     name: 'exports: a formula is neutralised',

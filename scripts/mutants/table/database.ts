@@ -116,7 +116,9 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'row security alone: it is switched on for customers',
     statement: 'alter table customers disable row level security',
-    tests: [{ file: 'test/isolation.test.ts', titles: ['row-level security alone > listCustomers:'] }],
+    tests: [
+      { file: 'test/isolation.test.ts', titles: ['row-level security alone > listCustomers of a courier'] },
+    ],
   },
   {
     name: 'row security alone: it binds the owner of the table',
@@ -213,6 +215,6 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'packages: a parcel is received once',
     statement: 'drop index packages_tenant_id_tracking_key_key',
-    tests: [{ file: 'test/intake-races.test.ts' }],
+    tests: [{ file: 'test/intake-races.test.ts', titles: ['scans at once one stores the package'] }],
   },
 ];

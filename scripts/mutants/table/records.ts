@@ -56,7 +56,9 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/rates/rate-table.ts',
     find: 'await tx.execute(lockRates(change.caller.tenantId));',
     replace: '',
-    tests: [{ file: 'test/rates-races.test.ts' }],
+    tests: [
+      { file: 'test/rates-races.test.ts', titles: ['saving, copying and deleting the same table at once'] },
+    ],
   },
   {
     name: 'bills: a draft is published once',
