@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { readConfig } from '../../src/config.js';
-import { startEmbeddedPostgres } from '../../src/db/embedded.js';
+import type { EmbeddedServer } from '../../src/db/embedded.js';
 import { projectRoot } from '../../src/root.js';
 import { removeGuard } from './database.js';
 import { isSourceMutant, type Mutant } from './mutant.js';
@@ -29,15 +28,8 @@ export type Templates = {
 const NAMES = ['empty', 'demo'];
 
 export async function startServer(): Promise<Server> {
-  const dataDir = join(projectRoot, '.data', 'mutants');
-  const settings = {
-    fsync: 'off',
-    synchronous_commit: 'off',
-    full_page_writes: 'off',
-    max_connections: '400',
-  };
-  const server = await startEmbeddedPostgres({ dataDir, database: 'postgres', log() {}, settings });
-  const { makeTemplates, dropDatabases } = await loadSetUp();
+  const { startOwnServer, removeServer, makeTemplates, dropDatabases } = await loadSetUp();
+  const server = await startOwnServer();
   const first = newPrefix();
   await makeTemplates(server.url, first, readConfig({}));
   return {
@@ -53,16 +45,13 @@ export async function startServer(): Promise<Server> {
         drop: () => dropDatabases(server.url, isOurs),
       };
     },
-    async stop() {
-      await server.stop();
-      // for root, the cluster may be elsewhere (decision 0003)
-      for (const folder of [dirname(server.dataDir), dataDir])
-        await rm(folder, { recursive: true, force: true });
-    },
+    stop: () => removeServer(server, String(process.pid)),
   };
 }
 
 type SetUp = {
+  startOwnServer(): Promise<EmbeddedServer>;
+  removeServer(server: EmbeddedServer, name: string): Promise<void>;
   makeTemplates(adminUrl: string, prefix: string, config: unknown): Promise<void>;
   dropDatabases(adminUrl: string, isDoomed: (name: string) => boolean): Promise<void>;
 };

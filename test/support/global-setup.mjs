@@ -31,7 +31,7 @@ const PREFIX = 'crossdock_test_';
 const SERVERS = join(projectRoot, '.data', 'test');
 
 /** A server of this run's own, so that a run that ends does not stop another's. */
-async function startOwnServer() {
+export async function startOwnServer() {
   mkdirSync(SERVERS, { recursive: true });
   await removeServersOfDeadRuns();
   return startServer(join(SERVERS, String(process.pid)));
@@ -44,7 +44,7 @@ async function removeServersOfDeadRuns() {
   }
 }
 
-async function removeServer(server, name) {
+export async function removeServer(server, name) {
   await server.stop();
   // root's may live elsewhere (decision 0003)
   for (const folder of [dirname(server.dataDir), join(SERVERS, name)])

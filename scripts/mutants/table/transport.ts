@@ -30,14 +30,14 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/http/guard.ts',
     find: "throw new Fault('body_too_large');",
     replace: 'void length;',
-    tests: [{ file: 'test/transport.test.ts', titles: ['100 bodies beyond 1 MiB at once, declared'] }],
+    tests: [{ file: 'test/body-kinds.test.ts', titles: ['that declares 100 MiB is 413'] }],
   },
   {
     name: 'http: a content type is put in the spelling that picks the schema',
     file: 'src/http/guard.ts',
     find: "if (mediaType !== MULTIPART) headers['content-type'] = mediaType;",
     replace: '',
-    tests: [{ file: 'test/transport.test.ts', titles: ['content types'] }],
+    tests: [{ file: 'test/body-kinds.test.ts', titles: ['is handled as JSON, where a form'] }],
   },
   {
     name: 'http: a compressed body is refused',
