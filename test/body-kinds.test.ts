@@ -12,7 +12,7 @@ afterAll(() => service.stop());
 
 test.each([
   ['JSON', 'ManagePrealerts.php', 'application/json'],
-  ['a form', 'CourierSettings.php', 'multipart/form-data; boundary=x'],
+  ['a form', 'CourierSettingsAPI.php', 'multipart/form-data; boundary=x'],
 ])(
   '%s that declares 100 MiB is 413 before its credential is looked at and before its body is sent',
   async (_what, path, type) => {
