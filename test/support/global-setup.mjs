@@ -15,21 +15,23 @@ export default async function globalSetup() {
   const observations = join(projectRoot, 'coverage', 'contract');
   rmSync(observations, { recursive: true, force: true });
   mkdirSync(observations, { recursive: true });
+  // npm run mutants has made a server and templates for many runs
+  if (process.env.TEST_DATABASE_PREFIX) return;
 
   const server = config.databaseUrl ? undefined : await startOwnServer();
   const adminUrl = config.databaseOwnerUrl ?? server.url;
   // two runs may share the server that DATABASE_URL names: each has its own names
   process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
   process.env.TEST_ADMIN_URL = adminUrl;
-  await makeTemplates(adminUrl, config);
-  globalThis.__testServer = server && { stop: () => removeServer(server, String(process.pid)) };
+  await makeTemplates(adminUrl, process.env.TEST_DATABASE_PREFIX, config);
+  globalThis.__endTestServer = () => server && removeServer(server, String(process.pid));
 }
 
 const PREFIX = 'crossdock_test_';
 const SERVERS = join(projectRoot, '.data', 'test');
 
 /** A server of this run's own, so that a run that ends does not stop another's. */
-async function startOwnServer() {
+export async function startOwnServer() {
   mkdirSync(SERVERS, { recursive: true });
   await removeServersOfDeadRuns();
   return startServer(join(SERVERS, String(process.pid)));
@@ -42,7 +44,7 @@ async function removeServersOfDeadRuns() {
   }
 }
 
-async function removeServer(server, name) {
+export async function removeServer(server, name) {
   await server.stop();
   // root's may live elsewhere (decision 0003)
   for (const folder of [dirname(server.dataDir), join(SERVERS, name)])
@@ -79,9 +81,9 @@ function startServer(dataDir) {
   });
 }
 
-async function makeTemplates(adminUrl, config) {
+export async function makeTemplates(adminUrl, prefix, config) {
   const admin = new pg.Client({ connectionString: adminUrl });
-  const [empty, demo] = ['empty', 'demo'].map((name) => process.env.TEST_DATABASE_PREFIX + name);
+  const [empty, demo] = ['empty', 'demo'].map((name) => prefix + name);
   await admin.connect();
   try {
     await admin.query(`create database "${empty}"`);

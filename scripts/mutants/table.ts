@@ -1,0 +1,9 @@
+import type { Mutant } from './mutant.js';
+import { ACCESS } from './table/access.js';
+import { DATABASE } from './table/database.js';
+import { RECORDS } from './table/records.js';
+import { SIGN_IN } from './table/sign-in.js';
+import { TRANSPORT } from './table/transport.js';
+
+/** Every guard that `npm run mutants` removes. */
+export const MUTANTS: readonly Mutant[] = [...SIGN_IN, ...ACCESS, ...TRANSPORT, ...RECORDS, ...DATABASE];
