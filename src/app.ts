@@ -53,6 +53,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       contract,
       loginGate: makeLoginGate(),
       outbound: config.outbound,
+      customerChangesPerDay: config.customerChangesPerDay,
     }),
     {
       db,

@@ -12,6 +12,7 @@ export type Deps = {
   loginGate: LoginGate;
   /** Which addresses couriers may have us call. */
   outbound: OutboundRules;
+  customerChangesPerDay: number;
   /** The published contract, as text. */
   contract: { json: string; yaml: string };
 };
