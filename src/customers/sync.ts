@@ -6,7 +6,7 @@ import { flushInScope, inLargeScope, type Db, type PlainTx } from '../db/transac
 import { Fault } from '../errors.js';
 import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../outbound/client.js';
-import type { Jobs } from '../queue/jobs.js';
+import { addJobs, type Jobs } from '../queue/jobs.js';
 import { makeTurns } from '../turns.js';
 import { MAX_PROBLEMS, type Answer } from './sync-answer.js';
 import { customerChanges } from './change-quota.js';
@@ -50,6 +50,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
     if (!run) return;
     const startedMs = performance.now();
     const read = await readTarget(deps, tenantId, run);
+    if ('isPostponed' in read) return askAgain(db, caller, runId);
     const end =
       'error' in read
         ? await fail(db, caller, runId, read)
@@ -73,6 +74,12 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
   };
 }
 
+/** The run goes on being open; its job is done again when the address may get requests. */
+async function askAgain(db: Db, caller: SystemCaller, runId: string): Promise<void> {
+  const job = { tenantId: caller.tenantId, runId };
+  await flushInScope(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
+}
+
 /** Undefined when the run was ended meanwhile. */
 async function fail(
   db: Db,
@@ -85,7 +92,7 @@ async function fail(
 }
 
 type Body = { httpStatus: number; body: Buffer };
-type Read = Body | { httpStatus: number | null; error: string };
+type Read = Body | { isPostponed: true } | { httpStatus: number | null; error: string };
 
 async function readTarget(
   { secrets, outbound }: SyncDeps,
@@ -106,6 +113,7 @@ async function readTarget(
 }
 
 function toRead(reply: OutboundReply): Read {
+  if (reply.outcome === 'postponed') return { isPostponed: true };
   if (reply.outcome !== 'answered') return { httpStatus: null, error: reply.error };
   const { status: httpStatus, body, isCut } = reply;
   if (httpStatus < 200 || httpStatus > 299)

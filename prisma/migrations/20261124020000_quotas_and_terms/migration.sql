@@ -100,8 +100,8 @@ drop function customer_name_keys(uuid, uuid, text, text);
 
 -- The dictionary --------------------------------------------------------------------------------------------
 
--- How many terms a courier may have. 1,000,000 generated customers have 73,000; 100,000 of one courier fewer than 30,000.
-create function customer_term_limit() returns integer language sql immutable parallel safe return 50000;
+-- How many terms a courier may have: what the names of some 100,000 customers hold. Further ones are found as they are spelt.
+create function customer_term_limit() returns integer language sql immutable parallel safe return 20000;
 
 -- Writers of customers share this lock, and prune_terms has it alone: a term that a transaction has found in the
 -- dictionary must not be pruned before the customer that has it can be seen.
