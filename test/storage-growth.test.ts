@@ -63,7 +63,7 @@ describe('three uploads of 1 MiB with distinct words', () => {
     return body['data'].map((row: { user_code: string }) => row.user_code);
   };
 
-  test('grow the database by less than 120 MiB, of which audit log and dictionary are less than 40', async () => {
+  test('grow the database by less than 190 MiB, of which audit log and dictionary are less than 40', async () => {
     const terms = [await termsOf(IEX), await termsOf(DEMO.tenants.demo)];
     const apart = `pg_total_relation_size('customer_terms') + pg_total_relation_size('audit_entries')
       + pg_total_relation_size('audit_unsealed')`;
@@ -82,7 +82,8 @@ describe('three uploads of 1 MiB with distinct words', () => {
     const after = [await mebibytes('pg_database_size(current_database())'), await mebibytes(apart)];
     const grown = after.map((size, n) => size - (before[n] ?? 0));
     process.stdout.write(`grown by ${grown.map((size) => size.toFixed(1)).join(', of which apart ')} MiB\n`);
-    expect(grown[0]).toBeLessThan(120);
+    // 1.7 KB for each of 77,000 customers, who have 13 indexes
+    expect(grown[0]).toBeLessThan(190);
     expect(grown[1]).toBeLessThan(40);
 
     // the dictionary is full, for this courier alone: whose words it lacks is found by its exact name

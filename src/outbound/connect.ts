@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import type { AddressGate } from './address-gate.js';
+import { makeAddressGate, type AddressGate } from './address-gate.js';
 import { postponed, TargetFault } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
@@ -20,7 +20,8 @@ export type OpenSocket = (target: Target, signal: AbortSignal) => Promise<Socket
 export type ConnectOptions = OutboundRules & {
   resolve: Resolve;
   tls: ConnectionOptions;
-  gate: AddressGate;
+  /** Absent: any number of requests to an address. */
+  gate?: AddressGate;
 };
 
 // A name with more addresses must not have us knock on hundreds of doors.
@@ -33,7 +34,12 @@ const NEXT_ADDRESS_AFTER_MS = 2500;
  * allowed, and the socket is opened to one of these addresses. TLS still asks for the name and verifies it. Each
  * address that is tried counts as a request to it.
  */
-export function makeOpenSocket({ allowLoopback, resolve, tls, gate }: ConnectOptions): OpenSocket {
+export function makeOpenSocket({
+  allowLoopback,
+  resolve,
+  tls,
+  gate = makeAddressGate(),
+}: ConnectOptions): OpenSocket {
   const isAllowed = (address: string) =>
     isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
 
