@@ -758,7 +758,8 @@ export interface paths {
          *     otherwise. A field that a record lacks stays as it is. Nobody is deleted: send `is_active` 0 for a customer who has
          *     left. A record that cannot be stored is left out and named in `problems`; the others are taken. Of two records with
          *     the same user code the last one counts. What cannot be read at all changes nothing: the run fails, and `error` says
-         *     what to change. We try again at the next run.
+         *     what to change. We try again at the next run. A list that would change more customers than the courier may have changed
+         *     in a day (see `uploadCustomers`) fails as well, and nothing of it is stored.
          *
          *     ```php
          *     $run = $post('/api/SyncCustomers.php', ['courier_id' => $courierId])['data'];
@@ -9527,7 +9528,7 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["QuotaExceeded"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

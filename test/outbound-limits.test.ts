@@ -238,8 +238,8 @@ describe('a courier that scans', () => {
       ...Array<number>(70).fill(429),
     ]);
     expectExceeded(replies[30] as Reply); // as: there are 100
-    const byStaff = { action: 'update', courier_id: IEX, api_url_add_package: 'http://127.0.0.1:20200/' };
-    expectExceeded(await service.call('manageCouriers', { as: 'admin', body: byStaff }));
+    const byStaff = { query: { id: IEX }, body: { api_url_add_package: 'http://127.0.0.1:20200/' } };
+    expectExceeded(await service.call('updateCourierSettings', { as: 'admin', ...byStaff }));
     // another path of the same host, no URL, and everything else can be saved
     expect((await saveUrl('http://127.0.0.1:20029/other')).status).toBe(200);
     expect((await saveUrl('')).status).toBe(200);
