@@ -1236,7 +1236,8 @@ export interface paths {
          *     the whole profile. Values that are there already change nothing. The three addresses must be public `https` URLs:
          *     no user name or password, no fragment, no `localhost` or other private name, no private, loopback or link-local
          *     address, and no number written in an unusual way. We look at the name again, and at every address behind it, each
-         *     time before we call it.
+         *     time before we call it. Ports that web browsers refuse, such as 25, are refused; the operator may allow fewer. A courier
+         *     may set 30 new hosts or ports in an hour, then 429 `quota_exceeded`.
          *
          *     ```php
          *     $curl = curl_init('https://demo.crossdock.example/api/CourierSettingsAPI.php');
@@ -1481,6 +1482,9 @@ export interface paths {
          *
          *     **A test.** `send_test` also works while the URL is paused, and ends the pause if it is taken in. It is sent once and
          *     not again; look at its delivery for what came of it. At most 10 tests of a courier wait at a time.
+         *
+         *     A courier has 300 tests and redeliveries in an hour, then 429 `quota_exceeded`. One address gets a limited number of
+         *     requests per second from us, of all couriers together: what is more is sent a little later, and is no attempt.
          *
          *     A URL that is not set, or a courier that is disabled, is refused with 400 `endpoint_missing`; one that is paused with 400
          *     `endpoint_paused`, except for a test. `recover_since` does not refuse but leaves that URL out, and `skipped` says why.
