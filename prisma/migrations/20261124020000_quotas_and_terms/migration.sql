@@ -182,36 +182,40 @@ end $$;
 -- `p_limit` terms behind `p_after`. Answers the last of them, and how many were dropped; no number while customers are
 -- being written: call again. No row when there are no terms behind.
 create function prune_terms(p_after uuid, p_limit integer) returns table (last_id uuid, pruned integer)
-language plpgsql volatile security definer set search_path = public, pg_temp set enable_seqscan = off as $$
+language plpgsql volatile set search_path = public, pg_temp as $$
 declare
   tenant constant uuid := app_tenant();
   doomed uuid[];
 begin
-  if not app_sees_all_couriers() then
-    return;
-  end if;
   -- the search for what can go is long and needs no lock; it is made again, for those alone, under the lock
-  with looked_at as (
-    select t.id, t.scope_id, t.term from customer_terms t
-    where t.tenant_id = tenant and t.id > p_after order by t.id limit p_limit
-  )
-  select (select max(l.id::text)::uuid from looked_at l),
-    array(select l.id from looked_at l where not is_term_needed(tenant, l.id, l.scope_id, l.term))
-  into last_id, doomed;
+  select max(t.id::text)::uuid, array_agg(t.id) into last_id, doomed from (
+    select id from customer_terms where tenant_id = tenant and id > p_after order by id limit p_limit
+  ) t;
   if last_id is null then
     return;
   end if;
+  doomed := unneeded_terms(doomed);
   pruned := 0;
   if cardinality(doomed) > 0 then
     if pg_try_advisory_xact_lock(hashtextextended('customer terms ' || tenant::text, 0)) then
-      delete from customer_terms t
-      where t.tenant_id = tenant and t.id = any (doomed) and not is_term_needed(tenant, t.id, t.scope_id, t.term);
+      doomed := unneeded_terms(doomed);
+      delete from customer_terms t where t.tenant_id = tenant and t.id = any (doomed);
       get diagnostics pruned = row_count;
     else
       pruned := null;
     end if;
   end if;
   return next;
+end $$;
+
+-- Those of the terms that no customer in their scope has, or that an older row of the dictionary holds as well.
+create function unneeded_terms(p_ids uuid[]) returns uuid[]
+language plpgsql stable security definer set search_path = public, pg_temp as $$
+begin
+  return array(
+    select t.id from customer_terms t
+    where t.tenant_id = app_tenant() and app_sees_all_couriers() and t.id = any (p_ids)
+      and not is_term_needed(t.tenant_id, t.id, t.scope_id, t.term));
 end $$;
 
 -- Whether a customer in the term's scope has it, and no older row of the dictionary holds the same.
@@ -226,8 +230,9 @@ language sql stable set search_path = public, pg_temp set enable_seqscan = off a
   )
 $$;
 
-create policy lookup_prunes on customer_terms for delete to crossdock_lookup using (true);
-grant delete on customer_terms to crossdock_lookup;
+create policy term_prunes on customer_terms for delete
+  using (tenant_id = app_tenant() and (select app_sees_all_couriers()));
+grant delete on customer_terms to crossdock_app;
 drop function prune_customer_terms();
 drop policy owner_prunes on customer_terms;
 
@@ -259,8 +264,8 @@ begin
 end $$;
 
 grant create on schema public to crossdock_lookup;
-alter function prune_terms(uuid, integer) owner to crossdock_lookup;
+alter function unneeded_terms(uuid[]) owner to crossdock_lookup;
 alter function customers_named(text, uuid, integer) owner to crossdock_lookup;
 revoke create on schema public from crossdock_lookup;
-revoke all on function prune_terms(uuid, integer), customers_named(text, uuid, integer) from public;
-grant execute on function prune_terms(uuid, integer), customers_named(text, uuid, integer) to crossdock_app;
+revoke all on function unneeded_terms(uuid[]), customers_named(text, uuid, integer) from public;
+grant execute on function unneeded_terms(uuid[]), customers_named(text, uuid, integer) to crossdock_app;
