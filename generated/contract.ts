@@ -170,6 +170,9 @@ export interface paths {
          *     A user code is unique within the courier account: of two calls with the same one, however close together, one gets
          *     200 and the other 409. Two couriers may use the same code. It is stored as you send it, so send it without white
          *     space around it: a pre-alert must name it character by character.
+         *
+         *     A courier may have 300,000 customers created, changed or deleted in a day (UTC), by uploads, by synchronisation and
+         *     one by one together; the operator may set another number. Then 429 `quota_exceeded`.
          */
         post: operations["createCustomer"];
         /**
@@ -688,6 +691,10 @@ export interface paths {
          *     being row 1, and `field` is the column. At most 1,000 are listed; `message` tells how many there are. With `dry_run`
          *     you can check a file before you send it in earnest.
          *
+         *     **How much.** A courier may have 300,000 customers created, changed or deleted in a day (UTC), by uploads, by
+         *     synchronisation and one by one together; the operator may set another number. A row that is stored already does not
+         *     count. What would be more is refused whole, with 429 `quota_exceeded`, and `Retry-After` says when the next day begins.
+         *
          *     A courier's uploads run one after another, so 503 `overloaded` may come when several are sent at once: wait as
          *     `Retry-After` says, and send it again.
          *
@@ -767,7 +774,8 @@ export interface paths {
          *     otherwise. A field that a record lacks stays as it is. Nobody is deleted: send `is_active` 0 for a customer who has
          *     left. A record that cannot be stored is left out and named in `problems`; the others are taken. Of two records with
          *     the same user code the last one counts. What cannot be read at all changes nothing: the run fails, and `error` says
-         *     what to change. We try again at the next run.
+         *     what to change. We try again at the next run. A list that would change more customers than the courier may have changed
+         *     in a day (see `uploadCustomers`) fails as well, and nothing of it is stored.
          *
          *     ```php
          *     $run = $post('/api/SyncCustomers.php', ['courier_id' => $courierId])['data'];
@@ -1244,7 +1252,8 @@ export interface paths {
          *     the whole profile. Values that are there already change nothing. The three addresses must be public `https` URLs:
          *     no user name or password, no fragment, no `localhost` or other private name, no private, loopback or link-local
          *     address, and no number written in an unusual way. We look at the name again, and at every address behind it, each
-         *     time before we call it.
+         *     time before we call it. Ports that web browsers refuse, such as 25, are refused; the operator may allow fewer. A courier
+         *     may set 30 new hosts or ports in an hour, then 429 `quota_exceeded`.
          *
          *     ```php
          *     $curl = curl_init('https://demo.crossdock.example/api/CourierSettingsAPI.php');
@@ -1492,6 +1501,9 @@ export interface paths {
          *
          *     **A test.** `send_test` also works while the URL is paused, and ends the pause if it is taken in. It is sent once and
          *     not again; look at its delivery for what came of it. At most 10 tests of a courier wait at a time.
+         *
+         *     A courier has 300 tests and redeliveries in an hour, then 429 `quota_exceeded`. One address gets a limited number of
+         *     requests per second from us, of all couriers together: what is more is sent a little later, and is no attempt.
          *
          *     A URL that is not set, or a courier that is disabled, is refused with 400 `endpoint_missing`; one that is paused with 400
          *     `endpoint_paused`, except for a test. `recover_since` does not refuse but leaves that URL out, and `skipped` says why.
@@ -1873,13 +1885,13 @@ export interface components {
          *     | 413 | `body_too_large` |
          *     | 415 | `unsupported_media_type` |
          *     | 422 | `credentials_required` user name or password absent or blank |
-         *     | 429 | `too_many_attempts` too many failed attempts; `rate_limited` too many requests |
+         *     | 429 | `too_many_attempts` too many failed attempts; `rate_limited` too many requests; `quota_exceeded` the courier has done as much of this as it may in a day or an hour |
          *     | 431 | `headers_too_large` |
          *     | 500 | `internal_error` |
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -4841,6 +4853,17 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The courier has done as much of this as it may in a day or an hour (`quota_exceeded`), or more calls came than the operator allows (`rate_limited`). Nothing was changed. Wait as many seconds as `Retry-After` says. */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The path supports GET only. */
         GetOnly: {
             headers: {
@@ -5937,7 +5960,7 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6034,7 +6057,7 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6116,7 +6139,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -7391,7 +7414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -9329,7 +9352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10154,7 +10177,7 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -68,6 +68,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       loginGate: makeLoginGate(),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
+      customerChangesPerDay: config.customerChangesPerDay,
     }),
     {
       db,

@@ -33,6 +33,8 @@ export type Config = {
   tokens: TokenConfig;
   secrets: SecretConfig;
   rateLimitPerMinute: number | undefined;
+  /** Of one courier, by whatever way. */
+  customerChangesPerDay: number;
   mail: MailConfig;
   outbound: OutboundConfig;
   webhookRetrySeconds: number[];
@@ -53,6 +55,10 @@ export type OutboundConfig = {
   allowLoopback: boolean;
   /** `address` or `address:port`; none: the machine's own. */
   dnsServers: string[];
+  /** The only ports that may be called; absent: all but those that browsers refuse. */
+  ports?: number[] | undefined;
+  /** Requests to one address in a process; absent: any number. */
+  requestsPerSecond?: number | undefined;
 };
 
 export type WorkerConfig = {
@@ -159,6 +165,7 @@ function toConfig(settings: Settings): Config {
       lookupKey: Buffer.from(settings.LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
     },
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+    customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
     mail: {
       from: settings.MAIL_FROM ?? 'crossdock@localhost',
       ses: settings.SES_REGION
@@ -172,6 +179,8 @@ function toConfig(settings: Settings): Config {
     outbound: {
       allowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
       dnsServers: list(settings.OUTBOUND_DNS_SERVERS),
+      ports: settings.OUTBOUND_PORTS === undefined ? undefined : list(settings.OUTBOUND_PORTS).map(Number),
+      requestsPerSecond: settings.OUTBOUND_REQUESTS_PER_SECOND,
     },
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
     worker: {

@@ -21,4 +21,5 @@ export type Deps = {
   contract: { json: StaticDocument; yaml: StaticDocument };
   /** The names of the migrations that this build knows. */
   migrations: string[];
+  customerChangesPerDay: number;
 };

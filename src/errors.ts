@@ -135,6 +135,10 @@ const CATALOGUE = {
   },
   credentials_required: { http: 422, text: 'Send a user name and a password.' },
   too_many_attempts: { http: 429, text: 'Too many failed attempts. Wait as long as Retry-After says.' },
+  quota_exceeded: {
+    http: 429,
+    text: 'The courier may do no more of this for now. Wait as long as Retry-After says.',
+  },
   rate_limited: { http: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
   headers_too_large: { http: 431, text: 'Send fewer or shorter headers.' },
   internal_error: { http: 500, text: 'Something went wrong on our side. Tell us the request_id.' },

@@ -1,4 +1,5 @@
 import { systemCallers } from './db/tenants.js';
+import { pruneTerms } from './customers/prune-terms.js';
 import { flushInScope, sql, type Sql } from './db/transaction.js';
 import type { TaskDeps } from './tasks.js';
 
@@ -15,6 +16,7 @@ export async function prune({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>)
         deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
       }
     }
+    await pruneTerms({ db, caller, stopping });
   }
 }
 
@@ -37,6 +39,7 @@ const OLD: Old[] = [
   { table: sql`dispatches`, where: sql`old.requested_at < now() - interval '90 days'` },
   { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },
   { table: sql`idempotency_keys`, where: sql`old.created_at < now() - interval '24 hours'` },
+  { table: sql`courier_quotas`, where: sql`old.period_start < now() - interval '7 days'` },
   {
     table: sql`login_throttles`,
     where: sql`old.updated_at < now() - interval '1 day' and coalesce(old.locked_until < now(), true)`,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { isBadPort } from './outbound/ports.js';
 import { DEVELOPMENT_SECRETS, EXPECTED, isDatabaseUrl, list, type Settings } from './settings.js';
 
 /** What staging and production need and development does without. */
@@ -58,6 +59,14 @@ export function contradictions(settings: Settings): string[] {
   }
   if (list(settings.OUTBOUND_DNS_SERVERS).some((server) => !isServerAddress(server))) {
     faults.push('OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port');
+  }
+  const unusable = list(settings.OUTBOUND_PORTS).filter(
+    (port) => Number(port) > 65_535 || isBadPort(Number(port)),
+  );
+  if (unusable.length > 0) {
+    faults.push(
+      `OUTBOUND_PORTS must not name ${unusable.join(', ')}: no such port, or one that is never called`,
+    );
   }
   if (settings.APP_ENV === 'production' && settings.OUTBOUND_ALLOW_LOOPBACK) {
     faults.push('OUTBOUND_ALLOW_LOOPBACK is refused in production');

@@ -39,6 +39,7 @@ const SETTINGS = {
     ENCRYPTION_KEYS: text(`^[0-9]{1,4}:${HEX_KEY}(,[0-9]{1,4}:${HEX_KEY})*$`),
     LOOKUP_KEY: text(`^${HEX_KEY}$`),
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000),
+    CUSTOMER_CHANGES_PER_DAY: whole(1, 100_000_000, 300_000),
     MAIL_OUTBOX: text(),
     MAIL_FROM: text('^[^\\s<>@]+@[^\\s<>@]+$'),
     SES_REGION: text('^[a-z0-9-]{1,40}$'),
@@ -50,6 +51,8 @@ const SETTINGS = {
     METRICS_PORT: whole(0, 65535),
     OUTBOUND_DNS_SERVERS: text(),
     OUTBOUND_ALLOW_LOOPBACK: { type: 'boolean', default: false },
+    OUTBOUND_PORTS: text('^[0-9]{1,5}(, *[0-9]{1,5})*$'),
+    OUTBOUND_REQUESTS_PER_SECOND: whole(1, 1_000_000, 100),
     WEBHOOK_RETRY_SECONDS: {
       type: 'string',
       pattern: '^[0-9]+(,[0-9]+)*$',
@@ -70,6 +73,7 @@ export const EXPECTED: Partial<Record<string, string>> = {
   LOOKUP_KEY: 'must be 64 hex digits',
   EMBEDDED_POSTGRES: 'must be true or false',
   OUTBOUND_ALLOW_LOOPBACK: 'must be true or false',
+  OUTBOUND_PORTS: 'must be port numbers joined by commas',
   RUN_WORKER: 'must be true or false',
   MAIL_FROM: 'must be an e-mail address',
   SES_REGION: 'must be an AWS region, for example us-east-1',
@@ -97,6 +101,8 @@ type Converted = {
   POOL_SIZE: number;
   RATE_LIMIT_PER_MINUTE?: number;
   MAX_CONNECTIONS_PER_ADDRESS?: number;
+  CUSTOMER_CHANGES_PER_DAY: number;
+  OUTBOUND_REQUESTS_PER_SECOND: number;
   EMBEDDED_POSTGRES: boolean;
   OUTBOUND_ALLOW_LOOPBACK: boolean;
   RUN_WORKER: boolean;

@@ -53,6 +53,7 @@ const startWorker = (env: Record<string, string> = {}): Running =>
     DATABASE_URL: String(service.owner.options.connectionString),
     LOG_LEVEL: 'silent',
     OUTBOUND_ALLOW_LOOPBACK: 'true',
+    OUTBOUND_REQUESTS_PER_SECOND: '100000',
     WORKER_HEARTBEAT_SECONDS: '2',
     ...env,
   });

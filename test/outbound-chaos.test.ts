@@ -83,6 +83,7 @@ const startWorker = () =>
       DATABASE_URL: server.urlOf('crossdock'),
       LOG_LEVEL: 'silent',
       OUTBOUND_ALLOW_LOOPBACK: 'true',
+      OUTBOUND_REQUESTS_PER_SECOND: '100000',
       WORKER_HEARTBEAT_SECONDS: '2',
       // an answer that came too late on a busy machine must not wait for minutes
       WEBHOOK_RETRY_SECONDS: Array(10).fill('1').join(','),

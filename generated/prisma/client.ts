@@ -98,6 +98,11 @@ export type CustomerTally = Prisma.CustomerTallyModel
  */
 export type CustomerTerm = Prisma.CustomerTermModel
 /**
+ * Model CourierQuota
+ * How much of what it may do in a day or an hour a courier has done.
+ */
+export type CourierQuota = Prisma.CourierQuotaModel
+/**
  * Model Carrier
  * Who brought the parcel in.
  */

@@ -21,6 +21,8 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
       PORT: String(servicePort),
       POOL_SIZE: '10',
       OUTBOUND_ALLOW_LOOPBACK: 'true',
+      OUTBOUND_REQUESTS_PER_SECOND: '1000000',
+      CUSTOMER_CHANGES_PER_DAY: '100000000',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

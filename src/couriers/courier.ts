@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { UserCaller } from '../auth/callers.js';
 import type { SecretPlace, Secrets } from '../auth/secrets.js';
+import { takeQuota, type Quota } from '../db/quotas.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import type { OutboundRules } from '../outbound/urls.js';
@@ -47,7 +48,7 @@ export async function readSettings(
   return openSettings(secrets, caller.tenantId, found(rows?.[0] as CourierRow | undefined));
 }
 
-/** Changes what is sent and differs. No difference writes nothing. @throws Fault courier_not_found, 400 */
+/** Changes what is sent and differs. No difference writes nothing. @throws Fault courier_not_found, quota_exceeded, 400 */
 export async function updateSettings(
   change: Change,
   sent: SentFields,
@@ -71,7 +72,27 @@ export async function changeFields(ctx: Ctx, sent: SentFields): Promise<boolean>
   await saveFields(ctx, before, after, row.api_token_cipher);
   await record(ctx, { action: 'courier.updated', ...difference });
   await followUrls(ctx, before, after);
+  const asker = { tenantId: ctx.caller.tenantId, courierId: ctx.courierId };
+  await takeQuota(ctx.tx, TARGET_CHANGES, asker, newTargets(before, after));
   return true;
+}
+
+/** So that nobody tries out the ports of others by naming one after another. Stated in the contract. */
+const TARGET_CHANGES: Quota = {
+  kind: 'target_changes',
+  period: 'hour',
+  limit: 30,
+  noun: 'new hosts or ports in its URLs',
+};
+
+const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;
+
+/** How many URLs lead to another host or port than any did before. */
+function newTargets(before: ProfileFields, after: ProfileFields): number {
+  const hostOf = (url: string | null) => (url === null ? null : new URL(url).origin);
+  const known = new Set(URLS.map((name) => hostOf(before[name])));
+  return new Set(URLS.map((name) => hostOf(after[name])).filter((host) => host !== null && !known.has(host)))
+    .size;
 }
 
 const KEY_BYTES = 32;

@@ -1,6 +1,7 @@
 import { auditStatement } from '../audit.js';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf, QueryOf } from '../contract/types.js';
+import { takeQuota, type Quota } from '../db/quotas.js';
 import { inScope, readInScope, type Db, type Tx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { newId } from '../ids.js';
@@ -31,13 +32,18 @@ export async function listBranches(db: Db, caller: UserCaller, courierId?: strin
   return (rows as { branch: string }[]).map(({ branch }) => branch);
 }
 
-/** Answers the new id. @throws Fault courier_not_found, duplicate_user_code, 400 for staff without a courier */
+/** Who asks for a change, and how many a courier may have in a day. */
+export type ChangeContext = { db: Db; caller: UserCaller; requestId: string; quota: Quota };
+
+const takeOne = (tx: Tx, { caller, quota }: ChangeContext, courierId: string): Promise<void> =>
+  takeQuota(tx, quota, { tenantId: caller.tenantId, courierId }, 1);
+
+/** Answers the new id. @throws Fault courier_not_found, duplicate_user_code, quota_exceeded, 400 for staff without a courier */
 export async function createCustomer(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
+  context: ChangeContext,
   body: BodyOf<'createCustomer'>,
 ): Promise<string> {
+  const { db, caller, requestId } = context;
   const courierId = caller.courierId ?? body.courier_id;
   if (!courierId) throw invalidField('courier_id', 'is required for staff', 'required');
   const id = newId();
@@ -49,6 +55,7 @@ export async function createCustomer(
     });
     const [after] = await tx.query<StoredCustomer>(insertion);
     await audit(tx, requestId, { action: 'customer.created', id, after });
+    await takeOne(tx, context, courierId);
   });
   return id;
 }
@@ -57,14 +64,13 @@ export async function createCustomer(
  * Changes the fields that are sent. A new user code is taken on by the customer's pre-alerts, which name it by
  * that; packages keep what they were received with. What is stored already is not written again.
  *
- * @throws Fault customer_not_found, duplicate_user_code
+ * @throws Fault customer_not_found, duplicate_user_code, quota_exceeded
  */
 export async function updateCustomer(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
+  context: ChangeContext,
   body: BodyOf<'updateCustomer'>,
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
+  const { db, caller, requestId } = context;
   const id = body.courier_customer_id;
   return inScope(db, caller, async (tx) => {
     const [stored] = await tx.query<StoredCustomer>(queries.customerForUpdate(db, caller, id));
@@ -79,24 +85,25 @@ export async function updateCustomer(
       const codes = { from: stored.user_code, to: fields.user_code };
       await renameOnPrealerts(db, tx, caller, requestId, { courierId: stored.courier_id, ...codes });
     }
+    if (difference) await takeOne(tx, context, stored.courier_id);
     const [row] = await tx.query<CustomerRow>(queries.oneCustomer(db, caller, id));
     if (!row) throw new Error('The customer went missing inside its own transaction.');
     return { row, isChanged: difference !== undefined };
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was. Answers the id. @throws Fault customer_not_found, 400 */
+/** Deletes for good; the audit trail keeps what it was. Answers the id. @throws Fault customer_not_found, quota_exceeded, 400 */
 export async function deleteCustomer(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
+  context: ChangeContext,
   named: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
+  const { db, caller, requestId } = context;
   const id = theOneNamed(named);
   await inScope(db, caller, async (tx) => {
     const [before] = await tx.query<StoredCustomer>(queries.removeCustomer(db, caller, id));
     if (!before) throw new Fault('customer_not_found');
     await audit(tx, requestId, { action: 'customer.deleted', id, before });
+    await takeOne(tx, context, before.courier_id);
   });
   return id;
 }

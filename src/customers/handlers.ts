@@ -1,9 +1,11 @@
 import type { Handlers } from '../../generated/handlers.js';
 import type { Deps } from '../deps.js';
+import { customerChanges } from './change-quota.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { viewCustomer } from './view.js';
 
-export function customerHandlers({ db }: Deps) {
+export function customerHandlers({ db, customerChangesPerDay }: Deps) {
+  const quota = customerChanges(customerChangesPerDay);
   return {
     async listCustomers({ query, caller }) {
       if (query.action === 'branches') {
@@ -24,12 +26,12 @@ export function customerHandlers({ db }: Deps) {
     },
 
     async createCustomer({ body, caller, requestId }) {
-      const id = await createCustomer(db, caller, requestId, body);
+      const id = await createCustomer({ db, caller, requestId, quota }, body);
       return { statusCode: 200, message: 'Customer created.', data: { id } };
     },
 
     async updateCustomer({ body, caller, requestId }) {
-      const { row, isChanged } = await updateCustomer(db, caller, requestId, body);
+      const { row, isChanged } = await updateCustomer({ db, caller, requestId, quota }, body);
       const message = isChanged
         ? 'Customer updated.'
         : 'The customer is like that already. Nothing was changed.';
@@ -37,10 +39,10 @@ export function customerHandlers({ db }: Deps) {
     },
 
     async deleteCustomer({ query, body, caller, requestId }) {
-      const id = await deleteCustomer(db, caller, requestId, {
-        inQuery: query.id,
-        inBody: body.courier_customer_id,
-      });
+      const id = await deleteCustomer(
+        { db, caller, requestId, quota },
+        { inQuery: query.id, inBody: body.courier_customer_id },
+      );
       return { statusCode: 200, message: 'Customer deleted.', data: { courier_customer_id: id } };
     },
   } satisfies Pick<Handlers, 'listCustomers' | 'createCustomer' | 'updateCustomer' | 'deleteCustomer'>;

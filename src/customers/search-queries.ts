@@ -42,6 +42,17 @@ export function similarMatches(db: Db, caller: UserCaller, query: Query): Sql {
     order by found.score desc, cu.last_name, cu.first_name, cu.id`;
 }
 
+/**
+ * Customers whose names have every word of the text, spelt so. The similar ones leave out those whose words the
+ * dictionary had no room for (decision 0030).
+ */
+export function namedMatches(db: Db, caller: UserCaller, query: Query): Sql {
+  const ids = sql`select customers_named(${query.q}, ${courierOf(caller, query)}::uuid, ${query.limit}::int)`;
+  return sql`select ${COLUMNS}, 100 as match_score from customers cu ${WITH_COURIER}
+    where ${ownRows(db, caller, 'cu')} and cu.id = any (array(${ids}))
+    order by cu.last_name, cu.first_name, cu.id`;
+}
+
 /** The one courier that staff ask for; a courier has one account, whatever it asks for. */
 const courierOf = (caller: UserCaller, query: Query): string | null =>
   caller.courierId === null ? (query.courier_id ?? null) : null;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AnswerFault, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
@@ -14,6 +15,8 @@ export type Answer =
       customers: number;
       /** As applySync takes them. */
       packed: string;
+      /** Of all of it, in hexadecimal. */
+      sha256: string;
     }
   /** Why nothing of it can be used. */
   | { fault: string };
@@ -45,6 +48,7 @@ export function readAnswer(bytes: Uint8Array): Answer {
     problems,
     customers: customers.size,
     packed: packCustomers([...customers.values()]),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
   };
 }
 

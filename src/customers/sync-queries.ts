@@ -2,6 +2,7 @@ import { appendFacts } from '../audit.js';
 import type { SystemCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
+import { bulkFacts } from './bulk-audit.js';
 import { BETWEEN_CELLS, BETWEEN_ROWS, LEAVE } from './sync-pack.js';
 
 export type AppliedSync = {
@@ -14,6 +15,8 @@ export type AppliedSync = {
   /** The first of them, in the order in which they were sent. */
   incomplete_first: { index: number; lacks: 'first_name' | 'last_name' }[];
 };
+
+export type SentList = { runId: string; courierId: string; packed: string; sha256: string };
 
 const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
 const left = (n: number) => sql`${cell(n)} = ${LEAVE}`;
@@ -29,7 +32,7 @@ function sentCustomers(packed: string): Sql {
 }
 
 /**
- * Writes a courier's customers that are new or differ, with an audit entry for each; in one statement, so that the
+ * Writes a courier's customers that are new or differ, with their audit entries; in one statement, so that the
  * table's triggers run once. All rows are locked, and inserted, in the order of their codes.
  *
  * @param maxIncomplete how many of the incomplete are named
@@ -37,19 +40,18 @@ function sentCustomers(packed: string): Sql {
 export function applySync(
   db: Db,
   caller: SystemCaller,
-  {
-    runId,
-    courierId,
-    packed,
-    maxIncomplete,
-  }: { runId: string; courierId: string; packed: string; maxIncomplete: number },
+  { runId, courierId, packed, sha256, maxIncomplete }: SentList & { maxIncomplete: number },
 ): Sql {
   const own = sql`${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid`;
-  // the row's id serves as the customer's and as the audit entry's: 100,000 more cost more than they tell apart
-  const facts = sql`select id, 'customer.created' as action, 'customer' as entity, id as entity_id, null::jsonb as before,
-        to_jsonb(created) - 'id' as after, 'sync' as remarks from created
+  const changes = sql`select user_code, null::jsonb as before,
+        jsonb_build_array(user_code, first_name, last_name, branch, email, is_active) as after from created
       union all
-      select fact_id, 'customer.updated', 'customer', id, before, after, 'sync' from updated`;
+      select user_code, before, after from updated`;
+  const facts = bulkFacts(
+    { action: 'customers.synchronised', courierId, sha256, remarks: 'sync' },
+    ['user_code', 'first_name', 'last_name', 'branch', 'email', 'is_active'],
+    changes,
+  );
   return sql`with sent as materialized (${sentCustomers(packed)}),
     held as materialized (
       select c.id, c.user_code, c.first_name, c.last_name, c.branch, c.email, c.is_active
@@ -65,9 +67,10 @@ export function applySync(
       from absent where first_name is not null and last_name is not null
       order by user_code
       on conflict (tenant_id, courier_id, user_code) do nothing
-      returning id, courier_id, user_code, first_name, last_name, branch, email, is_active
+      returning user_code, first_name, last_name, branch, email, is_active
     ), wanted as (
-      select held.id, sent.id as fact_id, to_jsonb(held) - 'id' as before,
+      select held.id,
+        jsonb_build_array(held.user_code, held.first_name, held.last_name, held.branch, held.email, held.is_active) as before,
         coalesce(sent.first_name, held.first_name) as first_name,
         coalesce(sent.last_name, held.last_name) as last_name,
         case when leaves_branch then held.branch else sent.branch end as branch,
@@ -81,8 +84,8 @@ export function applySync(
       where ${own} and c.id = wanted.id
         and (c.first_name, c.last_name, c.branch, c.email, c.is_active) is distinct from
           (wanted.first_name, wanted.last_name, wanted.branch, wanted.email, wanted.is_active)
-      returning c.id, fact_id, before, jsonb_build_object('user_code', c.user_code, 'first_name', c.first_name,
-        'last_name', c.last_name, 'branch', c.branch, 'email', c.email, 'is_active', c.is_active) as after
+      returning c.user_code, before,
+        jsonb_build_array(c.user_code, c.first_name, c.last_name, c.branch, c.email, c.is_active) as after
     ), incomplete as (
       select index, case when first_name is null then 'first_name' else 'last_name' end as lacks
       from absent where first_name is null or last_name is null
@@ -92,4 +95,17 @@ export function applySync(
       (select count(*) from incomplete)::integer as incomplete,
       (select coalesce(json_agg(named order by index), '[]') from
         (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as incomplete_first`;
+}
+
+/** How many customers applySync would create or change. */
+export function countSyncChanges(db: Db, caller: SystemCaller, { courierId, packed }: SentList): Sql {
+  return sql`with sent as materialized (${sentCustomers(packed)})
+    select count(*)::integer as changes
+    from sent left join customers c on ${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid
+      and c.user_code = sent.user_code
+    where case when c.id is null then sent.first_name is not null and sent.last_name is not null
+      else (c.first_name, c.last_name, c.branch, c.email, c.is_active) is distinct from
+        (coalesce(sent.first_name, c.first_name), coalesce(sent.last_name, c.last_name),
+         case when leaves_branch then c.branch else sent.branch end,
+         case when leaves_email then c.email else sent.email end, coalesce(sent.is_active, c.is_active)) end`;
 }

@@ -1,19 +1,23 @@
 import type { SystemCaller } from '../auth/callers.js';
 import type { Secrets } from '../auth/secrets.js';
 import { lockUploads } from '../db/locks.js';
+import { assertQuota, remainingQuota, takeQuota, type Quota } from '../db/quotas.js';
 import { flushInScope, inLargeScope, type Db, type PlainTx } from '../db/transaction.js';
+import { Fault } from '../errors.js';
 import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../outbound/client.js';
-import type { Jobs } from '../queue/jobs.js';
+import { addJobs, type Jobs } from '../queue/jobs.js';
 import { makeTurns } from '../turns.js';
 import { MAX_PROBLEMS, type Answer } from './sync-answer.js';
-import { applySync, type AppliedSync } from './sync-queries.js';
+import { customerChanges } from './change-quota.js';
+import { applySync, countSyncChanges, type AppliedSync, type SentList } from './sync-queries.js';
 import { readAnswerApart } from './sync-reader.js';
 import type { SyncProblem } from './sync-records.js';
 import { endRun, lockRunning, startRun, type RunEnd, type StartedRun } from './sync-run-queries.js';
 
 export type SyncDeps = {
   db: Db;
+  config: { customerChangesPerDay: number };
   secrets: Secrets;
   outbound: OutboundClient;
   log: { info(fields: object, words: string): void };
@@ -35,6 +39,7 @@ const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeco
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
   const turns = makeTurns(TURNS);
+  const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
     const caller: SystemCaller = { kind: 'system', tenantId };
@@ -45,11 +50,12 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
     if (!run) return;
     const startedMs = performance.now();
     const read = await readTarget(deps, tenantId, run);
+    if ('isPostponed' in read) return askAgain(db, caller, runId);
     const end =
       'error' in read
         ? await fail(db, caller, runId, read)
         : await turns.run(`${tenantId} ${run.courier_id}`, () =>
-            readAndStore(db, caller, { runId, courierId: run.courier_id, ...read }),
+            readAndStore(db, caller, { runId, courierId: run.courier_id, quota, ...read }),
           );
     const durationMs = Math.round(performance.now() - startedMs);
     const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'It was ended meanwhile.' };
@@ -68,6 +74,12 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
   };
 }
 
+/** The run goes on being open; its job is done again when the address may get requests. */
+async function askAgain(db: Db, caller: SystemCaller, runId: string): Promise<void> {
+  const job = { tenantId: caller.tenantId, runId };
+  await flushInScope(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
+}
+
 /** Undefined when the run was ended meanwhile. */
 async function fail(
   db: Db,
@@ -80,7 +92,7 @@ async function fail(
 }
 
 type Body = { httpStatus: number; body: Buffer };
-type Read = Body | { httpStatus: number | null; error: string };
+type Read = Body | { isPostponed: true } | { httpStatus: number | null; error: string };
 
 async function readTarget(
   { secrets, outbound }: SyncDeps,
@@ -101,6 +113,7 @@ async function readTarget(
 }
 
 function toRead(reply: OutboundReply): Read {
+  if (reply.outcome === 'postponed') return { isPostponed: true };
   if (reply.outcome !== 'answered') return { httpStatus: null, error: reply.error };
   const { status: httpStatus, body, isCut } = reply;
   if (httpStatus < 200 || httpStatus > 299)
@@ -121,7 +134,7 @@ function adviceFor(status: number): string {
   return 'Look into the log of your system.';
 }
 
-type Target = { runId: string; courierId: string };
+type Target = { runId: string; courierId: string; quota: Quota };
 
 async function readAndStore(
   db: Db,
@@ -131,21 +144,42 @@ async function readAndStore(
   const answer = await readAnswerApart(body);
   return 'fault' in answer
     ? fail(db, caller, target.runId, { httpStatus, error: answer.fault })
-    : store(db, caller, target, httpStatus, answer);
+    : storeOrFail(db, caller, target, httpStatus, answer);
+}
+
+/** Nothing is stored of a list that would change more customers than the courier may in a day. */
+async function storeOrFail(
+  db: Db,
+  caller: SystemCaller,
+  target: Target,
+  httpStatus: number,
+  answer: Exclude<Answer, { fault: string }>,
+): Promise<RunEnd | undefined> {
+  try {
+    return await store(db, caller, target, httpStatus, answer);
+  } catch (error) {
+    if (!(error instanceof Fault && error.code === 'quota_exceeded')) throw error;
+    const words = `It would change more customers than a courier may in a day: ${target.quota.limit}. Nothing was stored. Synchronise again after midnight UTC.`;
+    return fail(db, caller, target.runId, { httpStatus, error: words });
+  }
 }
 
 /** Stores the customers and ends the run, both or neither; undefined when the run was ended meanwhile. */
 function store(
   db: Db,
   caller: SystemCaller,
-  { runId, courierId }: Target,
+  { runId, courierId, quota }: Target,
   httpStatus: number,
   answer: Exclude<Answer, { fault: string }>,
 ): Promise<RunEnd | undefined> {
   return inLargeScope(db, caller, STATEMENT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     if ((await tx.query(lockRunning(db, caller, runId))).length === 0) return undefined;
-    const what = { runId, courierId, packed: answer.packed, maxIncomplete: MAX_PROBLEMS };
+    const { packed, sha256 } = answer;
+    const what = { runId, courierId, packed, sha256, maxIncomplete: MAX_PROBLEMS };
+    const asker = { tenantId: caller.tenantId, courierId };
+    if (answer.customers > (await remainingQuota(tx, quota, asker)))
+      await assertRoom(db, tx, caller, { quota, what });
     const { created, updated, incomplete, incomplete_first } = await apply(db, tx, caller, what);
     const unchanged = answer.customers - created - updated - incomplete;
     const skipped = answer.skipped + incomplete;
@@ -158,9 +192,22 @@ function store(
       counts: { received: answer.received, created, updated, unchanged, skipped },
       problems: problems.slice(0, MAX_PROBLEMS),
     };
+    await takeQuota(tx, quota, asker, created + updated);
     await tx.query(endRun(db, caller, runId, end));
     return end;
   });
+}
+
+/** Asked before anything is written: rows that are undone again would fill the tables all the same. */
+async function assertRoom(
+  db: Db,
+  tx: PlainTx,
+  caller: SystemCaller,
+  { quota, what }: { quota: Quota; what: SentList },
+): Promise<void> {
+  const [counted] = await tx.query<{ changes: number }>(countSyncChanges(db, caller, what));
+  const asker = { tenantId: caller.tenantId, courierId: what.courierId };
+  await assertQuota(tx, quota, asker, counted?.changes);
 }
 
 async function apply(

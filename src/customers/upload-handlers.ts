@@ -1,13 +1,15 @@
 import type { Handlers } from '../../generated/handlers.js';
 import type { DataOf } from '../contract/types.js';
 import type { Deps } from '../deps.js';
+import { customerChanges } from './change-quota.js';
 import { makeUploadTurns, uploadCustomers } from './upload.js';
 
-export function customerUploadHandlers({ db }: Deps) {
+export function customerUploadHandlers({ db, customerChangesPerDay }: Deps) {
   const turns = makeUploadTurns();
+  const quota = customerChanges(customerChangesPerDay);
   return {
     async uploadCustomers({ body, caller, requestId }) {
-      const data = await uploadCustomers({ db, turns, caller, requestId }, body);
+      const data = await uploadCustomers({ db, turns, caller, requestId, quota }, body);
       return { statusCode: 200, message: describe(data), data };
     },
   } satisfies Pick<Handlers, 'uploadCustomers'>;

@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf, DataOf } from '../contract/types.js';
 import { UUID } from '../contract/validator.js';
 import { lockUploads } from '../db/locks.js';
+import { assertQuota, remainingQuota, takeQuota, type Quota } from '../db/quotas.js';
 import { inLargeScope, type Db, type PlainTx } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
 import { makeTurns, type Turns } from '../turns.js';
@@ -26,12 +30,12 @@ export const makeUploadTurns = (): Turns =>
 /** 100,000 rows take seconds, on a busy server more than an ordinary request's limit. */
 const TIMEOUT_MS = 60_000;
 
-export type UploadContext = { db: Db; turns: Turns; caller: UserCaller; requestId: string };
+export type UploadContext = { db: Db; turns: Turns; caller: UserCaller; requestId: string; quota: Quota };
 
 /**
  * Creates and updates a courier's customers from a CSV file, all or none.
  *
- * @throws Fault validation_failed, invalid_encoding, courier_not_found, overloaded
+ * @throws Fault validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded
  */
 export async function uploadCustomers(
   context: UploadContext,
@@ -45,7 +49,7 @@ export async function uploadCustomers(
     const packed = await pack([...customers.values()]);
     const { created, updated } = form.dry_run
       ? await compare(context, courierId, packed)
-      : await apply(context, courierId, packed);
+      : await apply(context, courierId, { packed, total, sha256: await sha256Of(form.file.path) });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     return { processed, ...counts, skipped, dry_run: form.dry_run };
   });
@@ -72,22 +76,47 @@ async function pack(customers: SentCustomer[]): Promise<string> {
   return joinPacks(packs);
 }
 
-function apply(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
-  const { db, caller, requestId } = context;
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+type SentFile = { packed: string; total: number; sha256: string };
+
+function apply(context: UploadContext, courierId: string, file: SentFile): Promise<Applied> {
+  const { db, caller, requestId, quota } = context;
   return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     await assertCourier(tx, context, courierId);
+    const asker = { tenantId: caller.tenantId, courierId };
+    await assertRoom(tx, context, courierId, file);
     const sum = { created: 0, updated: 0, missed: 0 };
     do {
       // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
-      const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, packed));
+      const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, file));
       if (!applied) throw new Error('The upload was not counted.');
       sum.created += applied.created;
       sum.updated += applied.updated;
       sum.missed = applied.missed;
     } while (sum.missed > 0);
+    await takeQuota(tx, quota, asker, sum.created + sum.updated);
     return sum;
   });
+}
+
+/** Asked before anything is written: rows that are undone again would fill the tables all the same. */
+async function assertRoom(
+  tx: PlainTx,
+  { db, caller, quota }: UploadContext,
+  courierId: string,
+  { packed, total }: SentFile,
+): Promise<void> {
+  const asker = { tenantId: caller.tenantId, courierId };
+  if (total <= (await remainingQuota(tx, quota, asker))) return;
+  const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
+  if (!compared) throw new Error('The upload was not counted.');
+  await assertQuota(tx, quota, asker, compared.created + compared.updated);
 }
 
 function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {

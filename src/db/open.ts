@@ -1,6 +1,8 @@
+import type pg from 'pg';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { createPool, type PoolOptions } from './pool.js';
+import { makeSeats } from './seats.js';
 import type { Db } from './transaction.js';
 
 /** One pool for the scoped statements and for Prisma. */
@@ -10,6 +12,7 @@ export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {
   return {
     pool,
     prisma,
+    seats: makeSeats({ size: options.size, countTenants: () => countTenants(pool) }),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,
     async close() {
@@ -17,4 +20,9 @@ export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {
       await pool.end();
     },
   };
+}
+
+async function countTenants(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from all_tenants()');
+  return rows[0]?.count ?? 0;
 }

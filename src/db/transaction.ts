@@ -5,11 +5,14 @@ import type { Caller } from '../auth/callers.js';
 import { Fault, type FailureCode } from '../errors.js';
 import { assertNoneHeld, heldNow, hold, inTransaction, isInTransaction, type Held } from './held.js';
 import { STATEMENT_TIMEOUT_MS } from './pool.js';
+import type { Seats } from './seats.js';
 import { isRetryable } from './violations.js';
 
 export type Db = {
   pool: pg.Pool;
   prisma: PrismaClient;
+  /** Who may have how many of the pool's connections; every transaction asks. */
+  seats: Seats;
   /** False only in the tests that prove row-level security alone; see ownRows. */
   applicationFilters: boolean;
   /** Nothing outlives a transaction: settings are made in each, and no statement is prepared. */
@@ -60,7 +63,10 @@ async function untilUnbroken<Result>(run: () => Promise<Result>, held?: Held): P
   }
 }
 
-async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+const runOnce = <Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+  db.seats.run(caller, () => runSeated(db, caller, work));
+
+async function runSeated<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   return inTransaction(() =>
     db.prisma.$transaction(
       async (models) => {
@@ -70,7 +76,7 @@ async function runOnce<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise
           query: (statement) => models.$queryRaw(statement),
           execute: (statement) => models.$executeRaw(statement),
         };
-        admit(caller, await tx.query<Admission>(enterWith(db, caller)));
+        admit(db, caller, await tx.query<Admission>(enterWith(db, caller)));
         return work(tx);
       },
       { maxWait: 2_000, timeout: 15_000 },
@@ -105,18 +111,25 @@ export async function inLargeScope<Result>(
 }
 
 /** A transaction in the caller's scope on a connection alone. */
-async function onConnection<Result>(
+const onConnection = <Result>(
   db: Db,
   caller: Caller,
   work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
   begin = 'begin',
+): Promise<Result> => db.seats.run(caller, () => onConnectionSeated(db, caller, work, begin));
+
+async function onConnectionSeated<Result>(
+  db: Db,
+  caller: Caller,
+  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
+  begin: string,
 ): Promise<Result> {
   const client = await db.pool.connect();
   try {
     await client.query(begin);
     const result = await inTransaction(async () => {
       const tx = toPlainTx(client, caller);
-      admit(caller, await tx.query<Admission>(enterWith(db, caller)));
+      admit(db, caller, await tx.query<Admission>(enterWith(db, caller)));
       return work(tx, client);
     });
     await client.query('commit');
@@ -207,12 +220,22 @@ async function flush(
   prepare: (statement: Sql) => object = toQuery,
 ): Promise<Rows[]> {
   refuseNesting();
+  return db.seats.run(caller, () => flushSeated(db, caller, begin, statements, prepare));
+}
+
+async function flushSeated(
+  db: Db,
+  caller: Caller,
+  begin: string,
+  statements: Sql[],
+  prepare: (statement: Sql) => object,
+): Promise<Rows[]> {
   const client = await db.pool.connect();
   try {
     const queries = [begin, preparing(db)(enterWith(db, caller)), ...statements.map(prepare), 'commit'];
     const [, entered, ...rest] = await sendTogether(client, queries);
     // as: the shape that enter() selects
-    admit(caller, (entered ?? []) as Admission[]);
+    admit(db, caller, (entered ?? []) as Admission[]);
     return rest.slice(0, -1);
   } finally {
     client.release();
@@ -231,17 +254,19 @@ async function sendTogether(client: pg.PoolClient, queries: (string | object)[])
 
 export type Rows = Record<string, unknown>[];
 
-type Admission = { outcome: 'ok' | FailureCode };
+/** `courier_id` is the owner of a key. */
+type Admission = { outcome: 'ok' | FailureCode; courier_id?: string };
 
 const entered = new WeakSet<Caller>();
 
 /** Whether the database has let this caller in during this request. */
 export const hasEntered = (caller: Caller): boolean => entered.has(caller);
 
-function admit(caller: Caller, rows: Admission[]): void {
-  const outcome = rows[0]?.outcome;
+function admit(db: Db, caller: Caller, rows: Admission[]): void {
+  const { outcome, courier_id: courierId } = rows[0] ?? {};
   if (!outcome) throw new Error('The scope statement answered nothing.');
   if (outcome !== 'ok') throw new Fault(outcome);
+  if (caller.kind === 'key' && courierId) db.seats.learnKey(caller.keyHash, courierId);
   entered.add(caller);
 }
 
@@ -262,7 +287,7 @@ export function enter(caller: Caller, also: Sql = empty): Sql {
       return sql`select outcome${also} from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
         ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean)`;
     case 'key':
-      return sql`select outcome${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
+      return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':
       return sql`select 'ok' as outcome, set_config('app.tenant_id', ${caller.tenantId}, true),
         set_config('app.courier_id', 'all', true)${also}`;

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { OutboundConfig } from '../config.js';
+import { makeAddressGate } from './address-gate.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
 import { exchange, type Ended } from './exchange.js';
@@ -34,6 +35,12 @@ export type OutboundReply =
       /** In words, for the courier's log; nothing of our own network. */
       error: string;
       durationMs: number;
+    }
+  | {
+      /** Not sent: the address gets as many requests as it may, of all couriers and tenants together. */
+      outcome: 'postponed';
+      retryAfterMs: number;
+      durationMs: number;
     };
 
 /** Calls what couriers ask us to call. Never throws for what a target does, never follows a redirect. */
@@ -51,15 +58,17 @@ export type OutboundClient = {
  * @param tls what certificates are verified with; the authorities that Node trusts, unless a test says otherwise
  */
 export function makeOutboundClient(
-  { allowLoopback, dnsServers }: OutboundConfig,
+  { allowLoopback, dnsServers, ports, requestsPerSecond }: OutboundConfig,
   tls: ConnectionOptions = {},
 ): OutboundClient {
   const resolver = makeResolver(dnsServers);
-  const connections = makeConnections(makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls }));
+  const gate = makeAddressGate(requestsPerSecond);
+  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, gate });
+  const connections = makeConnections(open, gate);
   let closing: Promise<void> | undefined;
 
   async function attempt(request: OutboundRequest): Promise<Ended> {
-    const fault = faultOfUrl(request.url, { allowLoopback });
+    const fault = faultOfUrl(request.url, { allowLoopback, ports });
     if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
     const headerFault = faultOfHeaders(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import { TargetFault } from './failures.js';
+import { makeAddressGate, type AddressGate } from './address-gate.js';
+import { postponed, TargetFault } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
 
@@ -19,6 +20,8 @@ export type OpenSocket = (target: Target, signal: AbortSignal) => Promise<Socket
 export type ConnectOptions = OutboundRules & {
   resolve: Resolve;
   tls: ConnectionOptions;
+  /** Absent: any number of requests to an address. */
+  gate?: AddressGate;
 };
 
 // A name with more addresses must not have us knock on hundreds of doors.
@@ -28,9 +31,15 @@ const NEXT_ADDRESS_AFTER_MS = 2500;
 
 /**
  * Opens connections that go where they were checked to go: the name is resolved once, every address that it has must be
- * allowed, and the socket is opened to one of these addresses. TLS still asks for the name and verifies it.
+ * allowed, and the socket is opened to one of these addresses. TLS still asks for the name and verifies it. Each
+ * address that is tried counts as a request to it.
  */
-export function makeOpenSocket({ allowLoopback, resolve, tls }: ConnectOptions): OpenSocket {
+export function makeOpenSocket({
+  allowLoopback,
+  resolve,
+  tls,
+  gate = makeAddressGate(),
+}: ConnectOptions): OpenSocket {
   const isAllowed = (address: string) =>
     isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
 
@@ -49,7 +58,7 @@ export function makeOpenSocket({ allowLoopback, resolve, tls }: ConnectOptions):
     // a lookup cannot be given up, but need not be waited for
     const addresses = await Promise.race([addressesOf(target.hostname), aborted(signal)]);
     check(addresses);
-    const socket = await reachOne(addresses, target.port, signal);
+    const socket = await reachOne(addresses, target.port, signal, gate);
     try {
       check([socket.remoteAddress ?? '']);
     } catch (error) {
@@ -65,11 +74,17 @@ const aborted = (signal: AbortSignal) =>
     throw new Error('stopped');
   });
 
-async function reachOne(addresses: string[], port: number, signal: AbortSignal): Promise<Socket> {
+async function reachOne(
+  addresses: string[],
+  port: number,
+  signal: AbortSignal,
+  gate: AddressGate,
+): Promise<Socket> {
   // IPv4 first: more hosts have it working than have IPv6 working
   const tried = addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, ADDRESSES_TRIED);
   const last = tried.pop();
   for (const address of tried) {
+    pay(gate, address);
     try {
       return await reach(
         address,
@@ -80,7 +95,14 @@ async function reachOne(addresses: string[], port: number, signal: AbortSignal):
       // the next one
     }
   }
+  pay(gate, last ?? '');
   return reach(last ?? '', port, signal);
+}
+
+/** @throws TargetFault postponed */
+function pay(gate: AddressGate, address: string): void {
+  const retryAfterMs = gate.take(address);
+  if (retryAfterMs > 0) throw postponed(retryAfterMs);
 }
 
 async function reach(address: string, port: number, signal: AbortSignal): Promise<Socket> {

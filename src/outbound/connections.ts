@@ -1,8 +1,14 @@
+import type { Socket } from 'node:net';
 import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
+import type { AddressGate } from './address-gate.js';
 import type { OpenSocket } from './connect.js';
+import { postponed } from './failures.js';
 
-/** A request, and the signal that its sender no longer waits. */
-export type StoppableRequest = Dispatcher.DispatchOptions & { signal: AbortSignal };
+/** A request, the signal that its sender no longer waits, and who is told that it is not sent at all. */
+export type StoppableRequest = Dispatcher.DispatchOptions & {
+  signal: AbortSignal;
+  refuse(error: Error): void;
+};
 
 export type Connections = {
   dispatch(request: StoppableRequest, handler: Dispatcher.DispatchHandler): boolean;
@@ -27,28 +33,37 @@ const LIMITS = {
   bodyTimeout: 0,
 };
 
-/** Kept connections to each origin, opened by `open` alone. Asks no proxy, follows nothing, unpacks nothing. */
-export function makeConnections(open: OpenSocket): Connections {
+/** Kept connections to each origin, opened by `open` alone and used as often as `gate` lets them. Asks no proxy, follows nothing, unpacks nothing. */
+export function makeConnections(open: OpenSocket, gate: AddressGate): Connections {
   return new Agent({
     ...LIMITS,
     factory: (origin, poolOptions) =>
       new OriginPool(origin, {
         ...poolOptions,
-        factory: (_origin, options) => makeConnection(origin, options, open),
+        factory: (_origin, options) => makeConnection(origin, options, open, gate),
       }),
   });
 }
 
 // undici does not tell a connector whom it connects for, and a request that waits for one cannot be given up.
-function makeConnection(origin: string | URL, options: Client.Options, open: OpenSocket): Client {
+function makeConnection(
+  origin: string | URL,
+  options: Client.Options,
+  open: OpenSocket,
+  gate: AddressGate,
+): Client {
   let signal = AbortSignal.abort();
+  let kept: Socket | undefined;
   const client = new Client(origin, {
     ...options,
     connect({ hostname, port, protocol }, done) {
       const isTls = protocol === 'https:';
       const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
       open(target, signal).then(
-        (socket) => done(null, socket),
+        (socket) => {
+          kept = socket;
+          done(null, socket);
+        },
         // as: sockets, TLS and TargetFault throw nothing else
         (error: unknown) => done(error as Error, null),
       );
@@ -57,6 +72,12 @@ function makeConnection(origin: string | URL, options: Client.Options, open: Ope
   const dispatch = client.dispatch.bind(client);
   // one request at a time: the one that it is given is the one that it connects for
   client.dispatch = (request: StoppableRequest, handler) => {
+    // a new connection has been counted by `open`
+    const retryAfterMs = kept && !kept.destroyed ? gate.take(kept.remoteAddress ?? '') : 0;
+    if (retryAfterMs > 0) {
+      request.refuse(postponed(retryAfterMs));
+      return true;
+    }
     signal = request.signal;
     return dispatch(request, handler);
   };

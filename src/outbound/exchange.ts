@@ -22,8 +22,9 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
     /** What came, when the headers had come; else what failed. */
     function reply(failure: Error): Ended {
       if (status !== undefined) return { outcome: 'answered', status, body: body.bytes(), isCut: true };
-      const outcome = failure instanceof TargetFault ? failure.outcome : 'unreachable';
-      return { outcome, error: wordsOf(failure) };
+      if (!(failure instanceof TargetFault)) return { outcome: 'unreachable', error: wordsOf(failure) };
+      const { outcome, retryAfterMs } = failure;
+      return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, error: wordsOf(failure) };
     }
 
     // what comes after the first end changes nothing
@@ -47,6 +48,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
         headers: request.headers,
         body: request.body ?? null,
         signal: stopped.signal,
+        refuse: (error: Error) => end(reply(error)),
       },
       {
         onRequestStart(started) {

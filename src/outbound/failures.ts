@@ -3,12 +3,18 @@ import { errors } from 'undici';
 /** A target that was not called, or not reached; the message is for the courier's log. */
 export class TargetFault extends Error {
   constructor(
-    readonly outcome: 'timeout' | 'unreachable' | 'unsafe_target',
+    readonly outcome: 'timeout' | 'unreachable' | 'unsafe_target' | 'postponed',
     message: string,
+    /** Of what is postponed: when to try again. */
+    readonly retryAfterMs = 0,
   ) {
     super(message);
   }
 }
+
+/** As many requests go to the address already as may. */
+export const postponed = (retryAfterMs: number) =>
+  new TargetFault('postponed', 'the address gets as many requests as it may', retryAfterMs);
 
 // What sockets, TLS and undici call it, and what a courier can do something with.
 const WORDS: Partial<Record<string, string>> = {

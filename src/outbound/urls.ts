@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
+import { faultOfPort, portOf } from './ports.js';
 
 export type OutboundRules = {
   /** Development: http, and hosts of this machine, pass as well. */
   allowLoopback: boolean;
+  /** The only ports that may be called; absent: all but those that browsers refuse. */
+  ports?: number[] | undefined;
 };
 
 /**
@@ -23,7 +26,8 @@ export function faultOfUrl(text: string, rules: OutboundRules): string | undefin
 }
 
 function faultOfHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
-  if (url.port === '0') return 'must not use port 0';
+  const portFault = faultOfPort(portOf(url), rules.ports);
+  if (portFault) return portFault;
   // 2130706433, 0x7f.1, %6c: what reads otherwise than it is written hides something
   if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname)
     return 'must write its host the usual way';

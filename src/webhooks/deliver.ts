@@ -13,12 +13,14 @@ import {
   giveUpLane,
   insertAttempts,
   noteHealth,
+  postponeDeliveries,
   selectTarget,
   settleDeliveries,
   wakeWhenDue,
   type AttemptResult,
   type ClaimedRow,
   type LaneScope,
+  type Postponed,
   type TargetRow,
 } from './lane-queries.js';
 import { retryAfterSeconds } from './schedule.js';
@@ -41,7 +43,8 @@ const KEPT_CHARACTERS = 1_024;
 /**
  * Sends what is due in a lane, and has the lane woken when more is. Every delivery is claimed first and settled after:
  * a worker that dies between the two leaves it to be sent again, under the same id. A slow answer holds up one of the
- * requests that are sent at once, not the others.
+ * requests that are sent at once, not the others. What the receiver's address may not get yet ends the lane's turn: it is
+ * no attempt, and is sent in the next turn.
  */
 export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
@@ -49,9 +52,16 @@ export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
   const turnEndsMs = performance.now() + TURN_MS;
   const inFlight = new Set<Promise<void>>();
   const results: AttemptResult[] = [];
+  const postponed: Postponed[] = [];
+  let pauseMs = 0;
   const start = (sender: Sender, delivery: ClaimedRow) => {
     const sending = attempt(deps, sender, delivery).then((result) => {
       inFlight.delete(sending);
+      if ('after_ms' in result) {
+        postponed.push(result);
+        pauseMs = Math.max(pauseMs, result.after_ms);
+        return;
+      }
       // cut off because we end: no failure of the receiver's, its claim runs out and another worker sends it
       if (!(deps.stopping.aborted && result.outcome === 'unreachable')) results.push(result);
     });
@@ -59,16 +69,21 @@ export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
   };
 
   for (;;) {
-    const isOpen = !deps.stopping.aborted && performance.now() < turnEndsMs;
+    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < turnEndsMs;
     const room = isOpen ? AT_ONCE - inFlight.size : 0;
-    const { target, deliveries } = await settleAndClaim(scope, results.splice(0), room);
+    const { target, deliveries } = await settleAndClaim(
+      scope,
+      { results: results.splice(0), postponed: postponed.splice(0) },
+      room,
+    );
     const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
     if (sender) for (const delivery of deliveries) start(sender, delivery);
     if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) continue;
-    if (inFlight.size === 0 && results.length === 0) break;
-    if (results.length === 0) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
+    const isSettled = results.length === 0 && postponed.length === 0;
+    if (inFlight.size === 0 && isSettled) break;
+    if (isSettled) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
   }
-  await flushInScope(deps.db, caller, [wakeWhenDue(scope)]);
+  await flushInScope(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
 }
 
 type Target = TargetRow & { url: string };
@@ -79,15 +94,17 @@ type Target = TargetRow & { url: string };
  */
 async function settleAndClaim(
   scope: LaneScope,
-  results: AttemptResult[],
+  { results, postponed }: { results: AttemptResult[]; postponed: Postponed[] },
   room: number,
 ): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
   const settling =
     results.length > 0
       ? [insertAttempts(scope, results), settleDeliveries(scope, results), noteHealth(scope, results)]
       : [];
+  const postponing = postponed.length > 0 ? [postponeDeliveries(scope, postponed)] : [];
   const answers = await flushInScope(scope.db, scope.caller, [
     ...settling,
+    ...postponing,
     selectTarget(scope),
     claimDue(scope, room),
   ]);
@@ -128,7 +145,11 @@ const makeSecret = ({ db, secrets }: TaskDeps, caller: SystemCaller, { courierId
     ensureWebhookSecret({ db, tx, secrets, caller, courierId, requestId: BACKGROUND }),
   );
 
-async function attempt(deps: TaskDeps, sender: Sender, delivery: ClaimedRow): Promise<AttemptResult> {
+async function attempt(
+  deps: TaskDeps,
+  sender: Sender,
+  delivery: ClaimedRow,
+): Promise<AttemptResult | Postponed> {
   const body = JSON.stringify(viewEvent(delivery));
   const sentAt = sender.clock();
   const reply = await deps.outbound.send({
@@ -139,6 +160,8 @@ async function attempt(deps: TaskDeps, sender: Sender, delivery: ClaimedRow): Pr
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_REPLY_BYTES,
   });
+  if (reply.outcome === 'postponed')
+    return { delivery_id: delivery.delivery_id, after_ms: reply.retryAfterMs };
   const number = delivery.attempt_count + 1;
   deps.metrics?.webhookAttempt(outcomeOf(reply), reply.durationMs / 1_000);
   return {
@@ -154,7 +177,7 @@ async function attempt(deps: TaskDeps, sender: Sender, delivery: ClaimedRow): Pr
   };
 }
 
-function outcomeOf(reply: OutboundReply): AttemptResult['outcome'] {
+function outcomeOf(reply: Exclude<OutboundReply, { outcome: 'postponed' }>): AttemptResult['outcome'] {
   if (reply.outcome !== 'answered') return reply.outcome;
   return reply.status >= 200 && reply.status <= 299 ? 'delivered' : 'rejected';
 }

@@ -105,6 +105,18 @@ export function insertAttempts({ caller, lane }: LaneScope, results: AttemptResu
     on conflict (tenant_id, delivery_id, number) do nothing`;
 }
 
+/** A delivery that was not sent, because its address gets as many requests as it may. */
+export type Postponed = { delivery_id: string; after_ms: number };
+
+/** Gives claims back, for the deliveries to be sent a little later. No attempt was made. */
+export function postponeDeliveries({ db, caller }: LaneScope, postponed: Postponed[]): Sql {
+  return sql`
+    update webhook_deliveries d
+    set claimed_until = null, next_attempt_at = now() + make_interval(secs => later.after_ms / 1000.0)
+    from jsonb_to_recordset(${JSON.stringify(postponed)}::jsonb) as later (delivery_id uuid, after_ms integer)
+    where ${tenantRows(db, caller, 'd')} and d.id = later.delivery_id and d.status = 'pending'`;
+}
+
 /** Settles the deliveries, or has them tried again, and with them what they synchronise. */
 export function settleDeliveries({ db, caller }: LaneScope, results: AttemptResult[]): Sql {
   return sql`
@@ -150,8 +162,12 @@ export function noteHealth({ caller, lane }: LaneScope, results: AttemptResult[]
         else e.paused_at end`;
 }
 
-/** Has the lane worked off again when something in it is due, if anything is. */
-export function wakeWhenDue({ db, caller, lane }: LaneScope): Sql {
+/**
+ * Has the lane worked off again when something in it is due, if anything is.
+ *
+ * @param pauseMs not before these are over
+ */
+export function wakeWhenDue({ db, caller, lane }: LaneScope, pauseMs: number): Sql {
   const waiting =
     lane.endpoint === 'update_package'
       ? sql`(select now() from package_syncs s where ${tenantRows(db, caller, 's')}
@@ -159,9 +175,10 @@ export function wakeWhenDue({ db, caller, lane }: LaneScope): Sql {
       : sql`null::timestamptz`;
   return wakeLanesWhenDue(
     lane.tenantId,
-    sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint, least(${waiting},
+    sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint,
+      greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), least(${waiting},
       (select min(greatest(d.next_attempt_at, coalesce(d.claimed_until, d.next_attempt_at))) from webhook_deliveries d
-       where ${inLane({ db, caller, lane })} and d.status = 'pending')) as due`,
+       where ${inLane({ db, caller, lane })} and d.status = 'pending'))) as due`,
   );
 }
 

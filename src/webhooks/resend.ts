@@ -2,6 +2,7 @@ import { auditStatement } from '../audit.js';
 import type { UserCaller } from '../auth/callers.js';
 import type { BodyOf } from '../contract/types.js';
 import { isCalendarDate } from '../contract/validator.js';
+import { takeQuota, type Quota } from '../db/quotas.js';
 import { inScope, type Db, type Tx } from '../db/transaction.js';
 import { Fault, invalidField, type FailureCode } from '../errors.js';
 import { newId } from '../ids.js';
@@ -21,11 +22,17 @@ export type Resent = { id: string; eventId: string; endpoint: Endpoint; isNew: b
 // Source: the contract's limits.
 const MAX_PENDING_TESTS = 10;
 const MAX_RECOVERED = 100_000;
+const SENDS: Quota = {
+  kind: 'webhook_sends',
+  period: 'hour',
+  limit: 300,
+  noun: 'tests and redeliveries',
+};
 
 /**
  * Sends the event of a delivery again: in a new one, or in the one that waits already.
  *
- * @throws Fault delivery_not_found, endpoint_missing, endpoint_paused
+ * @throws Fault delivery_not_found, endpoint_missing, endpoint_paused, quota_exceeded
  */
 export async function redeliver(change: Change, { delivery_id }: Action<'redeliver'>): Promise<Resent> {
   return inScope(change.db, change.caller, async (tx) => {
@@ -39,6 +46,7 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
     if (resent.isNew) await tx.execute(queries.repeatDelivery(ctx, sent.id, resent.id));
     await tx.query(queries.wakeLane(ctx, courierId, endpoint));
     await record(ctx, courierId, 'webhook.redelivered', { ...resent, of: sent.id });
+    await takeQuota(tx, SENDS, { tenantId: change.caller.tenantId, courierId }, resent.isNew ? 1 : 0);
     return resent;
   });
 }
@@ -46,7 +54,7 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
 /**
  * Sends a test to a URL, a paused one too.
  *
- * @throws Fault validation_failed, courier_not_found, endpoint_missing, tests_pending
+ * @throws Fault validation_failed, courier_not_found, endpoint_missing, tests_pending, quota_exceeded
  */
 export async function sendTest(change: Change, wanted: Action<'send_test'>): Promise<Resent> {
   const courierId = courierNamed(change.caller, wanted.courier_id);
@@ -61,6 +69,7 @@ export async function sendTest(change: Change, wanted: Action<'send_test'>): Pro
     await tx.execute(queries.insertTest(ctx, { ...test, courierId, data }));
     await tx.query(queries.wakeLane(ctx, courierId, endpoint));
     await record(ctx, courierId, 'webhook.test_sent', test);
+    await takeQuota(tx, SENDS, { tenantId: change.caller.tenantId, courierId }, 1);
     return test;
   });
 }

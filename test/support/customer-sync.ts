@@ -47,13 +47,13 @@ export async function setSyncUrl(
 }
 
 /** For the demo tenant's IEX. */
-export async function startSyncRig(service: Service): Promise<SyncRig> {
+export async function startSyncRig(service: Service, customerChangesPerDay = 300_000): Promise<SyncRig> {
   const receiver = await startReceiver();
   await setSyncUrl(service, `${receiver.url}/customers?from=crossdock`);
   const outbound = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
   const logged: object[] = [];
   const log = { info: (fields: object, words: string) => void logged.push({ ...fields, words }) };
-  const deps = { db: service.db, secrets: service.app.secrets, log };
+  const deps = { db: service.db, secrets: service.app.secrets, log, config: { customerChangesPerDay } };
   const job = makeCustomerSync({ ...deps, outbound });
   const rig: SyncRig = {
     receiver,

@@ -75,7 +75,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const config: Config = readConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
-    ...(options.worker ? { OUTBOUND_ALLOW_LOOPBACK: 'true', WORKER_HEARTBEAT_SECONDS: '1' } : {}),
+    // all receivers of a test are at one address
+    ...(options.worker
+      ? {
+          OUTBOUND_ALLOW_LOOPBACK: 'true',
+          OUTBOUND_REQUESTS_PER_SECOND: '100000',
+          WORKER_HEARTBEAT_SECONDS: '1',
+        }
+      : {}),
     ...options.env,
     DATABASE_URL: database.ownerUrl,
   });

@@ -408,6 +408,7 @@ export const ModelName = {
   Customer: 'Customer',
   CustomerTally: 'CustomerTally',
   CustomerTerm: 'CustomerTerm',
+  CourierQuota: 'CourierQuota',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -452,7 +453,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1267,6 +1268,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CustomerTermCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CustomerTermCountAggregateOutputType> | number
+        }
+      }
+    }
+    CourierQuota: {
+      payload: Prisma.$CourierQuotaPayload<ExtArgs>
+      fields: Prisma.CourierQuotaFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CourierQuotaFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CourierQuotaFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>
+        }
+        findFirst: {
+          args: Prisma.CourierQuotaFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CourierQuotaFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>
+        }
+        findMany: {
+          args: Prisma.CourierQuotaFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>[]
+        }
+        create: {
+          args: Prisma.CourierQuotaCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>
+        }
+        createMany: {
+          args: Prisma.CourierQuotaCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CourierQuotaCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>[]
+        }
+        delete: {
+          args: Prisma.CourierQuotaDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>
+        }
+        update: {
+          args: Prisma.CourierQuotaUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>
+        }
+        deleteMany: {
+          args: Prisma.CourierQuotaDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CourierQuotaUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CourierQuotaUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>[]
+        }
+        upsert: {
+          args: Prisma.CourierQuotaUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CourierQuotaPayload>
+        }
+        aggregate: {
+          args: Prisma.CourierQuotaAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCourierQuota>
+        }
+        groupBy: {
+          args: Prisma.CourierQuotaGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CourierQuotaGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CourierQuotaCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CourierQuotaCountAggregateOutputType> | number
         }
       }
     }
@@ -3616,6 +3691,17 @@ export const CustomerTermScalarFieldEnum = {
 export type CustomerTermScalarFieldEnum = (typeof CustomerTermScalarFieldEnum)[keyof typeof CustomerTermScalarFieldEnum]
 
 
+export const CourierQuotaScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  kind: 'kind',
+  periodStart: 'periodStart',
+  used: 'used'
+} as const
+
+export type CourierQuotaScalarFieldEnum = (typeof CourierQuotaScalarFieldEnum)[keyof typeof CourierQuotaScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -4389,6 +4475,7 @@ export type GlobalOmitConfig = {
   customer?: Prisma.CustomerOmit
   customerTally?: Prisma.CustomerTallyOmit
   customerTerm?: Prisma.CustomerTermOmit
+  courierQuota?: Prisma.CourierQuotaOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit

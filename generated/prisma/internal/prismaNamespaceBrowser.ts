@@ -62,6 +62,7 @@ export const ModelName = {
   Customer: 'Customer',
   CustomerTally: 'CustomerTally',
   CustomerTerm: 'CustomerTerm',
+  CourierQuota: 'CourierQuota',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -268,6 +269,17 @@ export const CustomerTermScalarFieldEnum = {
 } as const
 
 export type CustomerTermScalarFieldEnum = (typeof CustomerTermScalarFieldEnum)[keyof typeof CustomerTermScalarFieldEnum]
+
+
+export const CourierQuotaScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  kind: 'kind',
+  periodStart: 'periodStart',
+  used: 'used'
+} as const
+
+export type CourierQuotaScalarFieldEnum = (typeof CourierQuotaScalarFieldEnum)[keyof typeof CourierQuotaScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {
