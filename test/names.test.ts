@@ -50,12 +50,13 @@ const NO_FILES = new Set(['crossdock.json', 'crossdock.yaml']);
 
 const isFile = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`));
 
-// Of Node, Fastify, PostgreSQL and its tools, Prometheus, pino and the queue's library; and the login that the README's
+// Of Node, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and the queue's library; and the login that the README's
 // reader makes.
 const FOREIGN = new Set([
   'NODE_EXTRA_CA_CERTS',
   'crossdock_login',
   'histogram_quantile',
+  'ignore_startup_parameters',
   'onResponse',
   'pg_basebackup',
   'pg_dump',

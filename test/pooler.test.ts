@@ -373,7 +373,11 @@ async function untilFree<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
-      if (!/timeout exceeded when trying to connect|Unable to start a transaction/.test(String(error)))
+      if (
+        !/timeout exceeded when trying to connect|connection timeout|Unable to start a transaction/.test(
+          String(error),
+        )
+      )
         throw error;
     }
   }

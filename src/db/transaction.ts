@@ -270,9 +270,11 @@ function admit(db: Db, caller: Caller, rows: Admission[]): void {
   entered.add(caller);
 }
 
+const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
+
 /** What a session behind a pooler cannot keep; elsewhere pool.ts sets it once a connection. */
 const SESSION = sql`, set_config('timezone', 'UTC', true),
-  set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`;
+  set_config('statement_timeout', ${TIMEOUT}, true)`;
 
 const enterWith = (db: Db, caller: Caller): Sql => enter(caller, db.isBehindPooler ? SESSION : empty);
 
