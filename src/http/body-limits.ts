@@ -43,14 +43,13 @@ const CHECKED_FIRST_BYTES = 16 * 1024;
  * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
 export async function admitBeforeLargeBody(request: FastifyRequest, db: Db): Promise<void> {
-  if (request.caller && isLarge(request)) await assertAdmitted(db, request.caller);
+  // a form of any size: its files would be written to disk
+  if (request.caller && (isLarge(request) || isForm(request))) await assertAdmitted(db, request.caller);
 }
 
-/** A form has files, and of a body in chunks only the reading would tell the size. */
-export function isLarge({ headers }: FastifyRequest): boolean {
-  if (headers['transfer-encoding'] !== undefined) return true;
-  const length = Number(headers['content-length'] ?? 0);
-  return length > CHECKED_FIRST_BYTES || (length > 0 && isForm(headers['content-type']));
-}
+/** Of a body in chunks only the reading would tell the size. */
+export const isLarge = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > CHECKED_FIRST_BYTES;
 
-const isForm = (contentType = '') => /^\s*multipart\//i.test(contentType);
+const isForm = ({ headers }: FastifyRequest): boolean =>
+  /^\s*multipart\//i.test(headers['content-type'] ?? '');
