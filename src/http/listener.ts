@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Config } from '../config.js';
 import { limitConnections } from './connections.js';
 import type { Forwarding } from './forwarded.js';
@@ -49,10 +49,9 @@ export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: Listener
       ? createHttpsServer({ ...readCertificate(config.tls), ...options }, dispatch)
       : createHttpServer(options, dispatch);
     answerInsteadOfNode(server, onBareAnswer);
-    server.on('clientError', (error, stream) => {
-      // Node's HTTP servers have sockets, plain or TLS, whatever the type of the event says.
-      const socket = stream as Socket;
-      turns.endAfterReplies(socket, () => answerParserFailure(error, socket, onBareAnswer));
+    server.on('clientError', (error, socket) => {
+      if (socket instanceof Socket)
+        turns.endAfterReplies(socket, () => answerParserFailure(error, socket, onBareAnswer));
     });
     const perAddress = config.maxConnectionsPerAddress;
     if (perAddress !== undefined)

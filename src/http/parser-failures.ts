@@ -1,6 +1,5 @@
 import { STATUS_CODES, type Server } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
 import { newId } from '../ids.js';
 import { Fault, type FailureCode } from '../errors.js';
 import { wrapFailure } from './envelope.js';
@@ -25,7 +24,7 @@ const LINGER_MS = 5_000;
  */
 export function answerParserFailure(
   error: NodeJS.ErrnoException,
-  socket: Duplex,
+  socket: Socket,
   onAnswer: OnBareAnswer,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -39,14 +38,12 @@ export function answerParserFailure(
 export function answerInsteadOfNode(server: Server, onAnswer: OnBareAnswer): void {
   // an expectation that is not known may be ignored (RFC 9110, 10.1.1)
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.on('connect', (_request, socket) =>
-    answerOnSocket(socket, new Fault('malformed_request'), onAnswer),
-  );
+  server.on('connect', (_request, socket) => {
+    if (socket instanceof Socket) answerOnSocket(socket, new Fault('malformed_request'), onAnswer);
+  });
 }
 
-function answerOnSocket(stream: Duplex, fault: Fault, onAnswer: OnBareAnswer): void {
-  // Node's HTTP servers have sockets, plain or TLS, whatever the type of the event says.
-  const socket = stream as Socket;
+function answerOnSocket(socket: Socket, fault: Fault, onAnswer: OnBareAnswer): void {
   const requestId = newId();
   onAnswer({ status: fault.httpStatus, code: fault.code, requestId, socket });
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

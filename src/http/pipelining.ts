@@ -53,7 +53,10 @@ export function oneAtATime(handle: Dispatch, watcher: Watcher, limits = LIMITS):
 
     endAfterReplies(socket, end) {
       const line = lines.get(socket);
-      if (!line?.current) return end();
+      if (!line?.current) {
+        end();
+        return;
+      }
       const { request, response } = line.current;
       if (request.complete) {
         line.end ??= end;
@@ -94,7 +97,10 @@ export function oneAtATime(handle: Dispatch, watcher: Watcher, limits = LIMITS):
 
   function beginNext(socket: Socket, line: Line): void {
     const next = line.waiting.shift();
-    if (!next) return line.end?.();
+    if (!next) {
+      line.end?.();
+      return;
+    }
     together -= 1;
     // the last one may have a body that has yet to be read
     if (line.waiting.length === 0) socket.resume();

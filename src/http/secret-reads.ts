@@ -10,9 +10,11 @@ import { attributionOf } from './request-log.js';
  */
 export function noteSecretReads(request: FastifyRequest, operation: Operation, answer: Answer): void {
   const names: readonly string[] = operation.secretFields;
-  if (names.length === 0 || answer.statusCode >= 300) return;
-  // The payload is JSON: no operation with such fields answers with a file.
-  const { data } = JSON.parse(String(answer.payload)) as { data?: unknown };
+  const { statusCode, payload } = answer;
+  const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
+  if (names.length === 0 || statusCode >= 300 || !isText) return;
+  // No operation with such fields responds with a file.
+  const { data } = JSON.parse(payload.toString()) as { data?: unknown };
   const fields = [...new Set(secretsIn(data, names))];
   if (fields.length === 0) return;
   const facts = { ...attributionOf(request), address: request.clientAddress, ...targetOf(request, data) };

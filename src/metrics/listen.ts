@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { ConfigError } from '../config.js';
+import { oneAtATime } from '../http/pipelining.js';
+import { watchUnread } from '../http/unread.js';
 import { METRICS_TYPE, type Metrics } from './metrics.js';
 
 export type Listener = {
@@ -26,11 +28,16 @@ export async function listenForScrapes(
     ['/metrics', { type: METRICS_TYPE, read: () => metrics.render() }],
     ['/health', { type: 'text/plain; charset=utf-8', read: () => 'ok\n' }],
   ]);
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000 }, (request, response) => {
-    const page = pages.get(request.url?.split('?')[0]);
-    // the reason may be told: whoever asks here operates the service
-    answer(page, request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
-  });
+  const unread = watchUnread(() => {});
+  const turns = oneAtATime(
+    (request, response) => {
+      const page = pages.get(request.url?.split('?')[0]);
+      // the reason may be told: whoever asks here operates the service
+      answer(page, request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+    },
+    { ...unread, overran: () => {} },
+  );
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000 }, turns.dispatch);
   server.listen({ host, port });
   await once(server, 'listening').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -42,6 +49,7 @@ export async function listenForScrapes(
   return {
     port: typeof address === 'object' && address ? address.port : port,
     async close() {
+      unread.stop();
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
