@@ -1257,9 +1257,11 @@ export interface paths {
          *     first secret is made when one of the two webhook addresses is first set.
          *
          *     **A logo**, `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. What the file holds counts,
-         *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 40 million altogether; what
+         *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 16 million altogether; what
          *     is beside or behind the picture, such as camera data, is cut off. An SVG must be well-formed UTF-8 of at most 256 KiB without a DOCTYPE, with at most
-         *     5,000 elements; scripts, event handlers, embedded pages and references to other files are taken out of it. The new
+         *     5,000 elements. It keeps shapes, text, gradients, clips, masks and small pictures; everything else is taken out of it:
+         *     scripts, event handlers, embedded pages, references to other files, filters, patterns, markers, animations and `use`. We
+         *     draw the logo once, when you upload it, as your bills show it. One that takes seconds to draw, or shows nothing, is refused. The new
          *     logo replaces the one before, whose address then answers 404.
          *
          *     ```php
