@@ -120,7 +120,7 @@ const lowerCaseUuid: FuncKeywordDefinition = {
   modifying: true,
   errors: false,
   validate(_schema: unknown, text: string, _parent?: AnySchemaObject, at?: DataValidationCxt): boolean {
-    if (at && UUID.test(text)) at.parentData[at.parentDataProperty] = text.toLowerCase();
+    if (at && UUID.test(text)) at.parentData[String(at.parentDataProperty)] = text.toLowerCase();
     return true;
   },
 };
