@@ -8,6 +8,7 @@ import { readContract } from './contract/bundle.js';
 import { checkReplies, type SeenReply } from './contract/check-replies.js';
 import type { Db } from './db/transaction.js';
 import { makeHandlers } from './handlers.js';
+import { reportActivity } from './http/activity.js';
 import { refuseWhileClosing } from './http/closing.js';
 import { makeFailureHandler } from './http/failures.js';
 import { registerReference } from './http/reference.js';
@@ -16,8 +17,9 @@ import { registerRoutes } from './http/routes.js';
 import { makeServer, type Timeouts } from './http/server.js';
 import { openTenants } from './http/tenants.js';
 import type { RequestMetrics } from './metrics/requests.js';
+import { openLastSeen, type LastSeen } from './sessions/last-seen.js';
 
-export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets };
+export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; lastSeen: LastSeen };
 
 export type AppOptions = {
   config: Config;
@@ -41,6 +43,9 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
 
   if (onReply) checkReplies(server, bundle, onReply);
   refuseWhileClosing(server);
+  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
+  reportActivity(server, lastSeen.note);
+  server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
   await registerReference(server, bundle);
   await registerRoutes(
@@ -63,5 +68,5 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       httpsOnly: config.appEnv !== 'development',
     },
   );
-  return { server, tokens, secrets };
+  return { server, tokens, secrets, lastSeen };
 }

@@ -36,6 +36,13 @@ const OLD: Old[] = [
   { table: sql`customer_sync_runs`, where: sql`old.created_at < now() - interval '90 days'` },
   { table: sql`dispatches`, where: sql`old.requested_at < now() - interval '90 days'` },
   { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },
+  { table: sql`sessions`, where: sql`coalesce(old.ended_at, old.expires_at) < now() - interval '30 days'` },
+  {
+    // the newest of a user stays, so that a login from elsewhere after a long time is still news
+    table: sql`known_networks`,
+    where: sql`old.last_seen_at < now() - interval '90 days' and exists (select from known_networks newer
+      where newer.tenant_id = old.tenant_id and newer.user_id = old.user_id and newer.last_seen_at > old.last_seen_at)`,
+  },
   { table: sql`idempotency_keys`, where: sql`old.created_at < now() - interval '24 hours'` },
   {
     table: sql`login_throttles`,

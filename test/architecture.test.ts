@@ -47,6 +47,8 @@ const SLICES = [
   'audit-log',
   'mail',
   'users',
+  'sessions',
+  'security',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 

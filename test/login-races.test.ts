@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeLoginGate, networkOf } from '../src/auth/login-gate.js';
+import { makeLoginGate } from '../src/auth/login-gate.js';
+import { networkOf } from '../src/auth/network.js';
 import { countAttempt, passwordThrottle } from '../src/auth/throttle.js';
 import { flushInScope } from '../src/db/transaction.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../src/demo/seed.js';

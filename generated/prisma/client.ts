@@ -67,6 +67,21 @@ export type BackupCode = Prisma.BackupCodeModel
  */
 export type PreauthToken = Prisma.PreauthTokenModel
 /**
+ * Model Session
+ * One access token and how it is used. Raising users.token_version ends all of the user's sessions.
+ */
+export type Session = Prisma.SessionModel
+/**
+ * Model KnownNetwork
+ * A network that a user has logged in from: an IPv4 address or an IPv6 /64.
+ */
+export type KnownNetwork = Prisma.KnownNetworkModel
+/**
+ * Model SecuritySettings
+ * What the tenant's administrators ask of every login. No row: nothing.
+ */
+export type SecuritySettings = Prisma.SecuritySettingsModel
+/**
  * Model LoginThrottle
  * Failures in a row of a login name (known or not) or of a user's second factor.
  */

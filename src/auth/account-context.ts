@@ -6,7 +6,13 @@ import type { Deps } from '../deps.js';
 import { Fault } from '../errors.js';
 
 /** A user who asks for a change of itself. */
-export type Own = { deps: Deps; caller: UserCaller; address: string; requestId: string };
+export type Own = {
+  deps: Deps;
+  caller: UserCaller;
+  address: string;
+  userAgent: string | undefined;
+  requestId: string;
+};
 
 /**
  * The scope in which a user's change of itself is written: what sign-in keeps, throttles and codes, no courier may see.

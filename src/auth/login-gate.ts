@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Fault } from '../errors.js';
 import { makeTurns } from '../turns.js';
+import { networkOf } from './network.js';
 
 export type LoginGate = {
   /** @throws Fault too_many_attempts when too many sign-ins from the address have failed */
@@ -50,14 +50,3 @@ export function makeLoginGate(places = DEFAULT_PLACES): LoginGate {
 }
 
 const subjectOf = (tenantId: string, address: string) => `${tenantId} ${networkOf(address)}`;
-
-/** An IPv6 subscriber has a whole /64 to send from, so that it counts as one address. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const start = head.split(':');
-  const end = tail === undefined ? [] : tail.split(':');
-  const zeros = Array<string>(8 - start.length - end.length).fill('0');
-  const groups = [...start, ...zeros, ...end].slice(0, 4);
-  return groups.map((group) => parseInt(group || '0', 16).toString(16)).join(':');
-}

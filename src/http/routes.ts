@@ -46,9 +46,10 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: { db: D
     const { body, query, params: path, caller, tenantId, ip: address, id: requestId } = request;
     // the guard has left any other type in its canonical spelling
     const mediaType = request.isMultipart() ? MULTIPART : request.headers['content-type'];
+    const userAgent = request.headers['user-agent'];
     const work = async (): Promise<Answer> => {
       const bare = await withUploads(request, () =>
-        handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),
+        handle({ body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
       );
       return toAnswer(id, bare, new Date());
     };

@@ -109,6 +109,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         metrics,
       })
     : undefined;
+  // beforehand, so that a token that is first used in a test writes nothing
+  const sessions = await openSessions(owner);
   const tokens = new Map<string, Promise<string>>();
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
@@ -123,7 +125,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     request: (method, path, call = {}) => send(service, agent, method, path, call),
     tokenOf(user) {
-      const token = tokens.get(user) ?? issueToken(service, user);
+      const token = tokens.get(user) ?? issueToken(service, user, sessions);
       tokens.set(user, token);
       return token;
     },
@@ -218,8 +220,19 @@ function exchange(
   });
 }
 
+/** A session for each user that is there, or for one; returns their ids by user. */
+async function openSessions(owner: pg.Pool, userId: string | null = null): Promise<Map<string, string>> {
+  const { rows } = await owner.query<{ id: string; user_id: string }>(
+    `insert into sessions (tenant_id, id, user_id, started_by, address, user_agent, expires_at)
+     select tenant_id, new_id(), id, 'login', '127.0.0.1', 'test', now() + interval '8 hours'
+     from users where $1::uuid is null or id = $1 returning id, user_id`,
+    [userId],
+  );
+  return new Map(rows.map((row) => [row.user_id, row.id]));
+}
+
 /** Signs a token as login would, without paying for a password hash. */
-async function issueToken(service: Service, user: string): Promise<string> {
+async function issueToken(service: Service, user: string, sessions: Map<string, string>): Promise<string> {
   const [slug, username] = user.startsWith('two/') ? ['two', user.slice(4)] : ['demo', user];
   const { rows } = await service.owner.query(
     `select u.*, extract(epoch from now())::int as now_s from users u join tenants t on t.id = u.tenant_id
@@ -228,6 +241,7 @@ async function issueToken(service: Service, user: string): Promise<string> {
   );
   const [row] = rows;
   if (!row) throw new Error(`There is no demo user ${user}.`);
+  const sessionId = sessions.get(row.id) ?? (await openSessions(service.owner, row.id)).get(row.id);
   return service.app.tokens.issue(
     {
       tenantId: row.tenant_id,
@@ -235,6 +249,7 @@ async function issueToken(service: Service, user: string): Promise<string> {
       role: row.role,
       courierId: row.courier_id,
       tokenVersion: row.token_version,
+      sessionId,
     },
     row.now_s,
   );

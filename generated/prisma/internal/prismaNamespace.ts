@@ -402,6 +402,9 @@ export const ModelName = {
   User: 'User',
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
+  Session: 'Session',
+  KnownNetwork: 'KnownNetwork',
+  SecuritySettings: 'SecuritySettings',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   CourierLogo: 'CourierLogo',
@@ -450,7 +453,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertTally" | "package" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -821,6 +824,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PreauthTokenCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PreauthTokenCountAggregateOutputType> | number
+        }
+      }
+    }
+    Session: {
+      payload: Prisma.$SessionPayload<ExtArgs>
+      fields: Prisma.SessionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findFirst: {
+          args: Prisma.SessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findMany: {
+          args: Prisma.SessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        create: {
+          args: Prisma.SessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        createMany: {
+          args: Prisma.SessionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        delete: {
+          args: Prisma.SessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        update: {
+          args: Prisma.SessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        deleteMany: {
+          args: Prisma.SessionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SessionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        upsert: {
+          args: Prisma.SessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        aggregate: {
+          args: Prisma.SessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSession>
+        }
+        groupBy: {
+          args: Prisma.SessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    KnownNetwork: {
+      payload: Prisma.$KnownNetworkPayload<ExtArgs>
+      fields: Prisma.KnownNetworkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KnownNetworkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KnownNetworkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        findFirst: {
+          args: Prisma.KnownNetworkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KnownNetworkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        findMany: {
+          args: Prisma.KnownNetworkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        create: {
+          args: Prisma.KnownNetworkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        createMany: {
+          args: Prisma.KnownNetworkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KnownNetworkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        delete: {
+          args: Prisma.KnownNetworkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        update: {
+          args: Prisma.KnownNetworkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        deleteMany: {
+          args: Prisma.KnownNetworkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KnownNetworkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KnownNetworkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        upsert: {
+          args: Prisma.KnownNetworkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        aggregate: {
+          args: Prisma.KnownNetworkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownNetwork>
+        }
+        groupBy: {
+          args: Prisma.KnownNetworkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownNetworkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KnownNetworkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownNetworkCountAggregateOutputType> | number
+        }
+      }
+    }
+    SecuritySettings: {
+      payload: Prisma.$SecuritySettingsPayload<ExtArgs>
+      fields: Prisma.SecuritySettingsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SecuritySettingsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SecuritySettingsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        findFirst: {
+          args: Prisma.SecuritySettingsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SecuritySettingsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        findMany: {
+          args: Prisma.SecuritySettingsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>[]
+        }
+        create: {
+          args: Prisma.SecuritySettingsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        createMany: {
+          args: Prisma.SecuritySettingsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SecuritySettingsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>[]
+        }
+        delete: {
+          args: Prisma.SecuritySettingsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        update: {
+          args: Prisma.SecuritySettingsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        deleteMany: {
+          args: Prisma.SecuritySettingsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SecuritySettingsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SecuritySettingsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>[]
+        }
+        upsert: {
+          args: Prisma.SecuritySettingsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        aggregate: {
+          args: Prisma.SecuritySettingsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSecuritySettings>
+        }
+        groupBy: {
+          args: Prisma.SecuritySettingsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecuritySettingsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SecuritySettingsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecuritySettingsCountAggregateOutputType> | number
         }
       }
     }
@@ -3369,6 +3594,43 @@ export const PreauthTokenScalarFieldEnum = {
 export type PreauthTokenScalarFieldEnum = (typeof PreauthTokenScalarFieldEnum)[keyof typeof PreauthTokenScalarFieldEnum]
 
 
+export const SessionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  startedBy: 'startedBy',
+  address: 'address',
+  userAgent: 'userAgent',
+  createdAt: 'createdAt',
+  lastSeenAt: 'lastSeenAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt',
+  endReason: 'endReason'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const KnownNetworkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  network: 'network',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
+
+
+export const SecuritySettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requireTwoFactor: 'requireTwoFactor',
+  idleTimeoutMinutes: 'idleTimeoutMinutes',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
+
+
 export const LoginThrottleScalarFieldEnum = {
   tenantId: 'tenantId',
   kind: 'kind',
@@ -4211,6 +4473,9 @@ export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   backupCode?: Prisma.BackupCodeOmit
   preauthToken?: Prisma.PreauthTokenOmit
+  session?: Prisma.SessionOmit
+  knownNetwork?: Prisma.KnownNetworkOmit
+  securitySettings?: Prisma.SecuritySettingsOmit
   loginThrottle?: Prisma.LoginThrottleOmit
   courier?: Prisma.CourierOmit
   courierLogo?: Prisma.CourierLogoOmit

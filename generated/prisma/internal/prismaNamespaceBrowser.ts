@@ -56,6 +56,9 @@ export const ModelName = {
   User: 'User',
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
+  Session: 'Session',
+  KnownNetwork: 'KnownNetwork',
+  SecuritySettings: 'SecuritySettings',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   CourierLogo: 'CourierLogo',
@@ -169,6 +172,43 @@ export const PreauthTokenScalarFieldEnum = {
 } as const
 
 export type PreauthTokenScalarFieldEnum = (typeof PreauthTokenScalarFieldEnum)[keyof typeof PreauthTokenScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  startedBy: 'startedBy',
+  address: 'address',
+  userAgent: 'userAgent',
+  createdAt: 'createdAt',
+  lastSeenAt: 'lastSeenAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt',
+  endReason: 'endReason'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const KnownNetworkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  network: 'network',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
+
+
+export const SecuritySettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requireTwoFactor: 'requireTwoFactor',
+  idleTimeoutMinutes: 'idleTimeoutMinutes',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
 
 
 export const LoginThrottleScalarFieldEnum = {

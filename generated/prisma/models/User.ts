@@ -327,6 +327,8 @@ export type UserWhereInput = {
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
   backupCodes?: Prisma.BackupCodeListRelationFilter
   preauthTokens?: Prisma.PreauthTokenListRelationFilter
+  sessions?: Prisma.SessionListRelationFilter
+  knownNetworks?: Prisma.KnownNetworkListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -351,6 +353,8 @@ export type UserOrderByWithRelationInput = {
   courier?: Prisma.CourierOrderByWithRelationInput
   backupCodes?: Prisma.BackupCodeOrderByRelationAggregateInput
   preauthTokens?: Prisma.PreauthTokenOrderByRelationAggregateInput
+  sessions?: Prisma.SessionOrderByRelationAggregateInput
+  knownNetworks?: Prisma.KnownNetworkOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -380,6 +384,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
   backupCodes?: Prisma.BackupCodeListRelationFilter
   preauthTokens?: Prisma.PreauthTokenListRelationFilter
+  sessions?: Prisma.SessionListRelationFilter
+  knownNetworks?: Prisma.KnownNetworkListRelationFilter
 }, "tenantId_id" | "tenantId_username">
 
 export type UserOrderByWithAggregationInput = {
@@ -452,6 +458,8 @@ export type UserCreateInput = {
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -475,6 +483,8 @@ export type UserUncheckedCreateInput = {
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
@@ -497,6 +507,8 @@ export type UserUpdateInput = {
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -520,6 +532,8 @@ export type UserUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -737,6 +751,34 @@ export type UserUpdateOneRequiredWithoutPreauthTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPreauthTokensInput, Prisma.UserUpdateWithoutPreauthTokensInput>, Prisma.UserUncheckedUpdateWithoutPreauthTokensInput>
 }
 
+export type UserCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSessionsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSessionsInput
+  upsert?: Prisma.UserUpsertWithoutSessionsInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserCreateNestedOneWithoutKnownNetworksInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownNetworksInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutKnownNetworksNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownNetworksInput
+  upsert?: Prisma.UserUpsertWithoutKnownNetworksInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutKnownNetworksInput, Prisma.UserUpdateWithoutKnownNetworksInput>, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
+}
+
 export type UserCreateNestedManyWithoutCourierInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutCourierInput, Prisma.UserUncheckedCreateWithoutCourierInput> | Prisma.UserCreateWithoutCourierInput[] | Prisma.UserUncheckedCreateWithoutCourierInput[]
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutCourierInput | Prisma.UserCreateOrConnectWithoutCourierInput[]
@@ -798,6 +840,8 @@ export type UserCreateWithoutBackupCodesInput = {
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBackupCodesInput = {
@@ -820,6 +864,8 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBackupCodesInput = {
@@ -857,6 +903,8 @@ export type UserUpdateWithoutBackupCodesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBackupCodesInput = {
@@ -879,6 +927,8 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPreauthTokensInput = {
@@ -900,6 +950,8 @@ export type UserCreateWithoutPreauthTokensInput = {
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPreauthTokensInput = {
@@ -922,6 +974,8 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPreauthTokensInput = {
@@ -959,6 +1013,8 @@ export type UserUpdateWithoutPreauthTokensInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPreauthTokensInput = {
@@ -981,6 +1037,228 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutSessionsInput = {
+  id: string
+  username: string
+  fullName: string
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutSessionsInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutSessionsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+}
+
+export type UserUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutSessionsInput, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutSessionsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutSessionsInput, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutSessionsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutKnownNetworksInput = {
+  id: string
+  username: string
+  fullName: string
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutKnownNetworksInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutKnownNetworksInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+}
+
+export type UserUpsertWithoutKnownNetworksInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutKnownNetworksInput, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutKnownNetworksInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutKnownNetworksInput, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
+}
+
+export type UserUpdateWithoutKnownNetworksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutKnownNetworksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutCourierInput = {
@@ -1002,6 +1280,8 @@ export type UserCreateWithoutCourierInput = {
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutCourierInput = {
@@ -1023,6 +1303,8 @@ export type UserUncheckedCreateWithoutCourierInput = {
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutCourierInput = {
@@ -1113,6 +1395,8 @@ export type UserUpdateWithoutCourierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutCourierInput = {
@@ -1134,6 +1418,8 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateManyWithoutCourierInput = {
@@ -1163,11 +1449,15 @@ export type UserUncheckedUpdateManyWithoutCourierInput = {
 export type UserCountOutputType = {
   backupCodes: number
   preauthTokens: number
+  sessions: number
+  knownNetworks: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   backupCodes?: boolean | UserCountOutputTypeCountBackupCodesArgs
   preauthTokens?: boolean | UserCountOutputTypeCountPreauthTokensArgs
+  sessions?: boolean | UserCountOutputTypeCountSessionsArgs
+  knownNetworks?: boolean | UserCountOutputTypeCountKnownNetworksArgs
 }
 
 /**
@@ -1194,6 +1484,20 @@ export type UserCountOutputTypeCountPreauthTokensArgs<ExtArgs extends runtime.Ty
   where?: Prisma.PreauthTokenWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SessionWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountKnownNetworksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.KnownNetworkWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -1217,6 +1521,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
   preauthTokens?: boolean | Prisma.User$preauthTokensArgs<ExtArgs>
+  sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
+  knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -1290,6 +1596,8 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
   preauthTokens?: boolean | Prisma.User$preauthTokensArgs<ExtArgs>
+  sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
+  knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1305,6 +1613,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     courier: Prisma.$CourierPayload<ExtArgs> | null
     backupCodes: Prisma.$BackupCodePayload<ExtArgs>[]
     preauthTokens: Prisma.$PreauthTokenPayload<ExtArgs>[]
+    sessions: Prisma.$SessionPayload<ExtArgs>[]
+    knownNetworks: Prisma.$KnownNetworkPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -1737,6 +2047,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   courier<T extends Prisma.User$courierArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$courierArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   backupCodes<T extends Prisma.User$backupCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$backupCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BackupCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   preauthTokens<T extends Prisma.User$preauthTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$preauthTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PreauthTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  knownNetworks<T extends Prisma.User$knownNetworksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownNetworksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownNetworkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2249,6 +2561,54 @@ export type User$preauthTokensArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.PreauthTokenScalarFieldEnum | Prisma.PreauthTokenScalarFieldEnum[]
+}
+
+/**
+ * User.sessions
+ */
+export type User$sessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Session
+   */
+  select?: Prisma.SessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Session
+   */
+  omit?: Prisma.SessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SessionInclude<ExtArgs> | null
+  where?: Prisma.SessionWhereInput
+  orderBy?: Prisma.SessionOrderByWithRelationInput | Prisma.SessionOrderByWithRelationInput[]
+  cursor?: Prisma.SessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * User.knownNetworks
+ */
+export type User$knownNetworksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the KnownNetwork
+   */
+  select?: Prisma.KnownNetworkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the KnownNetwork
+   */
+  omit?: Prisma.KnownNetworkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.KnownNetworkInclude<ExtArgs> | null
+  where?: Prisma.KnownNetworkWhereInput
+  orderBy?: Prisma.KnownNetworkOrderByWithRelationInput | Prisma.KnownNetworkOrderByWithRelationInput[]
+  cursor?: Prisma.KnownNetworkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.KnownNetworkScalarFieldEnum | Prisma.KnownNetworkScalarFieldEnum[]
 }
 
 /**
