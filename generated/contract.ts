@@ -293,7 +293,7 @@ export interface paths {
          *
          *     - `create` makes a user and answers with its one-time password, which is shown this once and lasts 7 days. The user logs in with
          *       it, and must then choose a password with `ChangePassword.php`; until then nothing else works.
-         *     - `update` changes the name to show.
+         *     - `update` changes the name to show, the e-mail address, or both.
          *     - `change_role` gives another role. The role `courier` needs a `courier_id`; every other role has none.
          *     - `disable` and `enable`.
          *     - `reset_password` puts a new one-time password in the place of the password, and ends the lock that wrong passwords have
@@ -302,6 +302,9 @@ export interface paths {
          *
          *     All but `update` end the user's access tokens: its next call is 401, on every server of the instance. What is already as
          *     asked for stays as it is, and ends nothing.
+         *
+         *     A user with an e-mail address gets a mail about each change of its password or second factor, about a login from a new network
+         *     and about another address, and can reset a forgotten password with `PasswordReset.php`.
          *
          *     One enabled administrator always remains: of two who remove each other at once, one stays, and the other is told
          *     `last_admin`. Your own password and second factor are changed with `ChangePassword.php` and `TwoFactor.php`, which ask for the
@@ -367,6 +370,34 @@ export interface paths {
          *     authenticator and the backup codes needs an administrator (`ManageUsers.php`, `reset_two_factor`).
          */
         post: operations["manageTwoFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/PasswordReset.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset a forgotten password by e-mail
+         * @description Anyone may call it, without a credential. `action` chooses the step.
+         *
+         *     - `request` asks for a mail to the user's e-mail address. The answer is the same whether or not there is such a user, and
+         *       whether or not it can be mailed. The mail holds a token that works once, within 30 minutes. A newer request replaces it.
+         *     - `reset` takes that token and a new password. A password that is not acceptable (400) leaves the token usable. All sessions of
+         *       the user end, and so does a lock caused by wrong passwords. A second factor stays on: log in as usual.
+         *
+         *     Five requests for one user name within 15 minutes lock it for further requests for 15 minutes (429), whether or not there is
+         *     such a user. Wrong tokens count with the wrong passwords of their address.
+         */
+        post: operations["resetPassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1907,7 +1938,7 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `reset_token_invalid` the token of a password reset is wrong, used, replaced or expired; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
          *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token; `session_ended` the session of the token was ended, or was not used for too long |
          *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first; `two_factor_required` the role requires a second factor |
          *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found`, `session_not_found` |
@@ -1923,7 +1954,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -2258,6 +2289,8 @@ export interface components {
             username: string;
             /** @description The name to show. */
             full_name: string;
+            /** @description Where mail about the account goes; null where there is none. */
+            email: string | null;
             role: components["schemas"]["Role"];
             /**
              * Format: uuid
@@ -2284,6 +2317,8 @@ export interface components {
         };
         /** @description The name to show, not blank. */
         FullName: string;
+        /** @description An e-mail address, for mail about the account and for resetting a forgotten password. */
+        UserEmail: string;
         /**
          * Format: uuid
          * @description The courier account. Needed for the role `courier`, and refused for every other.
@@ -2299,10 +2334,11 @@ export interface components {
             /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
             username: string;
             full_name: components["schemas"]["FullName"];
+            email?: components["schemas"]["UserEmail"];
             role: components["schemas"]["Role"];
             courier_id?: components["schemas"]["CourierOfRole"];
         };
-        /** @description Changes the name to show. */
+        /** @description Changes the name to show or the e-mail address. Send at least one of them. */
         UserUpdate: {
             /**
              * @description Always `update`. (enum property replaced by openapi-typescript)
@@ -2310,7 +2346,9 @@ export interface components {
              */
             action: "update";
             user_id: components["schemas"]["Uuid"];
-            full_name: components["schemas"]["FullName"];
+            full_name?: components["schemas"]["FullName"];
+            /** @description An e-mail address. `null` removes it. The old and the new address are told. */
+            email?: string | null;
         };
         /** @description Gives the user another role, or another courier. */
         UserRoleChange: {
@@ -2487,6 +2525,31 @@ export interface components {
                 backup_codes: components["schemas"]["BackupCodes"];
             };
         };
+        /** @description Asks for a mail with a token. */
+        PasswordResetRequest: {
+            /**
+             * @description Always `request`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "request";
+            /** @description The user's login name. */
+            username: string;
+        };
+        /** @description Replaces the password. */
+        PasswordResetCompletion: {
+            /**
+             * @description Always `reset`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reset";
+            /** @description The token of the mail. */
+            token: string;
+            /**
+             * Format: password
+             * @description As in `ChangePassword.php`.
+             */
+            new_password: string;
+        };
         /** @description One access token and how it is used. */
         Session: {
             session_id: components["schemas"]["Uuid"];
@@ -2551,11 +2614,8 @@ export interface components {
              * @enum {string}
              */
             action: "end_all";
-            /**
-             * @description Whether the session of this request stays open.
-             * @default false
-             */
-            keep_current: boolean;
+            /** @description Whether the session of this request stays open. Left out, it does not. */
+            keep_current?: boolean;
             user_id?: components["schemas"]["SessionOwner"];
         };
         SessionsEnded: components["schemas"]["Success"] & {
@@ -4152,6 +4212,8 @@ export interface components {
             username: string;
             /** @description The name to show. */
             full_name: string;
+            /** @description The user's own e-mail address, for mail about the account and for resetting a forgotten password. */
+            email?: string;
         };
         CreateCourierAction: {
             /**
@@ -6724,6 +6786,59 @@ export interface operations {
                 };
             };
             405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordResetRequest"] | components["schemas"]["PasswordResetCompletion"];
+            };
+        };
+        responses: {
+            /** @description Done, or asked for. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing, the new password is not acceptable, or the token is wrong, used, replaced or expired (`reset_token_invalid`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -36,6 +36,8 @@ export type Handlers = {
   getTwoFactor: Handler<'getTwoFactor'>;
   /** Set up, turn on or turn off your second factor */
   manageTwoFactor: Handler<'manageTwoFactor'>;
+  /** Reset a forgotten password by e-mail */
+  resetPassword: Handler<'resetPassword'>;
   /** List sessions */
   listSessions: Handler<'listSessions'>;
   /** Log out, or end sessions */

@@ -53,6 +53,10 @@ const CATALOGUE = {
     http: 400,
     text: 'Nothing is being set up, or not within ten minutes. Start with the action setup.',
   },
+  reset_token_invalid: {
+    http: 400,
+    text: 'The reset token is wrong, used, replaced or expired. Request a new one.',
+  },
   warehouse_is_primary: { http: 400, text: 'Make another warehouse the primary one first.' },
   warehouse_in_use: { http: 400, text: 'Packages or manifests name this warehouse. It cannot be deleted.' },
   carrier_in_use: { http: 400, text: 'Packages name this carrier. It cannot be deleted; rename it instead.' },

@@ -18,6 +18,7 @@ import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
 import { packageEventHandlers } from './packages/event-handlers.js';
 import { packageHandlers } from './packages/handlers.js';
+import { passwordResetHandlers } from './password-reset/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
 import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
@@ -34,6 +35,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...accountHandlers(deps),
+    ...passwordResetHandlers(deps),
     ...sessionHandlers(deps),
     ...securityHandlers(deps),
     ...userHandlers(deps),

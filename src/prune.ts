@@ -33,6 +33,8 @@ const OLD: Old[] = [
       select from webhook_deliveries d where d.tenant_id = old.tenant_id and d.event_id = old.id)`,
   },
   { table: sql`manifest_mails`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`account_mails`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`password_resets`, where: sql`old.requested_at < now() - interval '1 day'` },
   { table: sql`customer_sync_runs`, where: sql`old.created_at < now() - interval '90 days'` },
   { table: sql`dispatches`, where: sql`old.requested_at < now() - interval '90 days'` },
   { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },

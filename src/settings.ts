@@ -38,6 +38,7 @@ const SETTINGS = {
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000),
     MAIL_OUTBOX: text(),
     MAIL_FROM: text('^[^\\s<>@]+@[^\\s<>@]+$'),
+    PASSWORD_RESET_URL: text('^https?://[^\\s<>"]*\\{token\\}[^\\s<>"]*$'),
     SES_REGION: text('^[a-z0-9-]{1,40}$'),
     SES_ENDPOINT: text('^https?://'),
     RUN_WORKER: { type: 'boolean', default: true },
@@ -67,6 +68,8 @@ export const EXPECTED: Partial<Record<string, string>> = {
   OUTBOUND_ALLOW_LOOPBACK: 'must be true or false',
   RUN_WORKER: 'must be true or false',
   MAIL_FROM: 'must be an e-mail address',
+  PASSWORD_RESET_URL:
+    'must be a URL with {token} in it, for example https://portal.example/reset#token={token}',
   SES_REGION: 'must be an AWS region, for example us-east-1',
   SES_ENDPOINT: 'must be a URL',
   WEBHOOK_RETRY_SECONDS: 'must be whole seconds joined by commas',

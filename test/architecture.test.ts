@@ -48,6 +48,7 @@ const SLICES = [
   'mail',
   'users',
   'sessions',
+  'password-reset',
   'security',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');

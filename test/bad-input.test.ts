@@ -1041,6 +1041,8 @@ describe('mass assignment', () => {
   const WITHOUT_ROW: Record<string, string> = {
     'login login': 'reads',
     'login verify_2fa': 'reads',
+    'resetPassword request': 'leaves nothing of what was sent: password-reset.test.ts',
+    'resetPassword reset': 'asks for a token: password-reset.test.ts',
     retrievePackages: 'reads',
     changePassword: 'about the caller, whose token it ends: change-password.test.ts',
     'manageTwoFactor setup': 'about the caller: two-factor.test.ts',

@@ -35,6 +35,8 @@ const OTHERWISE: Record<string, number> = {
   // their preauth_token stands for one that login gave
   'login verifyCode': 401,
   'login verifyBackupCode': 401,
+  // its token stands for one that was mailed
+  'resetPassword reset': 400,
   // nothing was sent to anybody
   'manageWebhookDeliveries redeliver': 404,
   // the demo couriers have no URLs: a fresh installation calls nobody

@@ -54,7 +54,7 @@ describe('the contract', () => {
     // a new exemption is a decision: decision 0020 names these
     expect(new Set(posts.filter(reasonOf))).toEqual(
       new Set([
-        ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions'],
+        ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
         ...['generateCourierInvoice', 'verifyAuditLog'],
       ]),
     );

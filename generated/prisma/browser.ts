@@ -58,6 +58,17 @@ export type KnownNetwork = Prisma.KnownNetworkModel
  */
 export type SecuritySettings = Prisma.SecuritySettingsModel
 /**
+ * Model AccountMail
+ * A mail about a user's account.
+ */
+export type AccountMail = Prisma.AccountMailModel
+/**
+ * Model PasswordReset
+ * A request for a password reset. The worker that finds the user fills the token in; a token is good for the account
+ * as it was then.
+ */
+export type PasswordReset = Prisma.PasswordResetModel
+/**
  * Model LoginThrottle
  * Failures in a row of a login name (known or not) or of a user's second factor.
  */

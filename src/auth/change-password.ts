@@ -1,5 +1,5 @@
 import { deletePreauthTokens, setPassword } from './account-queries.js';
-import { assertWritten, ownAccount, record, systemOf, type Own } from './account-context.js';
+import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
 import { withPassword } from './password-attempt.js';
 import { faultOfPassword, type PasswordFault } from './password-policy.js';
 import { hashPassword } from './passwords.js';
@@ -57,6 +57,7 @@ async function store(own: Own, account: Account, hash: string): Promise<SignIn> 
       before: { must_change_password: account.mustChangePassword },
       after: { must_change_password: false },
     });
+    await tellOwner(own, tx, 'password_changed');
     const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
     if (!changed) throw new Error('The user went missing inside its own transaction.');
     return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', own) };

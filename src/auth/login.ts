@@ -77,7 +77,7 @@ async function noteLogin(
   const fact = { action: 'user.logged_in', entity: 'user' as const, entityId: account.id };
   await tx.execute(auditStatement(tx.caller, credentials.requestId, [fact]));
   const sessionId = await beginSession(tx, account, 'login', credentials);
-  await noteLoginNetwork(deps.db, tx, account.id, credentials.address);
+  await noteLoginNetwork(deps.db, tx, account.id, credentials);
   return { account, sessionId };
 }
 

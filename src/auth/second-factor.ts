@@ -11,7 +11,7 @@ import {
   tenantName,
   type PendingSetup,
 } from './account-queries.js';
-import { assertWritten, ownAccount, record, systemOf, type Own } from './account-context.js';
+import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
 import { newBackupCodes } from './backup-codes.js';
 import { confirmPassword } from './change-password.js';
 import { takeCode, takeTotpCode, tryCode } from './code-attempt.js';
@@ -110,6 +110,7 @@ async function turnOn(own: Own, tx: Tx, { secret, proven, step }: Proven): Promi
   await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
   const backupCodes = await replaceBackupCodes(own, tx);
   await record(own, tx, { action: 'user.two_factor_enabled', ...fromTo(false) });
+  await tellOwner(own, tx, 'two_factor_enabled');
   return { ...(await beginAnew(own, tx)), backupCodes };
 }
 
@@ -123,6 +124,7 @@ export async function disableFactor(own: Own, password: string, code: string): P
     await tx.execute(deleteBackupCodes(deps.db, caller, caller.userId));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
     await record(own, tx, { action: 'user.two_factor_disabled', ...fromTo(true) });
+    await tellOwner(own, tx, 'two_factor_disabled');
     return beginAnew(own, tx);
   });
 }
@@ -136,6 +138,7 @@ export async function regenerateBackupCodes(own: Own, password: string, code: st
     assertWritten((await tx.query(lockGuarded(deps.db, caller, account))).length);
     const backupCodes = await replaceBackupCodes(own, tx);
     await record(own, tx, { action: 'user.backup_codes_regenerated' });
+    await tellOwner(own, tx, 'backup_codes_regenerated');
     return backupCodes;
   });
 }

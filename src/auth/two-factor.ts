@@ -75,6 +75,6 @@ async function judge(deps: Deps, tx: Tx, attempt: CodeAttempt): Promise<SignIn |
     ]),
   );
   const sessionId = await beginSession(tx, account, 'verify_2fa', attempt);
-  await noteLoginNetwork(db, tx, account.id, attempt.address);
+  await noteLoginNetwork(db, tx, account.id, attempt);
   return { account, sessionId };
 }

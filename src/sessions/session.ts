@@ -2,6 +2,7 @@ import { networkOf } from '../auth/network.js';
 import { TOKEN_LIFETIME_S } from '../auth/tokens.js';
 import type { Db, Tx } from '../db/transaction.js';
 import { newId } from '../ids.js';
+import { queueAccountMail } from '../mail/account-mail.js';
 import { insertSession, noteNetwork, otherNetworks, type StartedBy } from './queries.js';
 
 /** Where a request comes from, as far as it tells. */
@@ -26,12 +27,12 @@ export async function beginSession(
 }
 
 /**
- * Remembers the network of a login, and returns whether it is new for a user who has logged in from another one
- * before. The first login of all is no news. Of simultaneous logins from one new network, one gets true.
+ * Remembers the network of a login, and mails a user who has only logged in from others before. The first login of all
+ * is no news. Of simultaneous logins from one new network, one is mailed.
  */
-export async function noteLoginNetwork(db: Db, tx: Tx, userId: string, address: string): Promise<boolean> {
-  const network = networkOf(address);
+export async function noteLoginNetwork(db: Db, tx: Tx, userId: string, client: Client): Promise<void> {
+  const network = networkOf(client.address);
   const [others] = await tx.query<{ exist: boolean }>(otherNetworks(db, tx.caller, userId, network));
   const [noted] = await tx.query<{ isNew: boolean }>(noteNetwork(tx.caller, userId, network));
-  return Boolean(others?.exist && noted?.isNew);
+  if (others?.exist && noted?.isNew) await queueAccountMail(db, tx, { userId, kind: 'new_network', client });
 }

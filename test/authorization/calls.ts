@@ -57,6 +57,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
     uploadOf(userCode, courierId),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
+  'reset with an unknown token': () => ({
+    body: { action: 'reset', token: 'x', new_password: 'seven parcels on a wet quay' },
+  }),
   'listUsers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   'create a user of a courier': ({ courierId }) => ({
     body: {

@@ -100,6 +100,9 @@ export const MATRIX = {
   login: {
     'login':                             everybody(S422),
   },
+  resetPassword: {
+    'reset with an unknown token':       everybody('400'),
+  },
   listUsers: {
     'listUsers of a courier':            adminsAlone(ALL),
   },

@@ -25,6 +25,8 @@ export type Reply = {
 export type Call = {
   /** A demo user, `two/` before a user of tenant two. */
   as?: string;
+  /** With a token and a session of its own, for what ends them. */
+  isFresh?: boolean;
   token?: string;
   key?: string;
   /** Fills the path's template; what is left out is as in the contract's example. */
@@ -51,6 +53,7 @@ export type Service = {
   call(operationId: OperationId, call?: Call): Promise<Reply>;
   request(method: string, path: string, call?: Call): Promise<Reply>;
   tokenOf(user: string): Promise<string>;
+  freshTokenOf(user: string): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -129,6 +132,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       tokens.set(user, token);
       return token;
     },
+    freshTokenOf: (user) => issueToken(service, user, new Map()),
     async stop() {
       // idle connections would be waited for
       agent.destroy();
@@ -168,7 +172,8 @@ async function send(
   const headers: Record<string, string> = {};
   const host = call.host ?? (call.as?.startsWith('two/') ? 'two.localhost' : undefined);
   if (host) headers['host'] = host;
-  const token = call.token ?? (call.as ? await service.tokenOf(call.as) : undefined);
+  const issued = call.isFresh ? service.freshTokenOf : service.tokenOf;
+  const token = call.token ?? (call.as ? await issued(call.as) : undefined);
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (call.key) headers['x-api-key'] = call.key;
   const [type, body] = toBody(call);

@@ -59,6 +59,8 @@ export const ModelName = {
   Session: 'Session',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
+  AccountMail: 'AccountMail',
+  PasswordReset: 'PasswordReset',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   CourierLogo: 'CourierLogo',
@@ -133,6 +135,7 @@ export const UserScalarFieldEnum = {
   id: 'id',
   username: 'username',
   fullName: 'fullName',
+  email: 'email',
   role: 'role',
   courierId: 'courierId',
   passwordHash: 'passwordHash',
@@ -209,6 +212,41 @@ export const SecuritySettingsScalarFieldEnum = {
 } as const
 
 export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
+
+
+export const AccountMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  kind: 'kind',
+  address: 'address',
+  userAgent: 'userAgent',
+  secretCipher: 'secretCipher',
+  status: 'status',
+  recipient: 'recipient',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type AccountMailScalarFieldEnum = (typeof AccountMailScalarFieldEnum)[keyof typeof AccountMailScalarFieldEnum]
+
+
+export const PasswordResetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  username: 'username',
+  requestedAt: 'requestedAt',
+  userId: 'userId',
+  tokenHash: 'tokenHash',
+  tokenVersion: 'tokenVersion',
+  recipient: 'recipient',
+  expiresAt: 'expiresAt',
+  consumedAt: 'consumedAt'
+} as const
+
+export type PasswordResetScalarFieldEnum = (typeof PasswordResetScalarFieldEnum)[keyof typeof PasswordResetScalarFieldEnum]
 
 
 export const LoginThrottleScalarFieldEnum = {

@@ -41,6 +41,7 @@ export type UserMinAggregateOutputType = {
   id: string | null
   username: string | null
   fullName: string | null
+  email: string | null
   role: string | null
   courierId: string | null
   passwordHash: string | null
@@ -62,6 +63,7 @@ export type UserMaxAggregateOutputType = {
   id: string | null
   username: string | null
   fullName: string | null
+  email: string | null
   role: string | null
   courierId: string | null
   passwordHash: string | null
@@ -83,6 +85,7 @@ export type UserCountAggregateOutputType = {
   id: number
   username: number
   fullName: number
+  email: number
   role: number
   courierId: number
   passwordHash: number
@@ -116,6 +119,7 @@ export type UserMinAggregateInputType = {
   id?: true
   username?: true
   fullName?: true
+  email?: true
   role?: true
   courierId?: true
   passwordHash?: true
@@ -137,6 +141,7 @@ export type UserMaxAggregateInputType = {
   id?: true
   username?: true
   fullName?: true
+  email?: true
   role?: true
   courierId?: true
   passwordHash?: true
@@ -158,6 +163,7 @@ export type UserCountAggregateInputType = {
   id?: true
   username?: true
   fullName?: true
+  email?: true
   role?: true
   courierId?: true
   passwordHash?: true
@@ -266,6 +272,7 @@ export type UserGroupByOutputType = {
   id: string
   username: string
   fullName: string
+  email: string | null
   role: string
   courierId: string | null
   passwordHash: string
@@ -310,6 +317,7 @@ export type UserWhereInput = {
   id?: Prisma.UuidFilter<"User"> | string
   username?: Prisma.StringFilter<"User"> | string
   fullName?: Prisma.StringFilter<"User"> | string
+  email?: Prisma.StringNullableFilter<"User"> | string | null
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
@@ -329,6 +337,8 @@ export type UserWhereInput = {
   preauthTokens?: Prisma.PreauthTokenListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
   knownNetworks?: Prisma.KnownNetworkListRelationFilter
+  accountMails?: Prisma.AccountMailListRelationFilter
+  passwordResets?: Prisma.PasswordResetListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -336,6 +346,7 @@ export type UserOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -355,6 +366,8 @@ export type UserOrderByWithRelationInput = {
   preauthTokens?: Prisma.PreauthTokenOrderByRelationAggregateInput
   sessions?: Prisma.SessionOrderByRelationAggregateInput
   knownNetworks?: Prisma.KnownNetworkOrderByRelationAggregateInput
+  accountMails?: Prisma.AccountMailOrderByRelationAggregateInput
+  passwordResets?: Prisma.PasswordResetOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -367,6 +380,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   id?: Prisma.UuidFilter<"User"> | string
   username?: Prisma.StringFilter<"User"> | string
   fullName?: Prisma.StringFilter<"User"> | string
+  email?: Prisma.StringNullableFilter<"User"> | string | null
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
@@ -386,6 +400,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   preauthTokens?: Prisma.PreauthTokenListRelationFilter
   sessions?: Prisma.SessionListRelationFilter
   knownNetworks?: Prisma.KnownNetworkListRelationFilter
+  accountMails?: Prisma.AccountMailListRelationFilter
+  passwordResets?: Prisma.PasswordResetListRelationFilter
 }, "tenantId_id" | "tenantId_username">
 
 export type UserOrderByWithAggregationInput = {
@@ -393,6 +409,7 @@ export type UserOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -422,6 +439,7 @@ export type UserScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"User"> | string
   username?: Prisma.StringWithAggregatesFilter<"User"> | string
   fullName?: Prisma.StringWithAggregatesFilter<"User"> | string
+  email?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
   role?: Prisma.StringWithAggregatesFilter<"User"> | string
   courierId?: Prisma.UuidNullableWithAggregatesFilter<"User"> | string | null
   passwordHash?: Prisma.StringWithAggregatesFilter<"User"> | string
@@ -442,6 +460,7 @@ export type UserCreateInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -460,6 +479,8 @@ export type UserCreateInput = {
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -467,6 +488,7 @@ export type UserUncheckedCreateInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -485,12 +507,15 @@ export type UserUncheckedCreateInput = {
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -509,6 +534,8 @@ export type UserUpdateInput = {
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -516,6 +543,7 @@ export type UserUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -534,6 +562,8 @@ export type UserUncheckedUpdateInput = {
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -541,6 +571,7 @@ export type UserCreateManyInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -561,6 +592,7 @@ export type UserUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -581,6 +613,7 @@ export type UserUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -612,6 +645,7 @@ export type UserCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -638,6 +672,7 @@ export type UserMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -659,6 +694,7 @@ export type UserMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -685,6 +721,11 @@ export type UserScalarRelationFilter = {
   isNot?: Prisma.UserWhereInput
 }
 
+export type UserNullableScalarRelationFilter = {
+  is?: Prisma.UserWhereInput | null
+  isNot?: Prisma.UserWhereInput | null
+}
+
 export type UserListRelationFilter = {
   every?: Prisma.UserWhereInput
   some?: Prisma.UserWhereInput
@@ -693,6 +734,10 @@ export type UserListRelationFilter = {
 
 export type UserOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
 }
 
 export type BoolFieldUpdateOperationsInput = {
@@ -705,10 +750,6 @@ export type IntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
-}
-
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
 }
 
 export type NullableIntFieldUpdateOperationsInput = {
@@ -779,6 +820,36 @@ export type UserUpdateOneRequiredWithoutKnownNetworksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutKnownNetworksInput, Prisma.UserUpdateWithoutKnownNetworksInput>, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
 }
 
+export type UserCreateNestedOneWithoutAccountMailsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountMailsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutAccountMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountMailsInput
+  upsert?: Prisma.UserUpsertWithoutAccountMailsInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAccountMailsInput, Prisma.UserUpdateWithoutAccountMailsInput>, Prisma.UserUncheckedUpdateWithoutAccountMailsInput>
+}
+
+export type UserCreateNestedOneWithoutPasswordResetsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasswordResetsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneWithoutPasswordResetsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasswordResetsInput
+  upsert?: Prisma.UserUpsertWithoutPasswordResetsInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPasswordResetsInput, Prisma.UserUpdateWithoutPasswordResetsInput>, Prisma.UserUncheckedUpdateWithoutPasswordResetsInput>
+}
+
 export type UserCreateNestedManyWithoutCourierInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutCourierInput, Prisma.UserUncheckedCreateWithoutCourierInput> | Prisma.UserCreateWithoutCourierInput[] | Prisma.UserUncheckedCreateWithoutCourierInput[]
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutCourierInput | Prisma.UserCreateOrConnectWithoutCourierInput[]
@@ -825,6 +896,7 @@ export type UserCreateWithoutBackupCodesInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -842,6 +914,8 @@ export type UserCreateWithoutBackupCodesInput = {
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBackupCodesInput = {
@@ -849,6 +923,7 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -866,6 +941,8 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBackupCodesInput = {
@@ -888,6 +965,7 @@ export type UserUpdateWithoutBackupCodesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -905,6 +983,8 @@ export type UserUpdateWithoutBackupCodesInput = {
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBackupCodesInput = {
@@ -912,6 +992,7 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -929,12 +1010,15 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPreauthTokensInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -952,6 +1036,8 @@ export type UserCreateWithoutPreauthTokensInput = {
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPreauthTokensInput = {
@@ -959,6 +1045,7 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -976,6 +1063,8 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPreauthTokensInput = {
@@ -998,6 +1087,7 @@ export type UserUpdateWithoutPreauthTokensInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1015,6 +1105,8 @@ export type UserUpdateWithoutPreauthTokensInput = {
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPreauthTokensInput = {
@@ -1022,6 +1114,7 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1039,12 +1132,15 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutSessionsInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1062,6 +1158,8 @@ export type UserCreateWithoutSessionsInput = {
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -1069,6 +1167,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -1086,6 +1185,8 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -1108,6 +1209,7 @@ export type UserUpdateWithoutSessionsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1125,6 +1227,8 @@ export type UserUpdateWithoutSessionsInput = {
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -1132,6 +1236,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1149,12 +1254,15 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutKnownNetworksInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1172,6 +1280,8 @@ export type UserCreateWithoutKnownNetworksInput = {
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutKnownNetworksInput = {
@@ -1179,6 +1289,7 @@ export type UserUncheckedCreateWithoutKnownNetworksInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -1196,6 +1307,8 @@ export type UserUncheckedCreateWithoutKnownNetworksInput = {
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutKnownNetworksInput = {
@@ -1218,6 +1331,7 @@ export type UserUpdateWithoutKnownNetworksInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1235,6 +1349,8 @@ export type UserUpdateWithoutKnownNetworksInput = {
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutKnownNetworksInput = {
@@ -1242,6 +1358,7 @@ export type UserUncheckedUpdateWithoutKnownNetworksInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1259,12 +1376,259 @@ export type UserUncheckedUpdateWithoutKnownNetworksInput = {
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutAccountMailsInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutAccountMailsInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutAccountMailsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+}
+
+export type UserUpsertWithoutAccountMailsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAccountMailsInput, Prisma.UserUncheckedUpdateWithoutAccountMailsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutAccountMailsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAccountMailsInput, Prisma.UserUncheckedUpdateWithoutAccountMailsInput>
+}
+
+export type UserUpdateWithoutAccountMailsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutAccountMailsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutPasswordResetsInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutPasswordResetsInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutPasswordResetsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+}
+
+export type UserUpsertWithoutPasswordResetsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutPasswordResetsInput, Prisma.UserUncheckedUpdateWithoutPasswordResetsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutPasswordResetsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutPasswordResetsInput, Prisma.UserUncheckedUpdateWithoutPasswordResetsInput>
+}
+
+export type UserUpdateWithoutPasswordResetsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutPasswordResetsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutCourierInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1282,12 +1646,15 @@ export type UserCreateWithoutCourierInput = {
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutCourierInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1305,6 +1672,8 @@ export type UserUncheckedCreateWithoutCourierInput = {
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutCourierInput = {
@@ -1341,6 +1710,7 @@ export type UserScalarWhereInput = {
   id?: Prisma.UuidFilter<"User"> | string
   username?: Prisma.StringFilter<"User"> | string
   fullName?: Prisma.StringFilter<"User"> | string
+  email?: Prisma.StringNullableFilter<"User"> | string | null
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
@@ -1361,6 +1731,7 @@ export type UserCreateManyCourierInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1380,6 +1751,7 @@ export type UserUpdateWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1397,12 +1769,15 @@ export type UserUpdateWithoutCourierInput = {
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1420,12 +1795,15 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateManyWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1451,6 +1829,8 @@ export type UserCountOutputType = {
   preauthTokens: number
   sessions: number
   knownNetworks: number
+  accountMails: number
+  passwordResets: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1458,6 +1838,8 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   preauthTokens?: boolean | UserCountOutputTypeCountPreauthTokensArgs
   sessions?: boolean | UserCountOutputTypeCountSessionsArgs
   knownNetworks?: boolean | UserCountOutputTypeCountKnownNetworksArgs
+  accountMails?: boolean | UserCountOutputTypeCountAccountMailsArgs
+  passwordResets?: boolean | UserCountOutputTypeCountPasswordResetsArgs
 }
 
 /**
@@ -1498,12 +1880,27 @@ export type UserCountOutputTypeCountKnownNetworksArgs<ExtArgs extends runtime.Ty
   where?: Prisma.KnownNetworkWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountAccountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccountMailWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountPasswordResetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PasswordResetWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1523,6 +1920,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   preauthTokens?: boolean | Prisma.User$preauthTokensArgs<ExtArgs>
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
   knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
+  accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
+  passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -1531,6 +1930,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1553,6 +1953,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1575,6 +1976,7 @@ export type UserSelectScalar = {
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1591,13 +1993,15 @@ export type UserSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "email" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
   preauthTokens?: boolean | Prisma.User$preauthTokensArgs<ExtArgs>
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
   knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
+  accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
+  passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1615,12 +2019,18 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     preauthTokens: Prisma.$PreauthTokenPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     knownNetworks: Prisma.$KnownNetworkPayload<ExtArgs>[]
+    accountMails: Prisma.$AccountMailPayload<ExtArgs>[]
+    passwordResets: Prisma.$PasswordResetPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     id: string
     username: string
     fullName: string
+    /**
+     * Where mail about the account goes.
+     */
+    email: string | null
     role: string
     courierId: string | null
     passwordHash: string
@@ -2049,6 +2459,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   preauthTokens<T extends Prisma.User$preauthTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$preauthTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PreauthTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownNetworks<T extends Prisma.User$knownNetworksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownNetworksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownNetworkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accountMails<T extends Prisma.User$accountMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  passwordResets<T extends Prisma.User$passwordResetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passwordResetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasswordResetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2082,6 +2494,7 @@ export interface UserFieldRefs {
   readonly id: Prisma.FieldRef<"User", 'String'>
   readonly username: Prisma.FieldRef<"User", 'String'>
   readonly fullName: Prisma.FieldRef<"User", 'String'>
+  readonly email: Prisma.FieldRef<"User", 'String'>
   readonly role: Prisma.FieldRef<"User", 'String'>
   readonly courierId: Prisma.FieldRef<"User", 'String'>
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
@@ -2609,6 +3022,54 @@ export type User$knownNetworksArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.KnownNetworkScalarFieldEnum | Prisma.KnownNetworkScalarFieldEnum[]
+}
+
+/**
+ * User.accountMails
+ */
+export type User$accountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccountMail
+   */
+  select?: Prisma.AccountMailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccountMail
+   */
+  omit?: Prisma.AccountMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccountMailInclude<ExtArgs> | null
+  where?: Prisma.AccountMailWhereInput
+  orderBy?: Prisma.AccountMailOrderByWithRelationInput | Prisma.AccountMailOrderByWithRelationInput[]
+  cursor?: Prisma.AccountMailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccountMailScalarFieldEnum | Prisma.AccountMailScalarFieldEnum[]
+}
+
+/**
+ * User.passwordResets
+ */
+export type User$passwordResetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PasswordReset
+   */
+  select?: Prisma.PasswordResetSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PasswordReset
+   */
+  omit?: Prisma.PasswordResetOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasswordResetInclude<ExtArgs> | null
+  where?: Prisma.PasswordResetWhereInput
+  orderBy?: Prisma.PasswordResetOrderByWithRelationInput | Prisma.PasswordResetOrderByWithRelationInput[]
+  cursor?: Prisma.PasswordResetWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PasswordResetScalarFieldEnum | Prisma.PasswordResetScalarFieldEnum[]
 }
 
 /**
