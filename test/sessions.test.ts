@@ -95,7 +95,8 @@ describe('what begins a session', () => {
     });
     expect(String(first?.['user_agent'])).toMatch(/^Desk\/1\.0 x+…$/);
     expect(String(first?.['user_agent'])).toHaveLength(255);
-    const lifetime = Date.parse(`${first?.['expires_at']}Z`) - Date.parse(`${first?.['created_at']}Z`);
+    const timeOf = (field: string) => Date.parse(`${String(first?.[field])}Z`);
+    const lifetime = timeOf('expires_at') - timeOf('created_at');
     expect(Math.abs(lifetime - 8 * 60 * 60 * 1000)).toBeLessThanOrEqual(1_000);
     // never the token itself
     expect(JSON.stringify(first)).not.toContain(token.slice(-20));
