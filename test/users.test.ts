@@ -82,7 +82,7 @@ describe('create', () => {
         action: 'user.created',
         actor_id: DEMO.users.admin,
         before: null,
-        after: { username: 'bob', full_name: 'Bob M', role: 'manager', courier_id: null },
+        after: { username: 'bob', full_name: 'Bob M', email: null, role: 'manager', courier_id: null },
       },
     ]);
 
