@@ -301,7 +301,7 @@ export interface paths {
          *
          *     - `create` makes a user and answers with its one-time password, which is shown this once and lasts 7 days. The user logs in with
          *       it, and must then choose a password with `ChangePassword.php`; until then nothing else works.
-         *     - `update` changes the name to show.
+         *     - `update` changes the name to show, the e-mail address, or both.
          *     - `change_role` gives another role. The role `courier` needs a `courier_id`; every other role has none.
          *     - `disable` and `enable`.
          *     - `reset_password` puts a new one-time password in the place of the password, and ends the lock that wrong passwords have
@@ -310,6 +310,9 @@ export interface paths {
          *
          *     All but `update` end the user's access tokens: its next call is 401, on every server of the instance. What is already as
          *     asked for stays as it is, and ends nothing.
+         *
+         *     A user with an e-mail address gets a mail about each change of its password or second factor, about a login from a new network
+         *     and about another address, and can reset a forgotten password with `PasswordReset.php`.
          *
          *     One enabled administrator always remains: of two who remove each other at once, one stays, and the other is told
          *     `last_admin`. Your own password and second factor are changed with `ChangePassword.php` and `TwoFactor.php`, which ask for the
@@ -333,7 +336,7 @@ export interface paths {
         put?: never;
         /**
          * Change your own password
-         * @description For every user, about itself. It is also the one operation that a user with a one-time password may call.
+         * @description For every user, about itself. A user with a one-time password may call nothing else, but log out.
          *
          *     The answer is like that of `login`, with a fresh access token: the tokens before it no longer work, here and on every other
          *     device. Five wrong passwords in a row lock the user name for 15 minutes (429), here and at `login` together.
@@ -366,7 +369,8 @@ export interface paths {
          *       within 10 minutes `enable` must follow. A further `setup` replaces the secret.
          *     - `enable` takes the code that the authenticator shows now, and turns the second factor on. The answer holds ten backup codes,
          *       shown this once. Of two calls with one code, at most one succeeds.
-         *     - `disable` turns it off and deletes the backup codes.
+         *     - `disable` turns it off and deletes the backup codes. Where the role requires a second factor, it is refused with 403
+         *       `two_factor_required`.
          *     - `regenerate_backup_codes` replaces all ten.
          *
          *     `enable` and `disable` end the user's access tokens; the answer holds a fresh one. Five wrong codes in a row lock the user's
@@ -374,6 +378,96 @@ export interface paths {
          *     authenticator and the backup codes needs an administrator (`ManageUsers.php`, `reset_two_factor`).
          */
         post: operations["manageTwoFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/PasswordReset.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reset a forgotten password by e-mail
+         * @description Anyone may call it, without a credential. `action` chooses the step.
+         *
+         *     - `request` asks for a mail to the user's e-mail address. The answer is the same whether or not there is such a user, and
+         *       whether or not it can be mailed. The mail holds a token that works once, within 30 minutes. A newer request replaces it.
+         *     - `reset` takes that token and a new password. A password that is not acceptable (400) leaves the token usable. All sessions of
+         *       the user end, and so does a lock caused by wrong passwords. A second factor stays on: log in as usual.
+         *
+         *     Five requests for one user name within 15 minutes lock it for further requests for 15 minutes (429), whether or not there is
+         *     such a user. Wrong tokens count with the wrong passwords of their address.
+         */
+        post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Sessions.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Your own sessions, the newest first. Every login makes a session, and so does every other answer that holds an access token.
+         *     Administrators may name another user.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        /**
+         * Log out, or end sessions
+         * @description For every user, about itself; administrators may name another user. `action` says what to do.
+         *
+         *     - `logout` ends the session of the access token that the request comes with.
+         *     - `end` ends one session. One that has already ended stays as it is.
+         *     - `end_all` ends all sessions, the current one among them, and all that was begun with the password alone. With
+         *       `keep_current` it keeps the session of the request.
+         *
+         *     A token of an ended session is refused with 401 `session_ended` at its next call, on every server of the instance.
+         */
+        post: operations["manageSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/SecuritySettings.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Security settings of the instance
+         * @description For administrators.
+         */
+        get: operations["getSecuritySettings"];
+        put?: never;
+        /**
+         * Change the security settings of the instance
+         * @description For administrators. Fields that are left out stay as they are. A change applies to every open session at its next call.
+         *
+         *     A user whose role is in `require_two_factor` and who has no second factor logs in as before. Until it has set one up with
+         *     `TwoFactor.php`, every other operation answers 403 `two_factor_required`; only `ChangePassword.php` and `logout` of
+         *     `Sessions.php` work. Nobody of such a role can turn the second factor off.
+         *
+         *     A session without a request for `idle_timeout_minutes` ends: 401 `session_ended`. The limit is applied to within 15 seconds.
+         */
+        post: operations["updateSecuritySettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1875,10 +1969,10 @@ export interface components {
          *
          *     | HTTP | Codes |
          *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
-         *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token |
-         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission, or may not change a field, see `errors`; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found` |
+         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `reset_token_invalid` the token of a password reset is wrong, used, replaced or expired; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
+         *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token; `session_ended` the session of the token was ended, or was not used for too long |
+         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission, or may not change a field, see `errors`; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first; `two_factor_required` the role requires a second factor |
+         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found`, `session_not_found` |
          *     | 405 | `method_not_allowed` see the header `Allow` |
          *     | 408 | `request_timeout` the request did not arrive in time |
          *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it; `duplicate_username` another user has this user name; `duplicate_courier_code` another courier has this code; `duplicate_warehouse_name` another warehouse has this name; `duplicate_carrier_name` another carrier has this name; `idempotency_key_reused` the `Idempotency-Key` came with another request before; `idempotency_in_progress` the first request with it is still at work |
@@ -1891,7 +1985,7 @@ export interface components {
          *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
             field: string;
@@ -2186,8 +2280,10 @@ export interface components {
             courier_code: string | null;
             /** @description Whether the user logs in with a second factor. */
             two_factor_enabled: boolean;
-            /** @description Whether the password is a one-time password. If so, the token is good for `POST /api/ChangePassword.php` alone. */
+            /** @description Whether the password is a one-time password. If so, the token is good for `POST /api/ChangePassword.php` and for logging out alone. */
             must_change_password: boolean;
+            /** @description Whether the role requires a second factor and the user has none. If so, the token is good for `TwoFactor.php`, `ChangePassword.php` and logging out alone. */
+            must_set_up_two_factor: boolean;
         };
         LoginResult: {
             /** @description The JWT for `Authorization`, valid for 8 hours. */
@@ -2224,6 +2320,8 @@ export interface components {
             username: string;
             /** @description The name to show. */
             full_name: string;
+            /** @description Where mail about the account goes; null where there is none. */
+            email: string | null;
             role: components["schemas"]["Role"];
             /**
              * Format: uuid
@@ -2250,6 +2348,8 @@ export interface components {
         };
         /** @description The name to show, not blank. */
         FullName: string;
+        /** @description An e-mail address, for mail about the account and for resetting a forgotten password. */
+        UserEmail: string;
         /**
          * Format: uuid
          * @description The courier account. Needed for the role `courier`, and refused for every other.
@@ -2265,10 +2365,11 @@ export interface components {
             /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
             username: string;
             full_name: components["schemas"]["FullName"];
+            email?: components["schemas"]["UserEmail"];
             role: components["schemas"]["Role"];
             courier_id?: components["schemas"]["CourierOfRole"];
         };
-        /** @description Changes the name to show. */
+        /** @description Changes the name to show or the e-mail address. Send at least one of them. */
         UserUpdate: {
             /**
              * @description Always `update`. (enum property replaced by openapi-typescript)
@@ -2276,7 +2377,9 @@ export interface components {
              */
             action: "update";
             user_id: components["schemas"]["Uuid"];
-            full_name: components["schemas"]["FullName"];
+            full_name?: components["schemas"]["FullName"];
+            /** @description An e-mail address. `null` removes it. The old and the new address are told. */
+            email?: string | null;
         };
         /** @description Gives the user another role, or another courier. */
         UserRoleChange: {
@@ -2357,6 +2460,8 @@ export interface components {
             data: {
                 /** @description Whether the user logs in with a second factor. */
                 enabled: boolean;
+                /** @description Whether the role of the user requires one. */
+                required: boolean;
                 /** @description Backup codes that have not been used. */
                 backup_codes_left: number;
                 /** @description Until when a set-up that was begun can be finished; null where none is pending. */
@@ -2450,6 +2555,123 @@ export interface components {
             data: {
                 backup_codes: components["schemas"]["BackupCodes"];
             };
+        };
+        /** @description Asks for a mail with a token. */
+        PasswordResetRequest: {
+            /**
+             * @description Always `request`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "request";
+            /** @description The user's login name. */
+            username: string;
+        };
+        /** @description Replaces the password. */
+        PasswordResetCompletion: {
+            /**
+             * @description Always `reset`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reset";
+            /** @description The token of the mail. */
+            token: string;
+            /**
+             * Format: password
+             * @description As in `ChangePassword.php`.
+             */
+            new_password: string;
+        };
+        /** @description One access token and how it is used. */
+        Session: {
+            session_id: components["schemas"]["Uuid"];
+            user_id: components["schemas"]["Uuid"];
+            /** @description Whether it is the session of this request. */
+            is_current: boolean;
+            /** @description Whether its access token still works. */
+            is_active: boolean;
+            /**
+             * @description Which answer held the access token.
+             * @enum {string}
+             */
+            started_by: "login" | "verify_2fa" | "password_change" | "two_factor_change";
+            /** @description The network address that the request came from. */
+            address: string;
+            /** @description What the client called itself in `User-Agent`; null where it did not. Not verified. */
+            user_agent: string | null;
+            created_at: components["schemas"]["DateTime"];
+            /** @description The last request, in UTC. Written once a minute at most. */
+            last_seen_at: string;
+            expires_at: components["schemas"]["DateTime"];
+            /** @description When it ended; null while it is open. */
+            ended_at: components["schemas"]["DateTime"] | null;
+            /**
+             * @description Why it ended. `ended` with `Sessions.php`; `revoked` with all tokens of the user, for example by a changed password or role; `idle` by the idle timeout; `expired` after 8 hours. null while it is open.
+             * @enum {string|null}
+             */
+            end_reason: "logout" | "ended" | "revoked" | "idle" | "expired" | null;
+        };
+        SessionPage: components["schemas"]["Success"] & {
+            /** @description The sessions of this page. */
+            data: components["schemas"]["Session"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description Ends the session of this request. */
+        SessionLogout: {
+            /**
+             * @description Always `logout`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "logout";
+        };
+        /**
+         * Format: uuid
+         * @description Whose session it is. Left out, yours. Another user than yourself needs the permission `user:manage`.
+         */
+        SessionOwner: string;
+        /** @description Ends one session. */
+        SessionEnding: {
+            /**
+             * @description Always `end`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "end";
+            session_id: components["schemas"]["Uuid"];
+            user_id?: components["schemas"]["SessionOwner"];
+        };
+        /** @description Ends all sessions of a user. */
+        SessionsEnding: {
+            /**
+             * @description Always `end_all`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "end_all";
+            /** @description Whether the session of this request stays open. Left out, it does not. */
+            keep_current?: boolean;
+            user_id?: components["schemas"]["SessionOwner"];
+        };
+        SessionsEnded: components["schemas"]["Success"] & {
+            data: {
+                /** @description How many open sessions were ended. */
+                ended: number;
+            };
+        };
+        /** @description What the instance requires of every login. */
+        SecuritySettings: {
+            /** @description Roles whose users must have a second factor. */
+            require_two_factor: components["schemas"]["Role"][];
+            /** @description After how many minutes without a request a session ends; null where it only ends after 8 hours. */
+            idle_timeout_minutes: number | null;
+            /** @description When the settings were changed last; null where they never were. */
+            updated_at: components["schemas"]["DateTime"] | null;
+        };
+        SecuritySettingsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["SecuritySettings"];
+        };
+        SecuritySettingsUpdate: {
+            /** @description Roles whose users must have a second factor. An empty list requires it of nobody. */
+            require_two_factor?: components["schemas"]["Role"][];
+            /** @description After how many minutes without a request a session ends. `null` turns the timeout off. */
+            idle_timeout_minutes?: number | null;
         };
         /** @description A package on the warehouse's scale. */
         PackageIntake: {
@@ -4036,6 +4258,8 @@ export interface components {
             username: string;
             /** @description The name to show. */
             full_name: string;
+            /** @description The user's own e-mail address, for mail about the account and for resetting a forgotten password. */
+            email?: string;
         };
         CreateCourierAction: {
             /**
@@ -4803,7 +5027,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The bearer token is missing, malformed or expired. Log in again. */
+        /** @description The bearer token is missing, malformed or expired, or its session has ended. Log in again. */
         TokenRejected: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -6633,6 +6857,315 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordResetRequest"] | components["schemas"]["PasswordResetCompletion"];
+            };
+        };
+        responses: {
+            /** @description Done, or asked for. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The body is missing or not JSON, a field is missing, the new password is not acceptable, or the token is wrong, used, replaced or expired (`reset_token_invalid`). */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["PostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Sessions on a page.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description `true` for open sessions, `false` for ended ones, which are kept for 30 days.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description The user. Left out, yourself. Another user than yourself needs the permission `user:manage`.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02
+                 */
+                user_id?: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of sessions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+            /** @description A query parameter is out of range or not of its type. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), only administrators may name another user (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description User not found. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionLogout"] | components["schemas"]["SessionEnding"] | components["schemas"]["SessionsEnding"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEnded"];
+                };
+            };
+            /** @description The body is missing or not JSON, or a field is missing or not acceptable. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), only administrators may name another user (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The user has no such session (`session_not_found`), or there is no such user (`user_not_found`). */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSecuritySettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecuritySettingsResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSecuritySettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecuritySettingsUpdate"];
+            };
+        };
+        responses: {
+            /** @description The settings as they are now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecuritySettingsResult"];
+                };
+            };
+            /** @description The body is missing or not JSON, or a field is not acceptable. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            401: components["responses"]["TokenRejected"];
+            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            405: components["responses"]["GetPostOnly"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Retry-After": components["headers"]["RetryAfterFirst"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

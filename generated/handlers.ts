@@ -36,6 +36,16 @@ export type Handlers = {
   getTwoFactor: Handler<'getTwoFactor'>;
   /** Set up, turn on or turn off your second factor */
   manageTwoFactor: Handler<'manageTwoFactor'>;
+  /** Reset a forgotten password by e-mail */
+  resetPassword: Handler<'resetPassword'>;
+  /** List sessions */
+  listSessions: Handler<'listSessions'>;
+  /** Log out, or end sessions */
+  manageSessions: Handler<'manageSessions'>;
+  /** Security settings of the instance */
+  getSecuritySettings: Handler<'getSecuritySettings'>;
+  /** Change the security settings of the instance */
+  updateSecuritySettings: Handler<'updateSecuritySettings'>;
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
   /** List, export or dispatch packages */

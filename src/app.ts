@@ -11,6 +11,7 @@ import { MIGRATIONS } from './db/prepare.js';
 import { makeLogoDrawer } from './couriers/drawer.js';
 import type { Db } from './db/transaction.js';
 import { makeHandlers } from './handlers.js';
+import { reportActivity } from './http/activity.js';
 import { refuseWhileClosing } from './http/closing.js';
 import { makeDocument } from './http/documents.js';
 import { makeFailureHandler } from './http/failures.js';
@@ -22,8 +23,9 @@ import { makeServer } from './http/server.js';
 import { sliceReplies } from './http/slices.js';
 import { openTenants } from './http/tenants.js';
 import type { RequestMetrics } from './metrics/requests.js';
+import { openLastSeen, type LastSeen } from './sessions/last-seen.js';
 
-export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets };
+export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; lastSeen: LastSeen };
 
 export type AppOptions = {
   config: Config;
@@ -50,6 +52,9 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   if (onReply) checkReplies(server, bundle, onReply);
   sliceReplies(server, unread);
   refuseWhileClosing(server);
+  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
+  reportActivity(server, lastSeen.note);
+  server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
   await registerReference(server, bundle);
   await registerRoutes(
@@ -78,5 +83,5 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       limit: openRequestLimit(config.rateLimitPerMinute),
     },
   );
-  return { server, tokens, secrets };
+  return { server, tokens, secrets, lastSeen };
 }

@@ -36,6 +36,8 @@ export type Config = {
   /** Of one courier, by whatever way. */
   customerChangesPerDay: number;
   mail: MailConfig;
+  /** The page that a reset mail links to, with {token} and perhaps {tenant} in it; absent: the mail holds the token alone. */
+  passwordResetUrl: string | undefined;
   outbound: OutboundConfig;
   webhookRetrySeconds: number[];
   worker: WorkerConfig;
@@ -176,6 +178,7 @@ function toConfig(settings: Settings): Config {
         : undefined,
       outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
     },
+    passwordResetUrl: settings.PASSWORD_RESET_URL,
     outbound: {
       allowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
       dnsServers: list(settings.OUTBOUND_DNS_SERVERS),

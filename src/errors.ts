@@ -53,6 +53,10 @@ const CATALOGUE = {
     http: 400,
     text: 'Nothing is being set up, or not within ten minutes. Start with the action setup.',
   },
+  reset_token_invalid: {
+    http: 400,
+    text: 'The reset token is wrong, used, replaced or expired. Request a new one.',
+  },
   warehouse_is_primary: { http: 400, text: 'Make another warehouse the primary one first.' },
   warehouse_in_use: { http: 400, text: 'Packages or manifests name this warehouse. It cannot be deleted.' },
   carrier_in_use: { http: 400, text: 'Packages name this carrier. It cannot be deleted; rename it instead.' },
@@ -75,6 +79,7 @@ const CATALOGUE = {
   token_missing: { http: 401, text: 'Send an access token as Authorization: Bearer <token>.' },
   token_invalid: { http: 401, text: 'The access token is not valid. Log in again.' },
   token_expired: { http: 401, text: 'The access token has expired. Log in again.' },
+  session_ended: { http: 401, text: 'The session has ended. Log in again.' },
   key_invalid: {
     http: 403,
     text: 'The API key is not valid here. Take the current one from the courier profile.',
@@ -86,6 +91,10 @@ const CATALOGUE = {
   password_change_required: {
     http: 403,
     text: 'Your password is a one-time password. Change it with ChangePassword.php first.',
+  },
+  two_factor_required: {
+    http: 403,
+    text: 'Your role requires two-factor authentication. Set it up with TwoFactor.php first.',
   },
   route_not_found: { http: 404, text: 'There is no such path. See /docs.' },
   unknown_host: { http: 404, text: 'No instance answers on this host name.' },
@@ -100,6 +109,7 @@ const CATALOGUE = {
   logo_not_found: { http: 404, text: 'There is no such logo.' },
   delivery_not_found: { http: 404, text: 'There is no such delivery.' },
   user_not_found: { http: 404, text: 'There is no such user.' },
+  session_not_found: { http: 404, text: 'There is no such session.' },
   bill_not_found: { http: 404, text: 'There is no such bill.' },
   adjustment_not_found: {
     http: 404,

@@ -18,10 +18,13 @@ import { invoiceHandlers } from './invoices/handlers.js';
 import { manifestHandlers } from './manifests/handlers.js';
 import { packageEventHandlers } from './packages/event-handlers.js';
 import { packageHandlers } from './packages/handlers.js';
+import { passwordResetHandlers } from './password-reset/handlers.js';
 import { prealertHandlers } from './prealerts/handlers.js';
 import { prealertReviewHandlers } from './prealerts/review-handlers.js';
 import { rateHandlers } from './rates/handlers.js';
+import { securityHandlers } from './security/handlers.js';
 import { serviceHandlers } from './service/handlers.js';
+import { sessionHandlers } from './sessions/handlers.js';
 import { userHandlers } from './users/handlers.js';
 import { warehouseHandlers } from './warehouses/handlers.js';
 import { webhookHandlers } from './webhooks/handlers.js';
@@ -32,6 +35,9 @@ export function makeHandlers(deps: Deps) {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...accountHandlers(deps),
+    ...passwordResetHandlers(deps),
+    ...sessionHandlers(deps),
+    ...securityHandlers(deps),
     ...userHandlers(deps),
     ...prealertHandlers(deps),
     ...customerHandlers(deps),

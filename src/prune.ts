@@ -35,9 +35,18 @@ const OLD: Old[] = [
       select from webhook_deliveries d where d.tenant_id = old.tenant_id and d.event_id = old.id)`,
   },
   { table: sql`manifest_mails`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`account_mails`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`password_resets`, where: sql`old.requested_at < now() - interval '1 day'` },
   { table: sql`customer_sync_runs`, where: sql`old.created_at < now() - interval '90 days'` },
   { table: sql`dispatches`, where: sql`old.requested_at < now() - interval '90 days'` },
   { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },
+  { table: sql`sessions`, where: sql`coalesce(old.ended_at, old.expires_at) < now() - interval '30 days'` },
+  {
+    // the newest of a user stays, so that a login from elsewhere after a long time is still news
+    table: sql`known_networks`,
+    where: sql`old.last_seen_at < now() - interval '90 days' and exists (select from known_networks newer
+      where newer.tenant_id = old.tenant_id and newer.user_id = old.user_id and newer.last_seen_at > old.last_seen_at)`,
+  },
   { table: sql`idempotency_keys`, where: sql`old.created_at < now() - interval '24 hours'` },
   { table: sql`courier_quotas`, where: sql`old.period_start < now() - interval '7 days'` },
   {

@@ -57,6 +57,9 @@ export function contradictions(settings: Settings): string[] {
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }
+  if (settings.APP_ENV !== 'development' && settings.PASSWORD_RESET_URL?.startsWith('http:')) {
+    faults.push('PASSWORD_RESET_URL must begin with https:// outside of development');
+  }
   if (list(settings.OUTBOUND_DNS_SERVERS).some((server) => !isServerAddress(server))) {
     faults.push('OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port');
   }

@@ -42,6 +42,7 @@ const SETTINGS = {
     CUSTOMER_CHANGES_PER_DAY: whole(1, 100_000_000, 300_000),
     MAIL_OUTBOX: text(),
     MAIL_FROM: text('^[^\\s<>@]+@[^\\s<>@]+$'),
+    PASSWORD_RESET_URL: text('^https?://[^\\s<>"]*\\{token\\}[^\\s<>"]*$'),
     SES_REGION: text('^[a-z0-9-]{1,40}$'),
     SES_ENDPOINT: text('^https?://'),
     RUN_WORKER: { type: 'boolean', default: true },
@@ -76,6 +77,8 @@ export const EXPECTED: Partial<Record<string, string>> = {
   OUTBOUND_PORTS: 'must be port numbers joined by commas',
   RUN_WORKER: 'must be true or false',
   MAIL_FROM: 'must be an e-mail address',
+  PASSWORD_RESET_URL:
+    'must be a URL with {token} in it, for example https://portal.example/reset#token={token}',
   SES_REGION: 'must be an AWS region, for example us-east-1',
   SES_ENDPOINT: 'must be a URL',
   WEBHOOK_RETRY_SECONDS: 'must be whole seconds joined by commas',

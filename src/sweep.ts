@@ -3,6 +3,7 @@ import { tenantRows } from './db/filters.js';
 import { systemCallers } from './db/tenants.js';
 import { flushInScope, sql } from './db/transaction.js';
 import { wakeLanes } from './queue/lanes.js';
+import { endIdleSessions } from './sessions/idle.js';
 import type { TaskDeps } from './tasks.js';
 
 /**
@@ -21,6 +22,7 @@ export async function sweep({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
       where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
     await flushInScope(db, caller, [wakeLanes(caller.tenantId, due)]);
     await settleAbandonedRuns(db, caller.tenantId);
+    await endIdleSessions(db, caller);
   }
 }
 

@@ -47,6 +47,9 @@ const SLICES = [
   'audit-log',
   'mail',
   'users',
+  'sessions',
+  'password-reset',
+  'security',
 ];
 const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
 

@@ -127,6 +127,8 @@ describe('reading the settings', () => {
     ['TRUST_PROXY', '10.0.0.0/33', 'must be addresses or CIDR blocks'],
     ['RATE_LIMIT_PER_MINUTE', '0', 'must be >= 1'],
     ['OUTBOUND_ALLOW_LOOPBACK', 'maybe-sesame', 'must be true or false'],
+    ['PASSWORD_RESET_URL', 'https://sesame.example/reset', 'must be a URL with {token} in it'],
+    ['PASSWORD_RESET_URL', 'sesame:{token}', 'must be a URL with {token} in it'],
     ['WEBHOOK_RETRY_SECONDS', '5,sesame', 'must be whole seconds joined by commas'],
   ])('%s=%s stops the boot with one line that names it and hides the value', (name, value, says) => {
     const faults = faultsOf(
@@ -222,6 +224,14 @@ test('mail through SES needs a sender, and name servers are addresses', () => {
       [fault],
     ]);
   expect(faultsOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
+});
+
+test('the page for resetting passwords is https outside of development', () => {
+  const PASSWORD_RESET_URL = 'http://portal.example/reset#token={token}';
+  expect(faultsOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
+    'PASSWORD_RESET_URL must begin with https:// outside of development',
+  ]);
+  expect(readConfig({ PASSWORD_RESET_URL })).toMatchObject({ passwordResetUrl: PASSWORD_RESET_URL });
 });
 
 test('calls to loopback are refused in production alone', () => {

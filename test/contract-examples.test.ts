@@ -24,6 +24,8 @@ function documentedCaller(id: OperationId, name: string): Call {
   const { credential, permission } = operationOf(id);
   if (credential === 'key') return { key: DEMO.apiKeys.IEX };
   if (credential === 'none') return {};
+  // it logs out, and nobody else is hrb here
+  if (id === 'manageSessions') return { as: 'hrb' };
   if (name.startsWith('courier')) return { as: 'iex' };
   return { as: holds('manager', permission) ? 'manager' : 'admin' };
 }
@@ -33,6 +35,8 @@ const OTHERWISE: Record<string, number> = {
   // their preauth_token stands for one that login gave
   'login verifyCode': 401,
   'login verifyBackupCode': 401,
+  // its token stands for one that was mailed
+  'resetPassword reset': 400,
   // nothing was sent to anybody
   'manageWebhookDeliveries redeliver': 404,
   // the demo couriers have no URLs: a fresh installation calls nobody
@@ -43,6 +47,8 @@ const OTHERWISE: Record<string, number> = {
   'manageTwoFactor enable': 400,
   'manageTwoFactor disable': 400,
   'manageTwoFactor regenerate': 400,
+  // it stands for one that listSessions answered
+  'manageSessions end': 404,
   // packages name them
   'manageWarehouses delete': 400,
   'manageCarriers delete': 400,

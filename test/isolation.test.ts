@@ -253,6 +253,10 @@ describe.each(LAYERS)('%s', (name, options) => {
     if (/admin/.test(principal))
       replies.push(await users({}), await users({ search: 'canary:' }), await users({ role: 'courier' }));
     replies.push(await service.call('getTwoFactor', { as: principal }));
+    const sessions = await service.call('listSessions', { as: principal });
+    expect(canariesIn(sessions.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
+    replies.push(sessions);
+    if (/admin/.test(principal)) replies.push(await service.call('getSecuritySettings', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
     if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));

@@ -157,6 +157,7 @@ describe('login', () => {
         courier_code: null,
         two_factor_enabled: false,
         must_change_password: false,
+        must_set_up_two_factor: false,
       },
     });
     const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });

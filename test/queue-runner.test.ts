@@ -55,6 +55,8 @@ const more = (counts: Map<string, number>, id: string, by: number) =>
 
 const tasks: Tasks = {
   deliver: idle,
+  sendAccountMail: idle,
+  preparePasswordReset: idle,
   syncCustomers: idle,
   scheduleCustomerSyncs: idle,
   sweep: idle,

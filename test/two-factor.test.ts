@@ -110,7 +110,12 @@ describe('from the QR code to a login with two factors', () => {
     '%s: the picture holds the URI, its secret makes the codes, and each counts once',
     async (_who, role, courierId) => {
       const user = await makeUser(role, courierId);
-      expect(await status(user)).toEqual({ enabled: false, backup_codes_left: 0, setup_expires_at: null });
+      expect(await status(user)).toEqual({
+        enabled: false,
+        required: false,
+        backup_codes_left: 0,
+        setup_expires_at: null,
+      });
 
       const begun = await setUp(user);
       expect(coded(begun)).toBe('200 success');
@@ -135,7 +140,12 @@ describe('from the QR code to a login with two factors', () => {
         period: '30',
       });
       expect(secret).toMatch(/^[A-Z2-7]{32}$/);
-      expect(await status(user)).toEqual({ enabled: false, backup_codes_left: 0, setup_expires_at: expires });
+      expect(await status(user)).toEqual({
+        enabled: false,
+        required: false,
+        backup_codes_left: 0,
+        setup_expires_at: expires,
+      });
       // nothing has changed yet
       expect(coded(await logIn(user))).toBe('200 success');
 
@@ -147,7 +157,12 @@ describe('from the QR code to a login with two factors', () => {
       for (const each of codes) expect(each).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);
       expect((await service.call('getTwoFactor', { token: user.token })).status).toBe(401);
       const fresh = { ...user, token };
-      expect(await status(fresh)).toEqual({ enabled: true, backup_codes_left: 10, setup_expires_at: null });
+      expect(await status(fresh)).toEqual({
+        enabled: true,
+        required: false,
+        backup_codes_left: 10,
+        setup_expires_at: null,
+      });
 
       // the code that enabled it does not log in again; the next does
       expect(coded(await logInWith(fresh, code))).toBe('401 code_invalid');
@@ -290,7 +305,12 @@ describe('disable', () => {
       expect(coded(reply)).toBe('200 success');
       expect((await service.call('getTwoFactor', { token: user.token })).status).toBe(401);
       const fresh = { ...user, token: reply.body['data'].access_token };
-      expect(await status(fresh)).toEqual({ enabled: false, backup_codes_left: 0, setup_expires_at: null });
+      expect(await status(fresh)).toEqual({
+        enabled: false,
+        required: false,
+        backup_codes_left: 0,
+        setup_expires_at: null,
+      });
       expect(coded(await logIn(fresh))).toBe('200 success');
       const { rows } = await service.owner.query(
         'select totp_secret, (select count(*)::int from backup_codes where user_id = $1) as codes from users where id = $1',

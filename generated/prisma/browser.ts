@@ -43,6 +43,32 @@ export type BackupCode = Prisma.BackupCodeModel
  */
 export type PreauthToken = Prisma.PreauthTokenModel
 /**
+ * Model Session
+ * One access token and how it is used. Raising users.token_version ends all of the user's sessions.
+ */
+export type Session = Prisma.SessionModel
+/**
+ * Model KnownNetwork
+ * A network that a user has logged in from: an IPv4 address or an IPv6 /64.
+ */
+export type KnownNetwork = Prisma.KnownNetworkModel
+/**
+ * Model SecuritySettings
+ * What the tenant's administrators ask of every login. No row: nothing.
+ */
+export type SecuritySettings = Prisma.SecuritySettingsModel
+/**
+ * Model AccountMail
+ * A mail about a user's account.
+ */
+export type AccountMail = Prisma.AccountMailModel
+/**
+ * Model PasswordReset
+ * A request for a password reset. The worker that finds the user fills the token in; a token is good for the account
+ * as it was then.
+ */
+export type PasswordReset = Prisma.PasswordResetModel
+/**
  * Model LoginThrottle
  * Failures in a row of a login name (known or not) or of a user's second factor.
  */

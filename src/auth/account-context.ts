@@ -4,9 +4,16 @@ import { auditStatement, type AuditFact } from '../audit.js';
 import { readInScope, type Tx } from '../db/transaction.js';
 import type { Deps } from '../deps.js';
 import { Fault } from '../errors.js';
+import { queueAccountMail, type AccountMailKind } from '../mail/account-mail.js';
 
 /** A user who asks for a change of itself. */
-export type Own = { deps: Deps; caller: UserCaller; address: string; requestId: string };
+export type Own = {
+  deps: Deps;
+  caller: UserCaller;
+  address: string;
+  userAgent: string | undefined;
+  requestId: string;
+};
 
 /**
  * The scope in which a user's change of itself is written: what sign-in keeps, throttles and codes, no courier may see.
@@ -31,6 +38,10 @@ export async function record(
 ): Promise<void> {
   await tx.execute(auditStatement(caller, requestId, [{ ...fact, entity: 'user', entityId: caller.userId }]));
 }
+
+/** Mails the caller about what it, or whoever has its token, has just done. */
+export const tellOwner = (own: Own, tx: Tx, kind: AccountMailKind): Promise<void> =>
+  queueAccountMail(own.deps.db, tx, { userId: own.caller.userId, kind, client: own });
 
 /** What the caller was let in with has changed meanwhile, and its token has ended with it. */
 export function assertWritten(rows: number): void {

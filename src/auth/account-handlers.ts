@@ -21,18 +21,18 @@ import {
 /** What users do about themselves. */
 export function accountHandlers(deps: Deps) {
   return {
-    async changePassword({ body, caller, tenantId, address, requestId }) {
-      const own = { deps, caller, address, requestId };
-      const account = await changePassword(own, body.current_password, body.new_password);
-      return toPasswordChanged(account, tenantId, deps.tokens);
+    async changePassword({ body, caller, tenantId, address, userAgent, requestId }) {
+      const own = { deps, caller, address, userAgent, requestId };
+      const signIn = await changePassword(own, body.current_password, body.new_password);
+      return toPasswordChanged(signIn, tenantId, deps.tokens);
     },
 
-    async getTwoFactor({ caller, address, requestId }) {
-      return toStatus(await readFactor({ deps, caller, address, requestId }));
+    async getTwoFactor({ caller, address, userAgent, requestId }) {
+      return toStatus(await readFactor({ deps, caller, address, userAgent, requestId }));
     },
 
-    manageTwoFactor({ body, caller, tenantId, address, requestId }) {
-      const own = { deps, caller, address, requestId };
+    manageTwoFactor({ body, caller, tenantId, address, userAgent, requestId }) {
+      const own = { deps, caller, address, userAgent, requestId };
       return byAction<typeof body, Promise<ReplyOf<'manageTwoFactor'>>>(body, {
         setup: async ({ password }) => toBegun(await setUpFactor(own, password)),
         enable: async ({ code }) => toEnabled(await enableFactor(own, code), tenantId, deps.tokens),

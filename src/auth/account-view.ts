@@ -1,5 +1,5 @@
-import type { Account } from './queries.js';
 import type { Enabled, FactorStatus, Setup } from './second-factor.js';
+import type { SignIn } from './sign-in.js';
 import type { Tokens } from './tokens.js';
 import { toLoggedIn } from './view.js';
 import type { ReplyOf } from '../contract/types.js';
@@ -8,15 +8,16 @@ import { formatDateTime } from '../time.js';
 type Reply = ReplyOf<'manageTwoFactor'>;
 
 export function toPasswordChanged(
-  account: Account,
+  signIn: SignIn,
   tenantId: string,
   tokens: Tokens,
 ): ReplyOf<'changePassword'> {
-  return { ...toLoggedIn(account, tenantId, tokens), message: 'Password changed.' };
+  return { ...toLoggedIn(signIn, tenantId, tokens), message: 'Password changed.' };
 }
 
 export function toStatus({
   isEnabled,
+  isRequired,
   backupCodesLeft,
   setupExpiresAt,
 }: FactorStatus): ReplyOf<'getTwoFactor'> {
@@ -25,6 +26,7 @@ export function toStatus({
     message: `Two-factor authentication is ${isEnabled ? 'on' : 'off'}.`,
     data: {
       enabled: isEnabled,
+      required: isRequired,
       backup_codes_left: backupCodesLeft,
       setup_expires_at: setupExpiresAt && formatDateTime(setupExpiresAt),
     },
@@ -46,18 +48,18 @@ export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply>
   };
 }
 
-export function toEnabled({ account, backupCodes }: Enabled, tenantId: string, tokens: Tokens): Reply {
+export function toEnabled({ backupCodes, ...signIn }: Enabled, tenantId: string, tokens: Tokens): Reply {
   return {
     statusCode: 200,
     message: 'Two-factor authentication is on. The backup codes are shown this once.',
-    data: { ...freshToken(account, tenantId, tokens), backup_codes: backupCodes },
+    data: { ...freshToken(signIn, tenantId, tokens), backup_codes: backupCodes },
   };
 }
 
-export const toDisabled = (account: Account, tenantId: string, tokens: Tokens): Reply => ({
+export const toDisabled = (signIn: SignIn, tenantId: string, tokens: Tokens): Reply => ({
   statusCode: 200,
   message: 'Two-factor authentication is off.',
-  data: freshToken(account, tenantId, tokens),
+  data: freshToken(signIn, tenantId, tokens),
 });
 
 export const toRegenerated = (backupCodes: string[]): Reply => ({
@@ -66,9 +68,10 @@ export const toRegenerated = (backupCodes: string[]): Reply => ({
   data: { backup_codes: backupCodes },
 });
 
-function freshToken({ id, role, courierId, tokenVersion, nowS }: Account, tenantId: string, tokens: Tokens) {
+function freshToken({ account, sessionId }: SignIn, tenantId: string, tokens: Tokens) {
+  const { id, role, courierId, tokenVersion, nowS } = account;
   return {
-    access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion }, nowS),
+    access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion, sessionId }, nowS),
     token_type: 'Bearer' as const,
   };
 }

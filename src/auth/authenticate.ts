@@ -4,7 +4,16 @@ import { Fault } from '../errors.js';
 import type { KeyCaller, UserCaller } from './callers.js';
 import { holds } from './permissions.js';
 import type { Secrets } from './secrets.js';
-import type { Tokens } from './tokens.js';
+import type { Exemptions, Tokens } from './tokens.js';
+
+/** What may be called with a one-time password, or without a second factor that the role requires. */
+const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
+  changePassword: { changesPassword: true, enrolsFactor: true },
+  getTwoFactor: { enrolsFactor: true },
+  manageTwoFactor: { enrolsFactor: true },
+  // to log out; its other actions give the exemptions up
+  manageSessions: { changesPassword: true, enrolsFactor: true },
+};
 
 /**
  * Who the request says it comes from, judged as far as that goes without the database: the token's signature,
@@ -31,7 +40,7 @@ export function authenticate(
       const caller = present(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new Fault('token_invalid');
       if (!holds(caller.role, operation.permission)) throw new Fault('permission_denied');
-      return operation.id === 'changePassword' ? { ...caller, changesPassword: true } : caller;
+      return { ...caller, ...EXEMPTIONS[operation.id] };
     }
   }
 }

@@ -11,8 +11,12 @@ export type UserCaller = {
   tokenVersion: number;
   /** Seconds since the epoch, by the database's clock. */
   expiresAt: number;
-  /** Of the one operation that a user with a one-time password may call: to change it. */
+  /** The token's session. Tokens that were issued before there were sessions have none. */
+  sessionId?: string | undefined;
+  /** Set for the few operations that a user may call with a one-time password. */
   changesPassword?: boolean;
+  /** Set for the few operations that a user may call without the second factor that its role requires. */
+  enrolsFactor?: boolean;
 };
 
 /** Who sent an API key; which courier that is, only the database knows. */

@@ -1,19 +1,21 @@
 import { deletePreauthTokens, setPassword } from './account-queries.js';
-import { assertWritten, ownAccount, record, systemOf, type Own } from './account-context.js';
+import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
 import { withPassword } from './password-attempt.js';
 import { faultOfPassword, type PasswordFault } from './password-policy.js';
 import { hashPassword } from './passwords.js';
 import { accountById, type Account } from './queries.js';
+import type { SignIn } from './sign-in.js';
 import { forgetFailures, passwordThrottle } from './throttle.js';
 import { inScope } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
+import { beginSession } from '../sessions/session.js';
 
 /**
- * Puts a password in the place of the caller's own and ends its tokens. Answers the account, for a new one.
+ * Puts a password in the place of the caller's own and ends its tokens. Begins the session of a new one.
  *
  * @throws Fault validation_failed, password_wrong, too_many_attempts, overloaded
  */
-export async function changePassword(own: Own, current: string, wanted: string): Promise<Account> {
+export async function changePassword(own: Own, current: string, wanted: string): Promise<SignIn> {
   const account = await ownAccount(own);
   const fault =
     (await faultOfPassword(wanted, [account.username, account.fullName])) ?? faultOfSame(current, wanted);
@@ -44,7 +46,7 @@ export function confirmPassword<Result>(
   return withPassword(deps, attempt, refuse, work);
 }
 
-async function store(own: Own, account: Account, hash: string): Promise<Account> {
+async function store(own: Own, account: Account, hash: string): Promise<SignIn> {
   const { deps, caller } = own;
   return inScope(deps.db, systemOf(caller), async (tx) => {
     assertWritten(await tx.execute(setPassword(deps.db, caller, account, hash)));
@@ -55,8 +57,9 @@ async function store(own: Own, account: Account, hash: string): Promise<Account>
       before: { must_change_password: account.mustChangePassword },
       after: { must_change_password: false },
     });
+    await tellOwner(own, tx, 'password_changed');
     const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
     if (!changed) throw new Error('The user went missing inside its own transaction.');
-    return changed;
+    return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', own) };
   });
 }

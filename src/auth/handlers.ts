@@ -7,16 +7,18 @@ import { toLoggedIn, toTwoFactorRequired } from './view.js';
 
 export function loginHandlers(deps: Deps) {
   return {
-    login: ({ body, tenantId, address, requestId }) =>
+    login: ({ body, tenantId, address, userAgent, requestId }) =>
       byAction(body, {
         async login({ username, password }) {
-          const outcome = await logIn(deps, { tenantId, username, password, address, requestId });
+          const client = { tenantId, address, userAgent, requestId };
+          const outcome = await logIn(deps, { ...client, username, password });
           if ('preauthToken' in outcome) return toTwoFactorRequired(outcome.preauthToken);
-          return toLoggedIn(outcome.account, tenantId, deps.tokens);
+          return toLoggedIn(outcome, tenantId, deps.tokens);
         },
         async verify_2fa({ preauth_token: preauthToken, code }) {
-          const account = await verifyTwoFactor(deps, { tenantId, preauthToken, code, address, requestId });
-          return toLoggedIn(account, tenantId, deps.tokens);
+          const client = { tenantId, address, userAgent, requestId };
+          const signIn = await verifyTwoFactor(deps, { ...client, preauthToken, code });
+          return toLoggedIn(signIn, tenantId, deps.tokens);
         },
       }),
   } satisfies Pick<Handlers, 'login'>;

@@ -1,23 +1,26 @@
 import type { SystemCaller } from './callers.js';
 import { withPassword } from './password-attempt.js';
 import { accountToEnter, type Account } from './queries.js';
+import type { SignIn } from './sign-in.js';
 import { forgetFailures, passwordThrottle } from './throttle.js';
 import { newPreauthToken, storePreauthToken } from './two-factor.js';
 import { auditStatement } from '../audit.js';
 import { inScope, type Tx } from '../db/transaction.js';
 import type { Deps } from '../deps.js';
 import { Fault, type FieldError } from '../errors.js';
+import { beginSession, noteLoginNetwork } from '../sessions/session.js';
 
 export type LoginAttempt = {
   tenantId: string;
   username: string | undefined;
   password: string | undefined;
   address: string;
+  userAgent: string | undefined;
   requestId: string;
 };
 
 /** Signed in, or half way there: a token to send with the second factor. */
-export type LoginOutcome = { account: Account } | { preauthToken: string };
+export type LoginOutcome = SignIn | { preauthToken: string };
 
 type Credentials = LoginAttempt & { username: string; password: string };
 
@@ -56,7 +59,7 @@ async function enter(deps: Deps, credentials: Credentials, account: Account): Pr
       return new Fault('credentials_invalid');
     await tx.execute(forgetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
     if (!fresh.isEnabled) return new Fault('account_disabled');
-    if (!fresh.twoFactorEnabled) return noteLogin(tx, credentials, fresh);
+    if (!fresh.twoFactorEnabled) return noteLogin(deps, tx, credentials, fresh);
     await storePreauthToken(deps, tx, fresh.id, preauthToken);
     return { preauthToken };
   });
@@ -68,10 +71,17 @@ async function enter(deps: Deps, credentials: Credentials, account: Account): Pr
   return outcome;
 }
 
-async function noteLogin(tx: Tx, { requestId }: Credentials, account: Account): Promise<LoginOutcome> {
+async function noteLogin(
+  deps: Deps,
+  tx: Tx,
+  credentials: Credentials,
+  account: Account,
+): Promise<LoginOutcome> {
   const fact = { action: 'user.logged_in', entity: 'user' as const, entityId: account.id };
-  await tx.execute(auditStatement(tx.caller, requestId, [fact]));
-  return { account };
+  await tx.execute(auditStatement(tx.caller, credentials.requestId, [fact]));
+  const sessionId = await beginSession(tx, account, 'login', credentials);
+  await noteLoginNetwork(deps.db, tx, account.id, credentials);
+  return { account, sessionId };
 }
 
 const callerOf = ({ tenantId }: { tenantId: string }): SystemCaller => ({ kind: 'system', tenantId });

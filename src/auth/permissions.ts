@@ -36,6 +36,7 @@ const HOLDERS = {
   // staff: what courier:manage stands for; a courier: its own settings
   'courier:settings': MANAGERS_AND_COURIERS,
   'user:manage': ADMINS,
+  'tenant:manage': ADMINS,
   // about itself alone
   'account:own': EVERYBODY,
 } satisfies Record<Permission, readonly Role[]>;

@@ -13,6 +13,8 @@ export type Account = {
   tokenVersion: number;
   twoFactorEnabled: boolean;
   totpSecret: string | null;
+  /** The tenant requires a second factor of the user's role. */
+  isFactorRequired: boolean;
   /** The password is a one-time one. */
   mustChangePassword: boolean;
   /** It was a one-time one, and nobody has changed it in time: a wrong one. */
@@ -38,6 +40,7 @@ function selectAccount(db: Db, caller: Caller, condition: Sql): Sql {
       users.courier_id as "courierId", couriers.code as "courierCode", users.password_hash as "passwordHash",
       users.token_version as "tokenVersion", users.two_factor_enabled as "twoFactorEnabled",
       users.totp_secret as "totpSecret", users.must_change_password as "mustChangePassword",
+      ${isFactorRequired} as "isFactorRequired",
       coalesce(users.password_expires_at <= now(), false) as "isPasswordExpired",
       users.is_active and (users.courier_id is null or couriers.is_active is true) as "isEnabled",
       floor(extract(epoch from now()))::float8 as "nowS"
@@ -45,6 +48,10 @@ function selectAccount(db: Db, caller: Caller, condition: Sql): Sql {
       and ${tenantRows(db, caller, 'couriers')}
     where ${tenantRows(db, caller, 'users')} and ${condition}`;
 }
+
+/** Whether the tenant requires a second factor of the user's role. */
+const isFactorRequired = sql`exists (select from security_settings settings
+  where settings.tenant_id = users.tenant_id and users.role = any (settings.require_two_factor))`;
 
 /** Valid for five minutes. */
 export function insertPreauthToken(caller: Caller, userId: string, tokenHash: string): Sql {

@@ -11,18 +11,26 @@ import {
   tenantName,
   type PendingSetup,
 } from './account-queries.js';
-import { assertWritten, ownAccount, record, systemOf, type Own } from './account-context.js';
+import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
 import { newBackupCodes } from './backup-codes.js';
 import { confirmPassword } from './change-password.js';
 import { takeCode, takeTotpCode, tryCode } from './code-attempt.js';
 import { accountById, type Account } from './queries.js';
 import type { SecretPlace } from './secrets.js';
+import type { SignIn } from './sign-in.js';
 import { forgetFailures, passwordThrottle } from './throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp.js';
 import { inScope, readInScope, type Tx } from '../db/transaction.js';
 import { Fault } from '../errors.js';
+import { beginSession } from '../sessions/session.js';
 
-export type FactorStatus = { isEnabled: boolean; backupCodesLeft: number; setupExpiresAt: Date | null };
+export type FactorStatus = {
+  isEnabled: boolean;
+  /** The tenant requires it of the user's role. */
+  isRequired: boolean;
+  backupCodesLeft: number;
+  setupExpiresAt: Date | null;
+};
 
 /** How the caller's second factor stands. */
 export async function readFactor(own: Own): Promise<FactorStatus> {
@@ -35,6 +43,7 @@ export async function readFactor(own: Own): Promise<FactorStatus> {
   ]);
   return {
     isEnabled: account.twoFactorEnabled,
+    isRequired: account.isFactorRequired,
     backupCodesLeft: Number(codes?.[0]?.['left'] ?? 0),
     // as: the shape that pendingSetup selects
     setupExpiresAt: (pending?.[0] as PendingSetup | undefined)?.expiresAt ?? null,
@@ -63,7 +72,7 @@ export async function setUpFactor(own: Own, password: string): Promise<Setup> {
   });
 }
 
-export type Enabled = { account: Account; backupCodes: string[] };
+export type Enabled = SignIn & { backupCodes: string[] };
 
 /** Turns on what a code proves. @throws Fault two_factor_enabled, two_factor_setup_missing, code_wrong, 429 */
 export async function enableFactor(own: Own, code: string): Promise<Enabled> {
@@ -101,20 +110,26 @@ async function turnOn(own: Own, tx: Tx, { secret, proven, step }: Proven): Promi
   await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
   const backupCodes = await replaceBackupCodes(own, tx);
   await record(own, tx, { action: 'user.two_factor_enabled', ...fromTo(false) });
-  return { account: await reread(own, tx), backupCodes };
+  await tellOwner(own, tx, 'two_factor_enabled');
+  return { ...(await beginAnew(own, tx)), backupCodes };
 }
 
 /** Takes a code of either kind. @throws Fault two_factor_disabled, password_wrong, code_wrong, 429 */
-export async function disableFactor(own: Own, password: string, code: string): Promise<Account> {
+export async function disableFactor(own: Own, password: string, code: string): Promise<SignIn> {
   const { deps, caller } = own;
+  const { isRequired } = await readFactor(own);
+  if (isRequired) throw new Fault('two_factor_required', STAYS_ON);
   return withBoth(own, password, takeCode, code, async (tx, account) => {
     assertWritten(await tx.execute(disableSecret(deps.db, caller, account)));
     await tx.execute(deleteBackupCodes(deps.db, caller, caller.userId));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
     await record(own, tx, { action: 'user.two_factor_disabled', ...fromTo(true) });
-    return reread(own, tx);
+    await tellOwner(own, tx, 'two_factor_disabled');
+    return beginAnew(own, tx);
   });
 }
+
+const STAYS_ON = 'Your role requires two-factor authentication. It cannot be turned off.';
 
 /** Takes the authenticator's code alone. @throws Fault two_factor_disabled, password_wrong, code_wrong, 429 */
 export async function regenerateBackupCodes(own: Own, password: string, code: string): Promise<string[]> {
@@ -123,6 +138,7 @@ export async function regenerateBackupCodes(own: Own, password: string, code: st
     assertWritten((await tx.query(lockGuarded(deps.db, caller, account))).length);
     const backupCodes = await replaceBackupCodes(own, tx);
     await record(own, tx, { action: 'user.backup_codes_regenerated' });
+    await tellOwner(own, tx, 'backup_codes_regenerated');
     return backupCodes;
   });
 }
@@ -187,11 +203,12 @@ async function replaceBackupCodes({ deps: { db, secrets }, caller }: Own, tx: Tx
   return codes;
 }
 
-/** As it is now, for a new token. */
-async function reread({ deps: { db }, caller }: Own, tx: Tx): Promise<Account> {
-  const [account] = await tx.query<Account>(accountById(db, caller, caller.userId));
+/** The account as it is now, and the session of its new token. */
+async function beginAnew(own: Own, tx: Tx): Promise<SignIn> {
+  const { deps, caller } = own;
+  const [account] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
   if (!account) throw new Error('The user went missing inside its own transaction.');
-  return account;
+  return { account, sessionId: await beginSession(tx, account, 'two_factor_change', own) };
 }
 
 function assertOff({ twoFactorEnabled }: Account): void {

@@ -12,11 +12,18 @@ export type SecretPlace = {
     | 'api_token'
     | 'webhook_secret'
     | 'webhook_previous_secret'
-    | 'idempotent_answer';
+    | 'idempotent_answer'
+    | 'mail_secret';
 };
 
 type LookupPurpose =
-  'api_key' | 'preauth_token' | 'backup_code' | 'idempotency_key' | 'idempotent_request' | 'user_name';
+  | 'api_key'
+  | 'preauth_token'
+  | 'backup_code'
+  | 'password_reset'
+  | 'idempotency_key'
+  | 'idempotent_request'
+  | 'user_name';
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */

@@ -11,7 +11,7 @@ import { Fault } from '../errors.js';
  * be. That lets nobody guess faster than the lock itself does, and keeps a slip a month from adding up.
  */
 export type Throttle = {
-  kind: 'password' | 'code';
+  kind: 'password' | 'code' | 'password_reset';
   /** A login name as lower() spells it, known or not; for codes, a user's id. */
   subject: Sql;
 };
@@ -22,6 +22,11 @@ const lockTime = sql`make_interval(secs => ${LOCK_S}::int)`;
 
 export const passwordThrottle = (username: string): Throttle => ({
   kind: 'password',
+  subject: sql`lower(${username})`,
+});
+/** Requests for a reset, which are counted whether or not they succeed. */
+export const resetThrottle = (username: string): Throttle => ({
+  kind: 'password_reset',
   subject: sql`lower(${username})`,
 });
 export const codeThrottle = (userId: string): Throttle => ({ kind: 'code', subject: sql`${userId}::text` });

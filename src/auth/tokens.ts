@@ -9,10 +9,13 @@ export const TOKEN_LIFETIME_S = 8 * 60 * 60;
 
 export type Tokens = {
   /** @param nowS seconds since the epoch by the database's clock, which also judges the expiry */
-  issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | 'changesPassword'>, nowS: number): string;
+  issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | keyof Exemptions>, nowS: number): string;
   /** @throws Fault token_invalid; an expired token passes here, the database's clock decides */
   read(token: string): UserCaller;
 };
+
+/** What a caller may do in spite of what its account lacks; it depends on the operation, not on the token. */
+export type Exemptions = Pick<UserCaller, 'changesPassword' | 'enrolsFactor'>;
 
 type Claims = {
   sub: string;
@@ -20,6 +23,7 @@ type Claims = {
   role: Role;
   courier: string | null;
   version: number;
+  session?: string | undefined;
   exp: number;
 };
 
@@ -47,13 +51,14 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
   const newest = config.keys[0]?.id ?? '';
 
   return {
-    issue({ tenantId, userId, role, courierId, tokenVersion }, nowS) {
+    issue({ tenantId, userId, role, courierId, tokenVersion, sessionId }, nowS) {
       const claims: Claims = {
         sub: userId,
         tenant: tenantId,
         role,
         courier: courierId,
         version: tokenVersion,
+        session: sessionId,
         exp: nowS + TOKEN_LIFETIME_S,
       };
       return signers[newest]?.sign({ ...claims, iat: nowS }) ?? '';
@@ -71,6 +76,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
           role: claims.role,
           courierId: claims.courier,
           tokenVersion: claims.version,
+          sessionId: claims.session,
           expiresAt: claims.exp,
         };
       } catch {

@@ -2,22 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { takeCode, tryCode } from './code-attempt.js';
 import {
   accountById,
+  accountToEnter,
   consumePreauthToken,
   deleteExpiredPreauthTokens,
   insertPreauthToken,
   type Account,
 } from './queries.js';
+import type { SignIn } from './sign-in.js';
 import { auditStatement } from '../audit.js';
 import { inScope, type Tx } from '../db/transaction.js';
 import type { Deps } from '../deps.js';
 import { Fault } from '../errors.js';
 import type { SecurityFacts } from '../security-log.js';
+import { beginSession, noteLoginNetwork } from '../sessions/session.js';
 
 export type CodeAttempt = {
   tenantId: string;
   preauthToken: string;
   code: string;
   address: string;
+  userAgent: string | undefined;
   requestId: string;
 };
 
@@ -36,7 +40,7 @@ export async function storePreauthToken(deps: Deps, tx: Tx, userId: string, toke
  *
  * @throws Fault code_invalid, account_disabled, too_many_attempts
  */
-export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise<Account> {
+export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise<SignIn> {
   const { tenantId, address, requestId: reqId } = attempt;
   const facts: SecurityFacts = { reqId, tenantId, address };
   await deps.loginGate.assertMayTry(tenantId, address);
@@ -58,7 +62,7 @@ async function judge(
   tx: Tx,
   attempt: CodeAttempt,
   facts: SecurityFacts,
-): Promise<Account | Fault> {
+): Promise<SignIn | Fault> {
   const { db, secrets } = deps;
   const tokenHash = secrets.lookupHash(attempt.preauthToken, 'preauth_token');
   const [token] = await tx.query<{ userId: string }>(consumePreauthToken(db, tx.caller, tokenHash));
@@ -75,12 +79,17 @@ async function judge(
   });
   if (outcome === undefined) return new Fault('code_invalid');
   if (outcome instanceof Fault) return outcome;
-  const { account, factor } = outcome;
+  const { factor } = outcome;
   facts.secondFactor = factor;
+  // read again and held, so that nothing ends the user's tokens between here and the commit
+  const [account] = await tx.query<Account>(accountToEnter(db, tx.caller, userId));
+  if (!account?.isEnabled) return new Fault('account_disabled');
   await tx.execute(
     auditStatement(tx.caller, attempt.requestId, [
       { action: 'user.logged_in', entity: 'user', entityId: account.id, after: { second_factor: factor } },
     ]),
   );
-  return account;
+  const sessionId = await beginSession(tx, account, 'verify_2fa', attempt);
+  await noteLoginNetwork(db, tx, account.id, attempt);
+  return { account, sessionId };
 }

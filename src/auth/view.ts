@@ -1,15 +1,19 @@
-import type { Account } from './queries.js';
+import type { SignIn } from './sign-in.js';
 import type { Tokens } from './tokens.js';
 import type { ReplyOf } from '../contract/types.js';
 
 /** The answer to a finished sign-in, with a fresh access token. */
-export function toLoggedIn(account: Account, tenantId: string, tokens: Tokens): ReplyOf<'changePassword'> {
+export function toLoggedIn(
+  { account, sessionId }: SignIn,
+  tenantId: string,
+  tokens: Tokens,
+): ReplyOf<'changePassword'> {
   const { id, role, courierId, tokenVersion, nowS } = account;
   return {
     statusCode: 200,
     message: 'Logged in.',
     data: {
-      access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion }, nowS),
+      access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion, sessionId }, nowS),
       token_type: 'Bearer',
       user: {
         id,
@@ -20,6 +24,7 @@ export function toLoggedIn(account: Account, tenantId: string, tokens: Tokens): 
         courier_code: account.courierCode,
         two_factor_enabled: account.twoFactorEnabled,
         must_change_password: account.mustChangePassword,
+        must_set_up_two_factor: account.isFactorRequired && !account.twoFactorEnabled,
       },
     },
   };

@@ -123,6 +123,8 @@ export type HandlerRequest<Id extends OperationId> = {
   requestId: string;
   /** The client's address, as far as trusted proxies tell it. */
   address: string;
+  /** What the client calls itself, as it was sent. */
+  userAgent: string | undefined;
 } & ([Sent<Id>] extends [never] ? { body: never } : Sent<Id>);
 
 export type Handler<Id extends OperationId> = (request: HandlerRequest<Id>) => Promise<ReplyOf<Id>>;

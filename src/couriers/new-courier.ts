@@ -2,7 +2,7 @@ import { auditStatement } from '../audit.js';
 import { insertUser } from '../auth/new-user.js';
 import { newOneTimePassword } from '../auth/one-time-password.js';
 import { hashPassword } from '../auth/passwords.js';
-import { assertUsable, faultOfLine, textOrNull } from '../contact.js';
+import { assertUsable, faultOfEmail, faultOfLine, textOrNull } from '../contact.js';
 import type { BodyOf } from '../contract/types.js';
 import { inScope, readInScope } from '../db/transaction.js';
 import type { Deps } from '../deps.js';
@@ -37,9 +37,13 @@ export async function createCourier(
   change: Change,
   body: NewCourier,
 ): Promise<{ row: RecordRow; credentials: Credentials }> {
-  const { full_name } = body.login;
+  const { full_name, email } = body.login;
   const username = body.login.username.toLowerCase();
-  assertUsable({ ...faultsOf(takeProfile(body), deps.outbound), 'login.full_name': faultOfLine(full_name) });
+  assertUsable({
+    ...faultsOf(takeProfile(body), deps.outbound),
+    'login.full_name': faultOfLine(full_name),
+    'login.email': email && faultOfEmail(email),
+  });
   const oneTimePassword = newOneTimePassword();
   const passwordHash = await deps.loginGate.inTurn(change.caller.tenantId, username, async () => {
     // the database has the last word; asked beforehand too, so that no core is kept busy in vain
@@ -52,10 +56,11 @@ export async function createCourier(
   return inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     await insertCourier(ctx, profile, kept);
-    const named = { id: user.id, username, fullName: full_name, courierId: change.courierId };
+    const names = { id: user.id, username, fullName: full_name, email: textOrNull(email) };
     const passwordExpiresAt = await insertUser(tx, change.caller, {
-      ...named,
+      ...names,
       role: 'courier',
+      courierId: change.courierId,
       passwordHash,
     });
     await record(ctx, { action: 'courier.created', after: profile });

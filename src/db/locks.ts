@@ -20,6 +20,9 @@ export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);
 /** Whoever takes an administrator away: of two who take each other away at once, one must see what the other did. */
 export const lockAdministrators = (tenantId: string): Sql => lock(`administrators ${tenantId}`);
 
+/** One change of the tenant's security settings at a time: there may be no row to lock yet. */
+export const lockSecuritySettings = (tenantId: string): Sql => lock(`security settings ${tenantId}`);
+
 /** One who changes which warehouses there are, or which is primary, at a time. */
 export const lockWarehouses = (tenantId: string): Sql => lock(`warehouses ${tenantId}`);
 

@@ -287,7 +287,8 @@ export function enter(caller: Caller, also: Sql = empty): Sql {
   switch (caller.kind) {
     case 'user':
       return sql`select outcome${also} from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
-        ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean)`;
+        ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean,
+        ${caller.sessionId ?? null}::uuid, ${caller.enrolsFactor === true}::boolean)`;
     case 'key':
       return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':

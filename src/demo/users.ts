@@ -60,6 +60,7 @@ function userRow(tenantId: string, id: string, user: User, { passwordHash, secre
     id,
     username,
     full_name: fullName,
+    email: `${username}${tenantId === DEMO.tenants.two ? '.two' : ''}@example.com`,
     role,
     courier_id: courier ? DEMO.couriers[courier] : null,
     password_hash: passwordHash,

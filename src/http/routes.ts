@@ -49,9 +49,10 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardPa
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { body, query, params: path, caller, tenantId, clientAddress: address, id: requestId } = request;
     const mediaType = sentMediaType(request);
+    const userAgent = request.headers['user-agent'];
     const work = async (): Promise<Answer> => {
       const bare = await withUploads(request, () =>
-        handle({ body, mediaType, query, path, caller, tenantId, requestId, address }),
+        handle({ body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
       );
       if (bare.document) return answerDocument(bare.document, request.headers);
       return toAnswer(id, bare, new Date());

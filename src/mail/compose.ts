@@ -1,5 +1,4 @@
-import type { SystemCaller } from '../auth/callers.js';
-import { readInScope, type Db } from '../db/transaction.js';
+import { readInScope } from '../db/transaction.js';
 import { toLetter } from './letter.js';
 import { isAddress, type Message } from './mime.js';
 import {
@@ -11,9 +10,7 @@ import {
   type TotalsRow,
 } from './queries.js';
 import { render } from './render.js';
-
-/** A row of manifest_mails, and the scope in which it is read. */
-export type Mail = { db: Db; caller: SystemCaller; id: string };
+import type { Mail } from './send-mail.js';
 
 /** How many packages a mail lists; it says how many more there are. */
 export const MAX_LISTED = 500;

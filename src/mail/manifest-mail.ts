@@ -2,6 +2,7 @@ import type { Tx } from '../db/transaction.js';
 import { sql } from '../db/transaction.js';
 import { newId } from '../ids.js';
 import { addJobs } from '../queue/jobs.js';
+import { QUEUE_ATTEMPTS } from './send-mail.js';
 
 /** What a mail tells of a manifest. */
 export type ManifestNews = {
@@ -9,9 +10,6 @@ export type ManifestNews = {
   manifestNumber: string;
   status: 'ready' | 'shipped' | 'completed';
 };
-
-// More than a mail's own, which ends them with a word in the log, see send-manifest-mail.ts.
-const QUEUE_ATTEMPTS = 25;
 
 /** Queues one mail for each of the couriers, in the transaction that changes the manifest. */
 export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds: string[]): Promise<void> {

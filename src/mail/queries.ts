@@ -1,16 +1,19 @@
 import type { SystemCaller } from '../auth/callers.js';
 import { tenantRows } from '../db/filters.js';
-import { sql, type Db, type Sql } from '../db/transaction.js';
+import { raw, sql, type Db, type Sql } from '../db/transaction.js';
+import type { AccountMailKind } from './account-mail.js';
 import type { ManifestNews } from './manifest-mail.js';
 
 // Rows as node-postgres gives them: a numeric is text.
 
 type Scope = { db: Db; caller: SystemCaller };
 
+export type MailTable = 'manifest_mails' | 'account_mails';
+
 /** Takes up a mail that has still to be sent, and counts that. */
-export function takeUpMail({ db, caller }: Scope, mailId: string): Sql {
+export function takeUpMail({ db, caller }: Scope, table: MailTable, mailId: string): Sql {
   return sql`
-    update manifest_mails mail set attempt_count = attempt_count + 1
+    update ${raw(table)} mail set attempt_count = attempt_count + 1
     where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'
     returning attempt_count`;
 }
@@ -90,12 +93,42 @@ export type MailOutcome = {
 /** Notes what became of a mail, unless that is known already. */
 export function noteOutcome(
   { db, caller }: Scope,
+  table: MailTable,
   mailId: string,
   { status, recipient, error }: MailOutcome,
 ): Sql {
+  // an account mail has its recipient from the start, and a secret that is not kept
+  const own =
+    table === 'manifest_mails'
+      ? sql`recipient = ${recipient},`
+      : sql`secret_cipher = case when ${status} = 'queued' then secret_cipher end,`;
   return sql`
-    update manifest_mails mail
-    set status = ${status}, recipient = ${recipient}, last_error = ${error},
+    update ${raw(table)} mail
+    set status = ${status}, ${own} last_error = ${error},
       settled_at = case when ${status} = 'queued' then null else now() end
     where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'`;
 }
+
+export type AccountMailRow = {
+  kind: AccountMailKind;
+  recipient: string;
+  address: string | null;
+  user_agent: string | null;
+  secret_cipher: string | null;
+  created_at: Date;
+  is_stale: boolean;
+  username: string;
+  full_name: string;
+  tenant_name: string;
+  tenant_slug: string;
+};
+
+/** Stale: older than a reset token lives. */
+export const selectAccountMail = ({ db, caller }: Scope, mailId: string): Sql => sql`
+  select mail.kind, mail.recipient, mail.address, mail.user_agent, mail.secret_cipher, mail.created_at,
+    mail.created_at < now() - interval '30 minutes' as is_stale,
+    u.username, u.full_name, t.name as tenant_name, t.slug as tenant_slug
+  from account_mails mail
+  join users u on u.tenant_id = mail.tenant_id and u.id = mail.user_id
+  join tenants t on t.id = mail.tenant_id
+  where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid`;

@@ -6,6 +6,9 @@ export type Jobs = {
   /** Sends what is due in a lane, see lanes.ts. */
   deliver: Lane;
   sendManifestMail: { tenantId: string; mailId: string };
+  sendAccountMail: { tenantId: string; mailId: string };
+  /** Looks the user of a request up, makes the token and queues the mail. */
+  preparePasswordReset: { tenantId: string; resetId: string };
   syncCustomers: { tenantId: string; runId: string };
   /** On the clock: queues a run for each courier that has a URL for it. */
   scheduleCustomerSyncs: Record<string, never>;

@@ -7,7 +7,7 @@ import { newId } from '../ids.js';
 
 /** A column of secrets. */
 type Column = {
-  table: 'couriers' | 'users' | 'idempotency_keys';
+  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
   column: string;
   field: SecretPlace['field'];
 };
@@ -20,6 +20,7 @@ const COLUMNS: Column[] = [
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
   { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
   { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer' },
+  { table: 'account_mails', column: 'secret_cipher', field: 'mail_secret' },
 ];
 
 const BATCH_ROWS = 500;

@@ -1,16 +1,18 @@
 import type { Role } from '../auth/callers.js';
+import { assertUsable, faultOfEmail } from '../contact.js';
 import { lockAdministrators } from '../db/locks.js';
 import { inScope } from '../db/transaction.js';
-import { Fault } from '../errors.js';
+import { Fault, invalidField } from '../errors.js';
+import { queueAccountMail } from '../mail/account-mail.js';
 import { record, type Change, type Ctx } from './context.js';
 import {
   courierExists,
   deletePreauthTokens,
   hasOtherAdmin,
   lockUser,
-  renameUser,
   selectUser,
   setActive,
+  setContact,
   setRole,
   type HeldUser,
   type UserRow,
@@ -20,18 +22,34 @@ import { courierOf } from './user.js';
 /** What became of a user; what is like that already is not changed. */
 export type Changed = { user: UserRow; isChanged: boolean };
 
-/** @throws Fault user_not_found */
-export function updateUser(change: Change, userId: string, fullName: string): Promise<Changed> {
-  return changeUser(change, userId, async (ctx, { full_name: old }) => {
-    if (old === fullName) return false;
-    await renameUser(ctx, userId, fullName);
-    await record(ctx, userId, {
-      action: 'user.updated',
-      before: { full_name: old },
-      after: { full_name: fullName },
-    });
+/** What may be changed of how a user is addressed; what is undefined stays. */
+export type Contact = { full_name?: string | undefined; email?: string | null | undefined };
+
+/** @throws Fault validation_failed, user_not_found */
+export function updateUser(change: Change, userId: string, sent: Contact): Promise<Changed> {
+  if (sent.full_name === undefined && sent.email === undefined)
+    throw invalidField('full_name', 'or email is required', 'required');
+  if (typeof sent.email === 'string') assertUsable({ email: faultOfEmail(sent.email) });
+  return changeUser(change, userId, async (ctx, before) => {
+    const wanted = {
+      full_name: sent.full_name ?? before.full_name,
+      email: sent.email === undefined ? before.email : sent.email,
+    };
+    const fields = (['full_name', 'email'] as const).filter((name) => wanted[name] !== before[name]);
+    if (fields.length === 0) return false;
+    await setContact(ctx, userId, wanted);
+    const only = (from: Pick<HeldUser, 'full_name' | 'email'>) =>
+      Object.fromEntries(fields.map((name) => [name, from[name]]));
+    await record(ctx, userId, { action: 'user.updated', before: only(before), after: only(wanted) });
+    if (fields.includes('email')) await tellBoth(ctx, userId, [before.email, wanted.email]);
     return true;
   });
+}
+
+/** The old address as well: who gets the mail from now on may not be the user. */
+async function tellBoth({ db, tx }: Ctx, userId: string, recipients: (string | null)[]): Promise<void> {
+  for (const recipient of recipients)
+    if (recipient !== null) await queueAccountMail(db, tx, { userId, kind: 'email_changed', recipient });
 }
 
 /** @throws Fault validation_failed, user_not_found, courier_not_found, last_admin */

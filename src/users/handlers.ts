@@ -29,12 +29,11 @@ export function userHandlers({ db, loginGate }: Deps) {
     manageUsers({ body, caller, requestId }) {
       const change = { db, loginGate, caller, requestId };
       return byAction<typeof body, Promise<Managed>>(body, {
-        create: async ({ username, full_name: fullName, role, courier_id: courierId }) => {
-          const created = await createUser(change, { username, fullName, role, courierId });
+        create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
+          const created = await createUser(change, { username, fullName, email, role, courierId });
           return handOver('User created. The password is shown this once.', created);
         },
-        update: async (sent) =>
-          answer('Name changed.', await updateUser(change, sent.user_id, sent.full_name)),
+        update: async (sent) => answer('User changed.', await updateUser(change, sent.user_id, sent)),
         change_role: async ({ user_id: id, role, courier_id: courierId }) =>
           answer('Role changed.', await changeRole(change, id, role, courierId)),
         disable: async ({ user_id: id }) => answer('User disabled.', await switchUser(change, id, false)),

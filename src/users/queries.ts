@@ -9,6 +9,7 @@ export type UserRow = {
   id: string;
   username: string;
   full_name: string;
+  email: string | null;
   role: Role;
   courier_id: string | null;
   courier_code: string | null;
@@ -53,7 +54,7 @@ function filtersOf(db: Db, caller: UserCaller, query: ListQuery): Sql {
 }
 
 function selectUsers(db: Db, caller: UserCaller, condition: Sql, rest: Sql): Sql {
-  return sql`select u.id, u.username, u.full_name, u.role, u.courier_id, c.code as courier_code, u.is_active,
+  return sql`select u.id, u.username, u.full_name, u.email, u.role, u.courier_id, c.code as courier_code, u.is_active,
       u.two_factor_enabled, u.must_change_password, u.password_expires_at, u.created_at, u.updated_at
     from users u left join couriers c on c.tenant_id = u.tenant_id and c.id = u.courier_id and ${tenantRows(db, caller, 'c')}
     where ${condition} ${rest}`;
@@ -68,12 +69,12 @@ export async function selectUser({ db, caller, tx }: Ctx, userId: string): Promi
 /** A user as it is held for a change. */
 export type HeldUser = Pick<
   UserRow,
-  'id' | 'username' | 'full_name' | 'role' | 'courier_id' | 'is_active' | 'two_factor_enabled'
+  'id' | 'username' | 'full_name' | 'email' | 'role' | 'courier_id' | 'is_active' | 'two_factor_enabled'
 > & { is_setting_up: boolean };
 
 export async function lockUser({ db, caller, tx }: Ctx, userId: string): Promise<HeldUser | undefined> {
   const [row] =
-    await tx.query<HeldUser>(sql`select u.id, u.username, u.full_name, u.role, u.courier_id, u.is_active,
+    await tx.query<HeldUser>(sql`select u.id, u.username, u.full_name, u.email, u.role, u.courier_id, u.is_active,
       u.two_factor_enabled, u.totp_pending_secret is not null as is_setting_up
     from users u where ${tenantRows(db, caller, 'u')} and u.id = ${userId}::uuid for update`);
   return row;
@@ -95,8 +96,11 @@ export const usernameExists = (db: Db, caller: UserCaller, username: string): Sq
   sql`select u.id from users u where ${tenantRows(db, caller, 'u')} and u.username = lower(${username})`;
 
 /** A change that ends no token. */
-export const renameUser = (ctx: Ctx, userId: string, fullName: string): Promise<number> =>
-  updateUser(ctx, userId, sql`full_name = ${fullName}`);
+export const setContact = (
+  ctx: Ctx,
+  userId: string,
+  { full_name: fullName, email }: Pick<UserRow, 'full_name' | 'email'>,
+): Promise<number> => updateUser(ctx, userId, sql`full_name = ${fullName}, email = ${email}`);
 
 export const setRole = (ctx: Ctx, userId: string, role: Role, courierId: string | null): Promise<number> =>
   updateUser(ctx, userId, sql`role = ${role}, courier_id = ${courierId}::uuid, ${endTokens}`);

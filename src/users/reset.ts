@@ -2,6 +2,7 @@ import { ONE_TIME_PASSWORD_DAYS } from '../auth/one-time-password.js';
 import { codeThrottle, forgetFailures, passwordThrottle } from '../auth/throttle.js';
 import { readInScope } from '../db/transaction.js';
 import { Fault } from '../errors.js';
+import { queueAccountMail } from '../mail/account-mail.js';
 import { changeUser, type Changed } from './change.js';
 import { record, type Change, type Ctx } from './context.js';
 import { makePassword, type Handover } from './handover.js';
@@ -24,6 +25,7 @@ export async function resetPassword(change: Change, userId: string): Promise<Han
     // whoever guessed at the old one has locked out who gets the new one
     await ctx.tx.execute(forgetFailures(ctx.db, ctx.caller, passwordThrottle(username)));
     await record(ctx, userId, { action: 'user.password_reset', after: { must_change_password: true } });
+    await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'password_reset_by_admin' });
     return true;
   });
   const { username, password_expires_at: expiresAt } = user;
@@ -50,6 +52,8 @@ export function resetTwoFactor(change: Change, userId: string): Promise<Changed>
         before: { two_factor_enabled: before.two_factor_enabled },
         after: { two_factor_enabled: false },
       });
+      if (before.two_factor_enabled)
+        await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'two_factor_reset_by_admin' });
       return true;
     },
     forgetCodes,

@@ -1,5 +1,6 @@
 import type { Role, UserCaller } from '../auth/callers.js';
 import { insertUser } from '../auth/new-user.js';
+import { assertUsable, faultOfEmail } from '../contact.js';
 import type { QueryOf } from '../contract/types.js';
 import { inScope, readInScope, type Db } from '../db/transaction.js';
 import { Fault, invalidField } from '../errors.js';
@@ -22,11 +23,18 @@ export async function listUsers(
   return { rows: rows as UserRow[], total: Number(count?.[0]?.['total']) };
 }
 
-export type Creation = { username: string; fullName: string; role: Role; courierId: string | undefined };
+export type Creation = {
+  username: string;
+  fullName: string;
+  email: string | undefined;
+  role: Role;
+  courierId: string | undefined;
+};
 
 /** @throws Fault validation_failed, courier_not_found, duplicate_username, overloaded */
 export async function createUser(change: Change, wanted: Creation): Promise<Handover> {
-  const { fullName, role } = wanted;
+  const { fullName, role, email = null } = wanted;
+  if (email !== null) assertUsable({ email: faultOfEmail(email) });
   const courierId = courierOf(wanted);
   // by the pattern of the contract ASCII alone, where JavaScript and PostgreSQL agree on lower case
   const username = wanted.username.toLowerCase();
@@ -35,9 +43,9 @@ export async function createUser(change: Change, wanted: Creation): Promise<Hand
   const id = newId();
   const expiresAt = await inScope(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const user = { id, username, fullName, role, courierId, passwordHash };
+    const user = { id, username, fullName, email, role, courierId, passwordHash };
     const expires = await insertUser(tx, change.caller, user);
-    const after = { username, full_name: fullName, role, courier_id: courierId };
+    const after = { username, full_name: fullName, email, role, courier_id: courierId };
     await record(ctx, id, { action: 'user.created', after });
     return expires;
   });

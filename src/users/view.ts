@@ -8,6 +8,7 @@ export function viewUser(row: UserRow): components['schemas']['ManagedUser'] {
     user_id: row.id,
     username: row.username,
     full_name: row.full_name,
+    email: row.email,
     role: row.role,
     courier_id: row.courier_id,
     courier_code: row.courier_code,

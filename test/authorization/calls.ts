@@ -57,6 +57,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
     uploadOf(userCode, courierId),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
+  'reset with an unknown token': () => ({
+    body: { action: 'reset', token: 'x', new_password: 'seven parcels on a wet quay' },
+  }),
   'listUsers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   'create a user of a courier': ({ courierId }) => ({
     body: {
@@ -82,6 +85,11 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'reset_two_factor of a user': ({ userId }) => ({ body: { action: 'reset_two_factor', user_id: userId } }),
   changePassword: () => ({ body: { current_password: 'x', new_password: 'crossdockcrossdock' } }),
   getTwoFactor: () => ({}),
+  'listSessions of a user': ({ userId }) => ({ query: { user_id: userId } }),
+  'end_all of a user': ({ userId }) => ({ body: { action: 'end_all', user_id: userId } }),
+  'end a session that is not there': ({ userId }) => ({ body: { action: 'end', session_id: userId } }),
+  getSecuritySettings: () => ({}),
+  updateSecuritySettings: () => ({ body: {} }),
   'enable what was not set up': () => ({ body: { action: 'enable', code: '000000' } }),
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },

@@ -100,6 +100,9 @@ export const MATRIX = {
   login: {
     'login':                             everybody(S422),
   },
+  resetPassword: {
+    'reset with an unknown token':       everybody('400'),
+  },
   listUsers: {
     'listUsers of a courier':            adminsAlone(ALL),
   },
@@ -122,6 +125,20 @@ export const MATRIX = {
   },
   manageTwoFactor: {
     'enable what was not set up':        ALONE_400,
+  },
+  // sessions of another user: an administrator's to see and to end
+  listSessions: {
+    'listSessions of a user':            ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
+  },
+  manageSessions: {
+    'end_all of a user':                 ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
+    'end a session that is not there':   ['404 404 404 404 400', '404 404 404 404 400', '404 404 404 404 400'],
+  },
+  getSecuritySettings: {
+    'getSecuritySettings':               adminsAlone('200'),
+  },
+  updateSecuritySettings: {
+    'updateSecuritySettings':            adminsAlone('200'),
   },
   receivePackage: {
     'receivePackage for a courier':      ['201 201 404 404 400', '201 201 404 404 400', S403],

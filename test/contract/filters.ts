@@ -65,6 +65,9 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listUsers is_active': () => ({ value: false, keeps: (record) => record['is_active'] === false }),
   'listUsers search': () => contains('manager', 'username', 'full_name'),
 
+  'listSessions user_id': { isNoFilter: 'says whose sessions' },
+  'listSessions is_active': { isNoFilter: 'open sessions or ended ones: sessions.test.ts' },
+
   'listCustomers action': { isNoFilter: 'asks for the branches instead of customers' },
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
   'listCustomers branch': () => equals('branch', 'Montego Bay'),

@@ -100,6 +100,9 @@ const escape = (text: string) => encodeURIComponent(text.toWellFormed());
 const OF_ITSELF: Partial<Record<OperationId, FuzzCaller[]>> = {
   changePassword: ['spare-1'],
   manageTwoFactor: ['spare-2'],
+  manageSessions: ['spare-2'],
+  // no administrator: what it sets may lock everybody out
+  updateSecuritySettings: ['manager', 'iex'],
 };
 
 function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: string): fc.Arbitrary<Plan> {

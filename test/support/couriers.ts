@@ -321,7 +321,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns that mean something to the service itself, or that it checks.
 const MEANINGFUL =
-  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];

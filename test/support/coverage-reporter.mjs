@@ -10,7 +10,7 @@ const root = join(fileURLToPath(import.meta.url), '..', '..', '..');
 const NOT_ASKED_FOR = new Set(['500', '503']);
 
 // Stated once for the whole contract, and not at each operation: 'Authentication' in its description.
-const STATED_ONCE = /^\S+ 403 password_change_required$/;
+const STATED_ONCE = /^\S+ 403 (?:password_change_required|two_factor_required)$/;
 
 export default class CoverageReporter {
   constructor(globalConfig) {

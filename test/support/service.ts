@@ -25,6 +25,8 @@ export type Reply = {
 export type Call = {
   /** A demo user, `two/` before a user of tenant two. */
   as?: string;
+  /** With a token and a session of its own, for what ends them. */
+  isFresh?: boolean;
   token?: string;
   key?: string;
   /** Fills the path's template; what is left out is as in the contract's example. */
@@ -51,6 +53,7 @@ export type Service = {
   call(operationId: OperationId, call?: Call): Promise<Reply>;
   request(method: string, path: string, call?: Call): Promise<Reply>;
   tokenOf(user: string): Promise<string>;
+  freshTokenOf(user: string): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -117,6 +120,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         metrics,
       })
     : undefined;
+  // beforehand, so that a token that is first used in a test writes nothing
+  const sessions = await openSessions(owner);
   const tokens = new Map<string, Promise<string>>();
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
@@ -131,10 +136,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     request: (method, path, call = {}) => send(service, agent, method, path, call),
     tokenOf(user) {
-      const token = tokens.get(user) ?? issueToken(service, user);
+      const token = tokens.get(user) ?? issueToken(service, user, sessions);
       tokens.set(user, token);
       return token;
     },
+    freshTokenOf: (user) => issueToken(service, user, new Map()),
     async stop() {
       // idle connections would be waited for
       agent.destroy();
@@ -174,7 +180,8 @@ async function send(
   const headers: Record<string, string> = {};
   const host = call.host ?? (call.as?.startsWith('two/') ? 'two.localhost' : undefined);
   if (host) headers['host'] = host;
-  const token = call.token ?? (call.as ? await service.tokenOf(call.as) : undefined);
+  const issued = call.isFresh ? service.freshTokenOf : service.tokenOf;
+  const token = call.token ?? (call.as ? await issued(call.as) : undefined);
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (call.key) headers['x-api-key'] = call.key;
   const [type, body] = toBody(call);
@@ -227,8 +234,19 @@ function exchange(
   });
 }
 
+/** A session for each user that is there, or for one; returns their ids by user. */
+async function openSessions(owner: pg.Pool, userId: string | null = null): Promise<Map<string, string>> {
+  const { rows } = await owner.query<{ id: string; user_id: string }>(
+    `insert into sessions (tenant_id, id, user_id, started_by, address, user_agent, expires_at)
+     select tenant_id, new_id(), id, 'login', '127.0.0.1', 'test', now() + interval '8 hours'
+     from users where $1::uuid is null or id = $1 returning id, user_id`,
+    [userId],
+  );
+  return new Map(rows.map((row) => [row.user_id, row.id]));
+}
+
 /** Signs a token as login would, without paying for a password hash. */
-async function issueToken(service: Service, user: string): Promise<string> {
+async function issueToken(service: Service, user: string, sessions: Map<string, string>): Promise<string> {
   const [slug, username] = user.startsWith('two/') ? ['two', user.slice(4)] : ['demo', user];
   const { rows } = await service.owner.query(
     `select u.*, extract(epoch from now())::int as now_s from users u join tenants t on t.id = u.tenant_id
@@ -237,6 +255,7 @@ async function issueToken(service: Service, user: string): Promise<string> {
   );
   const [row] = rows;
   if (!row) throw new Error(`There is no demo user ${user}.`);
+  const sessionId = sessions.get(row.id) ?? (await openSessions(service.owner, row.id)).get(row.id);
   return service.app.tokens.issue(
     {
       tenantId: row.tenant_id,
@@ -244,6 +263,7 @@ async function issueToken(service: Service, user: string): Promise<string> {
       role: row.role,
       courierId: row.courier_id,
       tokenVersion: row.token_version,
+      sessionId,
     },
     row.now_s,
   );

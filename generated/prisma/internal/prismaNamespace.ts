@@ -402,6 +402,11 @@ export const ModelName = {
   User: 'User',
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
+  Session: 'Session',
+  KnownNetwork: 'KnownNetwork',
+  SecuritySettings: 'SecuritySettings',
+  AccountMail: 'AccountMail',
+  PasswordReset: 'PasswordReset',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   CourierLogo: 'CourierLogo',
@@ -453,7 +458,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -824,6 +829,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PreauthTokenCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PreauthTokenCountAggregateOutputType> | number
+        }
+      }
+    }
+    Session: {
+      payload: Prisma.$SessionPayload<ExtArgs>
+      fields: Prisma.SessionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SessionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SessionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findFirst: {
+          args: Prisma.SessionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SessionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        findMany: {
+          args: Prisma.SessionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        create: {
+          args: Prisma.SessionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        createMany: {
+          args: Prisma.SessionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SessionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        delete: {
+          args: Prisma.SessionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        update: {
+          args: Prisma.SessionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        deleteMany: {
+          args: Prisma.SessionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SessionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SessionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>[]
+        }
+        upsert: {
+          args: Prisma.SessionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SessionPayload>
+        }
+        aggregate: {
+          args: Prisma.SessionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSession>
+        }
+        groupBy: {
+          args: Prisma.SessionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SessionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    KnownNetwork: {
+      payload: Prisma.$KnownNetworkPayload<ExtArgs>
+      fields: Prisma.KnownNetworkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KnownNetworkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KnownNetworkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        findFirst: {
+          args: Prisma.KnownNetworkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KnownNetworkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        findMany: {
+          args: Prisma.KnownNetworkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        create: {
+          args: Prisma.KnownNetworkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        createMany: {
+          args: Prisma.KnownNetworkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KnownNetworkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        delete: {
+          args: Prisma.KnownNetworkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        update: {
+          args: Prisma.KnownNetworkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        deleteMany: {
+          args: Prisma.KnownNetworkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KnownNetworkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KnownNetworkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>[]
+        }
+        upsert: {
+          args: Prisma.KnownNetworkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownNetworkPayload>
+        }
+        aggregate: {
+          args: Prisma.KnownNetworkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownNetwork>
+        }
+        groupBy: {
+          args: Prisma.KnownNetworkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownNetworkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KnownNetworkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownNetworkCountAggregateOutputType> | number
+        }
+      }
+    }
+    SecuritySettings: {
+      payload: Prisma.$SecuritySettingsPayload<ExtArgs>
+      fields: Prisma.SecuritySettingsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SecuritySettingsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SecuritySettingsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        findFirst: {
+          args: Prisma.SecuritySettingsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SecuritySettingsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        findMany: {
+          args: Prisma.SecuritySettingsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>[]
+        }
+        create: {
+          args: Prisma.SecuritySettingsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        createMany: {
+          args: Prisma.SecuritySettingsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SecuritySettingsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>[]
+        }
+        delete: {
+          args: Prisma.SecuritySettingsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        update: {
+          args: Prisma.SecuritySettingsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        deleteMany: {
+          args: Prisma.SecuritySettingsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SecuritySettingsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SecuritySettingsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>[]
+        }
+        upsert: {
+          args: Prisma.SecuritySettingsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecuritySettingsPayload>
+        }
+        aggregate: {
+          args: Prisma.SecuritySettingsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSecuritySettings>
+        }
+        groupBy: {
+          args: Prisma.SecuritySettingsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecuritySettingsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SecuritySettingsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecuritySettingsCountAggregateOutputType> | number
+        }
+      }
+    }
+    AccountMail: {
+      payload: Prisma.$AccountMailPayload<ExtArgs>
+      fields: Prisma.AccountMailFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AccountMailFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AccountMailFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>
+        }
+        findFirst: {
+          args: Prisma.AccountMailFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AccountMailFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>
+        }
+        findMany: {
+          args: Prisma.AccountMailFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>[]
+        }
+        create: {
+          args: Prisma.AccountMailCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>
+        }
+        createMany: {
+          args: Prisma.AccountMailCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AccountMailCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>[]
+        }
+        delete: {
+          args: Prisma.AccountMailDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>
+        }
+        update: {
+          args: Prisma.AccountMailUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>
+        }
+        deleteMany: {
+          args: Prisma.AccountMailDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AccountMailUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AccountMailUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>[]
+        }
+        upsert: {
+          args: Prisma.AccountMailUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AccountMailPayload>
+        }
+        aggregate: {
+          args: Prisma.AccountMailAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAccountMail>
+        }
+        groupBy: {
+          args: Prisma.AccountMailGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccountMailGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AccountMailCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AccountMailCountAggregateOutputType> | number
+        }
+      }
+    }
+    PasswordReset: {
+      payload: Prisma.$PasswordResetPayload<ExtArgs>
+      fields: Prisma.PasswordResetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PasswordResetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PasswordResetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>
+        }
+        findFirst: {
+          args: Prisma.PasswordResetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PasswordResetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>
+        }
+        findMany: {
+          args: Prisma.PasswordResetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>[]
+        }
+        create: {
+          args: Prisma.PasswordResetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>
+        }
+        createMany: {
+          args: Prisma.PasswordResetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PasswordResetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>[]
+        }
+        delete: {
+          args: Prisma.PasswordResetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>
+        }
+        update: {
+          args: Prisma.PasswordResetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>
+        }
+        deleteMany: {
+          args: Prisma.PasswordResetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PasswordResetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PasswordResetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>[]
+        }
+        upsert: {
+          args: Prisma.PasswordResetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordResetPayload>
+        }
+        aggregate: {
+          args: Prisma.PasswordResetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePasswordReset>
+        }
+        groupBy: {
+          args: Prisma.PasswordResetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordResetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PasswordResetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordResetCountAggregateOutputType> | number
         }
       }
     }
@@ -3553,6 +3928,7 @@ export const UserScalarFieldEnum = {
   id: 'id',
   username: 'username',
   fullName: 'fullName',
+  email: 'email',
   role: 'role',
   courierId: 'courierId',
   passwordHash: 'passwordHash',
@@ -3592,6 +3968,78 @@ export const PreauthTokenScalarFieldEnum = {
 } as const
 
 export type PreauthTokenScalarFieldEnum = (typeof PreauthTokenScalarFieldEnum)[keyof typeof PreauthTokenScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  startedBy: 'startedBy',
+  address: 'address',
+  userAgent: 'userAgent',
+  createdAt: 'createdAt',
+  lastSeenAt: 'lastSeenAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt',
+  endReason: 'endReason'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const KnownNetworkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  network: 'network',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
+
+
+export const SecuritySettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requireTwoFactor: 'requireTwoFactor',
+  idleTimeoutMinutes: 'idleTimeoutMinutes',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
+
+
+export const AccountMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  kind: 'kind',
+  address: 'address',
+  userAgent: 'userAgent',
+  secretCipher: 'secretCipher',
+  status: 'status',
+  recipient: 'recipient',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type AccountMailScalarFieldEnum = (typeof AccountMailScalarFieldEnum)[keyof typeof AccountMailScalarFieldEnum]
+
+
+export const PasswordResetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  username: 'username',
+  requestedAt: 'requestedAt',
+  userId: 'userId',
+  tokenHash: 'tokenHash',
+  tokenVersion: 'tokenVersion',
+  recipient: 'recipient',
+  expiresAt: 'expiresAt',
+  consumedAt: 'consumedAt'
+} as const
+
+export type PasswordResetScalarFieldEnum = (typeof PasswordResetScalarFieldEnum)[keyof typeof PasswordResetScalarFieldEnum]
 
 
 export const LoginThrottleScalarFieldEnum = {
@@ -4469,6 +4917,11 @@ export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   backupCode?: Prisma.BackupCodeOmit
   preauthToken?: Prisma.PreauthTokenOmit
+  session?: Prisma.SessionOmit
+  knownNetwork?: Prisma.KnownNetworkOmit
+  securitySettings?: Prisma.SecuritySettingsOmit
+  accountMail?: Prisma.AccountMailOmit
+  passwordReset?: Prisma.PasswordResetOmit
   loginThrottle?: Prisma.LoginThrottleOmit
   courier?: Prisma.CourierOmit
   courierLogo?: Prisma.CourierLogoOmit

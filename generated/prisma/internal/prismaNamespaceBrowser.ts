@@ -56,6 +56,11 @@ export const ModelName = {
   User: 'User',
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
+  Session: 'Session',
+  KnownNetwork: 'KnownNetwork',
+  SecuritySettings: 'SecuritySettings',
+  AccountMail: 'AccountMail',
+  PasswordReset: 'PasswordReset',
   LoginThrottle: 'LoginThrottle',
   Courier: 'Courier',
   CourierLogo: 'CourierLogo',
@@ -133,6 +138,7 @@ export const UserScalarFieldEnum = {
   id: 'id',
   username: 'username',
   fullName: 'fullName',
+  email: 'email',
   role: 'role',
   courierId: 'courierId',
   passwordHash: 'passwordHash',
@@ -172,6 +178,78 @@ export const PreauthTokenScalarFieldEnum = {
 } as const
 
 export type PreauthTokenScalarFieldEnum = (typeof PreauthTokenScalarFieldEnum)[keyof typeof PreauthTokenScalarFieldEnum]
+
+
+export const SessionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  startedBy: 'startedBy',
+  address: 'address',
+  userAgent: 'userAgent',
+  createdAt: 'createdAt',
+  lastSeenAt: 'lastSeenAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt',
+  endReason: 'endReason'
+} as const
+
+export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const KnownNetworkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  network: 'network',
+  lastSeenAt: 'lastSeenAt'
+} as const
+
+export type KnownNetworkScalarFieldEnum = (typeof KnownNetworkScalarFieldEnum)[keyof typeof KnownNetworkScalarFieldEnum]
+
+
+export const SecuritySettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requireTwoFactor: 'requireTwoFactor',
+  idleTimeoutMinutes: 'idleTimeoutMinutes',
+  updatedAt: 'updatedAt'
+} as const
+
+export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
+
+
+export const AccountMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  userId: 'userId',
+  kind: 'kind',
+  address: 'address',
+  userAgent: 'userAgent',
+  secretCipher: 'secretCipher',
+  status: 'status',
+  recipient: 'recipient',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type AccountMailScalarFieldEnum = (typeof AccountMailScalarFieldEnum)[keyof typeof AccountMailScalarFieldEnum]
+
+
+export const PasswordResetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  username: 'username',
+  requestedAt: 'requestedAt',
+  userId: 'userId',
+  tokenHash: 'tokenHash',
+  tokenVersion: 'tokenVersion',
+  recipient: 'recipient',
+  expiresAt: 'expiresAt',
+  consumedAt: 'consumedAt'
+} as const
+
+export type PasswordResetScalarFieldEnum = (typeof PasswordResetScalarFieldEnum)[keyof typeof PasswordResetScalarFieldEnum]
 
 
 export const LoginThrottleScalarFieldEnum = {

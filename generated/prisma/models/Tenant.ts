@@ -181,6 +181,7 @@ export type TenantWhereInput = {
   airlines?: Prisma.AirlineListRelationFilter
   terms?: Prisma.CustomerTermListRelationFilter
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
+  securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -195,6 +196,7 @@ export type TenantOrderByWithRelationInput = {
   airlines?: Prisma.AirlineOrderByRelationAggregateInput
   terms?: Prisma.CustomerTermOrderByRelationAggregateInput
   billCounter?: Prisma.BillCounterOrderByWithRelationInput
+  securitySettings?: Prisma.SecuritySettingsOrderByWithRelationInput
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -212,6 +214,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   airlines?: Prisma.AirlineListRelationFilter
   terms?: Prisma.CustomerTermListRelationFilter
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
+  securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
 }, "id" | "slug">
 
 export type TenantOrderByWithAggregationInput = {
@@ -246,6 +249,7 @@ export type TenantCreateInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateInput = {
@@ -260,6 +264,7 @@ export type TenantUncheckedCreateInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUpdateInput = {
@@ -274,6 +279,7 @@ export type TenantUpdateInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -288,6 +294,7 @@ export type TenantUncheckedUpdateInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateManyInput = {
@@ -357,6 +364,20 @@ export type TenantUpdateOneRequiredWithoutHostsNestedInput = {
   upsert?: Prisma.TenantUpsertWithoutHostsInput
   connect?: Prisma.TenantWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutHostsInput, Prisma.TenantUpdateWithoutHostsInput>, Prisma.TenantUncheckedUpdateWithoutHostsInput>
+}
+
+export type TenantCreateNestedOneWithoutSecuritySettingsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutSecuritySettingsInput, Prisma.TenantUncheckedCreateWithoutSecuritySettingsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutSecuritySettingsInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutSecuritySettingsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutSecuritySettingsInput, Prisma.TenantUncheckedCreateWithoutSecuritySettingsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutSecuritySettingsInput
+  upsert?: Prisma.TenantUpsertWithoutSecuritySettingsInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutSecuritySettingsInput, Prisma.TenantUpdateWithoutSecuritySettingsInput>, Prisma.TenantUncheckedUpdateWithoutSecuritySettingsInput>
 }
 
 export type TenantCreateNestedOneWithoutCouriersInput = {
@@ -454,6 +475,7 @@ export type TenantCreateWithoutHostsInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutHostsInput = {
@@ -467,6 +489,7 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutHostsInput = {
@@ -496,6 +519,7 @@ export type TenantUpdateWithoutHostsInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutHostsInput = {
@@ -503,6 +527,79 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutSecuritySettingsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutSecuritySettingsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutSecuritySettingsInput, Prisma.TenantUncheckedCreateWithoutSecuritySettingsInput>
+}
+
+export type TenantUpsertWithoutSecuritySettingsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutSecuritySettingsInput, Prisma.TenantUncheckedUpdateWithoutSecuritySettingsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutSecuritySettingsInput, Prisma.TenantUncheckedCreateWithoutSecuritySettingsInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutSecuritySettingsInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutSecuritySettingsInput, Prisma.TenantUncheckedUpdateWithoutSecuritySettingsInput>
+}
+
+export type TenantUpdateWithoutSecuritySettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
@@ -522,6 +619,7 @@ export type TenantCreateWithoutCouriersInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCouriersInput = {
@@ -535,6 +633,7 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCouriersInput = {
@@ -564,6 +663,7 @@ export type TenantUpdateWithoutCouriersInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCouriersInput = {
@@ -577,6 +677,7 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutTermsInput = {
@@ -590,6 +691,7 @@ export type TenantCreateWithoutTermsInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutTermsInput = {
@@ -603,6 +705,7 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutTermsInput = {
@@ -632,6 +735,7 @@ export type TenantUpdateWithoutTermsInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutTermsInput = {
@@ -645,6 +749,7 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutCarriersInput = {
@@ -658,6 +763,7 @@ export type TenantCreateWithoutCarriersInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCarriersInput = {
@@ -671,6 +777,7 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCarriersInput = {
@@ -700,6 +807,7 @@ export type TenantUpdateWithoutCarriersInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCarriersInput = {
@@ -713,6 +821,7 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutAirlinesInput = {
@@ -726,6 +835,7 @@ export type TenantCreateWithoutAirlinesInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutAirlinesInput = {
@@ -739,6 +849,7 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutAirlinesInput = {
@@ -768,6 +879,7 @@ export type TenantUpdateWithoutAirlinesInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutAirlinesInput = {
@@ -781,6 +893,7 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutWarehousesInput = {
@@ -794,6 +907,7 @@ export type TenantCreateWithoutWarehousesInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutWarehousesInput = {
@@ -807,6 +921,7 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutWarehousesInput = {
@@ -836,6 +951,7 @@ export type TenantUpdateWithoutWarehousesInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutWarehousesInput = {
@@ -849,6 +965,7 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutBillCounterInput = {
@@ -862,6 +979,7 @@ export type TenantCreateWithoutBillCounterInput = {
   carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutBillCounterInput = {
@@ -875,6 +993,7 @@ export type TenantUncheckedCreateWithoutBillCounterInput = {
   carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutBillCounterInput = {
@@ -904,6 +1023,7 @@ export type TenantUpdateWithoutBillCounterInput = {
   carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutBillCounterInput = {
@@ -917,6 +1037,7 @@ export type TenantUncheckedUpdateWithoutBillCounterInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
 }
 
 
@@ -1007,6 +1128,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   airlines?: boolean | Prisma.Tenant$airlinesArgs<ExtArgs>
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
+  securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenant"]>
 
@@ -1040,6 +1162,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   airlines?: boolean | Prisma.Tenant$airlinesArgs<ExtArgs>
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
+  securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1055,6 +1178,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     airlines: Prisma.$AirlinePayload<ExtArgs>[]
     terms: Prisma.$CustomerTermPayload<ExtArgs>[]
     billCounter: Prisma.$BillCounterPayload<ExtArgs> | null
+    securitySettings: Prisma.$SecuritySettingsPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1462,6 +1586,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   airlines<T extends Prisma.Tenant$airlinesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$airlinesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AirlinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   terms<T extends Prisma.Tenant$termsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$termsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   billCounter<T extends Prisma.Tenant$billCounterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$billCounterArgs<ExtArgs>>): Prisma.Prisma__BillCounterClient<runtime.Types.Result.GetResult<Prisma.$BillCounterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  securitySettings<T extends Prisma.Tenant$securitySettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$securitySettingsArgs<ExtArgs>>): Prisma.Prisma__SecuritySettingsClient<runtime.Types.Result.GetResult<Prisma.$SecuritySettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2048,6 +2173,25 @@ export type Tenant$billCounterArgs<ExtArgs extends runtime.Types.Extensions.Inte
    */
   include?: Prisma.BillCounterInclude<ExtArgs> | null
   where?: Prisma.BillCounterWhereInput
+}
+
+/**
+ * Tenant.securitySettings
+ */
+export type Tenant$securitySettingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SecuritySettings
+   */
+  select?: Prisma.SecuritySettingsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SecuritySettings
+   */
+  omit?: Prisma.SecuritySettingsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SecuritySettingsInclude<ExtArgs> | null
+  where?: Prisma.SecuritySettingsWhereInput
 }
 
 /**

@@ -41,6 +41,7 @@ export type UserMinAggregateOutputType = {
   id: string | null
   username: string | null
   fullName: string | null
+  email: string | null
   role: string | null
   courierId: string | null
   passwordHash: string | null
@@ -62,6 +63,7 @@ export type UserMaxAggregateOutputType = {
   id: string | null
   username: string | null
   fullName: string | null
+  email: string | null
   role: string | null
   courierId: string | null
   passwordHash: string | null
@@ -83,6 +85,7 @@ export type UserCountAggregateOutputType = {
   id: number
   username: number
   fullName: number
+  email: number
   role: number
   courierId: number
   passwordHash: number
@@ -116,6 +119,7 @@ export type UserMinAggregateInputType = {
   id?: true
   username?: true
   fullName?: true
+  email?: true
   role?: true
   courierId?: true
   passwordHash?: true
@@ -137,6 +141,7 @@ export type UserMaxAggregateInputType = {
   id?: true
   username?: true
   fullName?: true
+  email?: true
   role?: true
   courierId?: true
   passwordHash?: true
@@ -158,6 +163,7 @@ export type UserCountAggregateInputType = {
   id?: true
   username?: true
   fullName?: true
+  email?: true
   role?: true
   courierId?: true
   passwordHash?: true
@@ -266,6 +272,7 @@ export type UserGroupByOutputType = {
   id: string
   username: string
   fullName: string
+  email: string | null
   role: string
   courierId: string | null
   passwordHash: string
@@ -310,6 +317,7 @@ export type UserWhereInput = {
   id?: Prisma.UuidFilter<"User"> | string
   username?: Prisma.StringFilter<"User"> | string
   fullName?: Prisma.StringFilter<"User"> | string
+  email?: Prisma.StringNullableFilter<"User"> | string | null
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
@@ -327,6 +335,10 @@ export type UserWhereInput = {
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
   backupCodes?: Prisma.BackupCodeListRelationFilter
   preauthTokens?: Prisma.PreauthTokenListRelationFilter
+  sessions?: Prisma.SessionListRelationFilter
+  knownNetworks?: Prisma.KnownNetworkListRelationFilter
+  accountMails?: Prisma.AccountMailListRelationFilter
+  passwordResets?: Prisma.PasswordResetListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -334,6 +346,7 @@ export type UserOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -351,6 +364,10 @@ export type UserOrderByWithRelationInput = {
   courier?: Prisma.CourierOrderByWithRelationInput
   backupCodes?: Prisma.BackupCodeOrderByRelationAggregateInput
   preauthTokens?: Prisma.PreauthTokenOrderByRelationAggregateInput
+  sessions?: Prisma.SessionOrderByRelationAggregateInput
+  knownNetworks?: Prisma.KnownNetworkOrderByRelationAggregateInput
+  accountMails?: Prisma.AccountMailOrderByRelationAggregateInput
+  passwordResets?: Prisma.PasswordResetOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -363,6 +380,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   id?: Prisma.UuidFilter<"User"> | string
   username?: Prisma.StringFilter<"User"> | string
   fullName?: Prisma.StringFilter<"User"> | string
+  email?: Prisma.StringNullableFilter<"User"> | string | null
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
@@ -380,6 +398,10 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
   backupCodes?: Prisma.BackupCodeListRelationFilter
   preauthTokens?: Prisma.PreauthTokenListRelationFilter
+  sessions?: Prisma.SessionListRelationFilter
+  knownNetworks?: Prisma.KnownNetworkListRelationFilter
+  accountMails?: Prisma.AccountMailListRelationFilter
+  passwordResets?: Prisma.PasswordResetListRelationFilter
 }, "tenantId_id" | "tenantId_username">
 
 export type UserOrderByWithAggregationInput = {
@@ -387,6 +409,7 @@ export type UserOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -416,6 +439,7 @@ export type UserScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"User"> | string
   username?: Prisma.StringWithAggregatesFilter<"User"> | string
   fullName?: Prisma.StringWithAggregatesFilter<"User"> | string
+  email?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
   role?: Prisma.StringWithAggregatesFilter<"User"> | string
   courierId?: Prisma.UuidNullableWithAggregatesFilter<"User"> | string | null
   passwordHash?: Prisma.StringWithAggregatesFilter<"User"> | string
@@ -436,6 +460,7 @@ export type UserCreateInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -452,6 +477,10 @@ export type UserCreateInput = {
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -459,6 +488,7 @@ export type UserUncheckedCreateInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -475,12 +505,17 @@ export type UserUncheckedCreateInput = {
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -497,6 +532,10 @@ export type UserUpdateInput = {
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -504,6 +543,7 @@ export type UserUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -520,6 +560,10 @@ export type UserUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -527,6 +571,7 @@ export type UserCreateManyInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -547,6 +592,7 @@ export type UserUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -567,6 +613,7 @@ export type UserUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -598,6 +645,7 @@ export type UserCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -624,6 +672,7 @@ export type UserMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -645,6 +694,7 @@ export type UserMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   username?: Prisma.SortOrder
   fullName?: Prisma.SortOrder
+  email?: Prisma.SortOrder
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
@@ -671,6 +721,11 @@ export type UserScalarRelationFilter = {
   isNot?: Prisma.UserWhereInput
 }
 
+export type UserNullableScalarRelationFilter = {
+  is?: Prisma.UserWhereInput | null
+  isNot?: Prisma.UserWhereInput | null
+}
+
 export type UserListRelationFilter = {
   every?: Prisma.UserWhereInput
   some?: Prisma.UserWhereInput
@@ -679,6 +734,10 @@ export type UserListRelationFilter = {
 
 export type UserOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type NullableStringFieldUpdateOperationsInput = {
+  set?: string | null
 }
 
 export type BoolFieldUpdateOperationsInput = {
@@ -691,10 +750,6 @@ export type IntFieldUpdateOperationsInput = {
   decrement?: number
   multiply?: number
   divide?: number
-}
-
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null
 }
 
 export type NullableIntFieldUpdateOperationsInput = {
@@ -735,6 +790,64 @@ export type UserUpdateOneRequiredWithoutPreauthTokensNestedInput = {
   upsert?: Prisma.UserUpsertWithoutPreauthTokensInput
   connect?: Prisma.UserWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPreauthTokensInput, Prisma.UserUpdateWithoutPreauthTokensInput>, Prisma.UserUncheckedUpdateWithoutPreauthTokensInput>
+}
+
+export type UserCreateNestedOneWithoutSessionsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSessionsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSessionsInput
+  upsert?: Prisma.UserUpsertWithoutSessionsInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserCreateNestedOneWithoutKnownNetworksInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownNetworksInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutKnownNetworksNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownNetworksInput
+  upsert?: Prisma.UserUpsertWithoutKnownNetworksInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutKnownNetworksInput, Prisma.UserUpdateWithoutKnownNetworksInput>, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
+}
+
+export type UserCreateNestedOneWithoutAccountMailsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountMailsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutAccountMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountMailsInput
+  upsert?: Prisma.UserUpsertWithoutAccountMailsInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAccountMailsInput, Prisma.UserUpdateWithoutAccountMailsInput>, Prisma.UserUncheckedUpdateWithoutAccountMailsInput>
+}
+
+export type UserCreateNestedOneWithoutPasswordResetsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasswordResetsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneWithoutPasswordResetsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPasswordResetsInput
+  upsert?: Prisma.UserUpsertWithoutPasswordResetsInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPasswordResetsInput, Prisma.UserUpdateWithoutPasswordResetsInput>, Prisma.UserUncheckedUpdateWithoutPasswordResetsInput>
 }
 
 export type UserCreateNestedManyWithoutCourierInput = {
@@ -783,6 +896,7 @@ export type UserCreateWithoutBackupCodesInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -798,6 +912,10 @@ export type UserCreateWithoutBackupCodesInput = {
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBackupCodesInput = {
@@ -805,6 +923,7 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -820,6 +939,10 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBackupCodesInput = {
@@ -842,6 +965,7 @@ export type UserUpdateWithoutBackupCodesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -857,6 +981,10 @@ export type UserUpdateWithoutBackupCodesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBackupCodesInput = {
@@ -864,6 +992,7 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -879,12 +1008,17 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPreauthTokensInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -900,6 +1034,10 @@ export type UserCreateWithoutPreauthTokensInput = {
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPreauthTokensInput = {
@@ -907,6 +1045,7 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   courierId?: string | null
   passwordHash: string
@@ -922,6 +1061,10 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPreauthTokensInput = {
@@ -944,6 +1087,7 @@ export type UserUpdateWithoutPreauthTokensInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -959,6 +1103,10 @@ export type UserUpdateWithoutPreauthTokensInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPreauthTokensInput = {
@@ -966,6 +1114,7 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -981,12 +1130,505 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutSessionsInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutSessionsInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutSessionsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+}
+
+export type UserUpsertWithoutSessionsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutSessionsInput, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutSessionsInput, Prisma.UserUncheckedCreateWithoutSessionsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutSessionsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutSessionsInput, Prisma.UserUncheckedUpdateWithoutSessionsInput>
+}
+
+export type UserUpdateWithoutSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutSessionsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutKnownNetworksInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutKnownNetworksInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutKnownNetworksInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+}
+
+export type UserUpsertWithoutKnownNetworksInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutKnownNetworksInput, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutKnownNetworksInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutKnownNetworksInput, Prisma.UserUncheckedUpdateWithoutKnownNetworksInput>
+}
+
+export type UserUpdateWithoutKnownNetworksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutKnownNetworksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutAccountMailsInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutAccountMailsInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutAccountMailsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+}
+
+export type UserUpsertWithoutAccountMailsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAccountMailsInput, Prisma.UserUncheckedUpdateWithoutAccountMailsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAccountMailsInput, Prisma.UserUncheckedCreateWithoutAccountMailsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutAccountMailsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAccountMailsInput, Prisma.UserUncheckedUpdateWithoutAccountMailsInput>
+}
+
+export type UserUpdateWithoutAccountMailsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutAccountMailsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutPasswordResetsInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutPasswordResetsInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutPasswordResetsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+}
+
+export type UserUpsertWithoutPasswordResetsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutPasswordResetsInput, Prisma.UserUncheckedUpdateWithoutPasswordResetsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutPasswordResetsInput, Prisma.UserUncheckedCreateWithoutPasswordResetsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutPasswordResetsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutPasswordResetsInput, Prisma.UserUncheckedUpdateWithoutPasswordResetsInput>
+}
+
+export type UserUpdateWithoutPasswordResetsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutPasswordResetsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutCourierInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1002,12 +1644,17 @@ export type UserCreateWithoutCourierInput = {
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutCourierInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1023,6 +1670,10 @@ export type UserUncheckedCreateWithoutCourierInput = {
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutCourierInput = {
@@ -1059,6 +1710,7 @@ export type UserScalarWhereInput = {
   id?: Prisma.UuidFilter<"User"> | string
   username?: Prisma.StringFilter<"User"> | string
   fullName?: Prisma.StringFilter<"User"> | string
+  email?: Prisma.StringNullableFilter<"User"> | string | null
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
@@ -1079,6 +1731,7 @@ export type UserCreateManyCourierInput = {
   id: string
   username: string
   fullName: string
+  email?: string | null
   role: string
   passwordHash: string
   isActive?: boolean
@@ -1098,6 +1751,7 @@ export type UserUpdateWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1113,12 +1767,17 @@ export type UserUpdateWithoutCourierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1134,12 +1793,17 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateManyWithoutCourierInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1163,11 +1827,19 @@ export type UserUncheckedUpdateManyWithoutCourierInput = {
 export type UserCountOutputType = {
   backupCodes: number
   preauthTokens: number
+  sessions: number
+  knownNetworks: number
+  accountMails: number
+  passwordResets: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   backupCodes?: boolean | UserCountOutputTypeCountBackupCodesArgs
   preauthTokens?: boolean | UserCountOutputTypeCountPreauthTokensArgs
+  sessions?: boolean | UserCountOutputTypeCountSessionsArgs
+  knownNetworks?: boolean | UserCountOutputTypeCountKnownNetworksArgs
+  accountMails?: boolean | UserCountOutputTypeCountAccountMailsArgs
+  passwordResets?: boolean | UserCountOutputTypeCountPasswordResetsArgs
 }
 
 /**
@@ -1194,12 +1866,41 @@ export type UserCountOutputTypeCountPreauthTokensArgs<ExtArgs extends runtime.Ty
   where?: Prisma.PreauthTokenWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SessionWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountKnownNetworksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.KnownNetworkWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountAccountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AccountMailWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountPasswordResetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PasswordResetWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1217,6 +1918,10 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
   preauthTokens?: boolean | Prisma.User$preauthTokensArgs<ExtArgs>
+  sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
+  knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
+  accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
+  passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -1225,6 +1930,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1247,6 +1953,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1269,6 +1976,7 @@ export type UserSelectScalar = {
   id?: boolean
   username?: boolean
   fullName?: boolean
+  email?: boolean
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
@@ -1285,11 +1993,15 @@ export type UserSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "email" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
   preauthTokens?: boolean | Prisma.User$preauthTokensArgs<ExtArgs>
+  sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs>
+  knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
+  accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
+  passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1305,12 +2017,20 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     courier: Prisma.$CourierPayload<ExtArgs> | null
     backupCodes: Prisma.$BackupCodePayload<ExtArgs>[]
     preauthTokens: Prisma.$PreauthTokenPayload<ExtArgs>[]
+    sessions: Prisma.$SessionPayload<ExtArgs>[]
+    knownNetworks: Prisma.$KnownNetworkPayload<ExtArgs>[]
+    accountMails: Prisma.$AccountMailPayload<ExtArgs>[]
+    passwordResets: Prisma.$PasswordResetPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     id: string
     username: string
     fullName: string
+    /**
+     * Where mail about the account goes.
+     */
+    email: string | null
     role: string
     courierId: string | null
     passwordHash: string
@@ -1737,6 +2457,10 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   courier<T extends Prisma.User$courierArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$courierArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   backupCodes<T extends Prisma.User$backupCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$backupCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BackupCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   preauthTokens<T extends Prisma.User$preauthTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$preauthTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PreauthTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  knownNetworks<T extends Prisma.User$knownNetworksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownNetworksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownNetworkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  accountMails<T extends Prisma.User$accountMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  passwordResets<T extends Prisma.User$passwordResetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passwordResetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasswordResetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1770,6 +2494,7 @@ export interface UserFieldRefs {
   readonly id: Prisma.FieldRef<"User", 'String'>
   readonly username: Prisma.FieldRef<"User", 'String'>
   readonly fullName: Prisma.FieldRef<"User", 'String'>
+  readonly email: Prisma.FieldRef<"User", 'String'>
   readonly role: Prisma.FieldRef<"User", 'String'>
   readonly courierId: Prisma.FieldRef<"User", 'String'>
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
@@ -2249,6 +2974,102 @@ export type User$preauthTokensArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.PreauthTokenScalarFieldEnum | Prisma.PreauthTokenScalarFieldEnum[]
+}
+
+/**
+ * User.sessions
+ */
+export type User$sessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Session
+   */
+  select?: Prisma.SessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Session
+   */
+  omit?: Prisma.SessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SessionInclude<ExtArgs> | null
+  where?: Prisma.SessionWhereInput
+  orderBy?: Prisma.SessionOrderByWithRelationInput | Prisma.SessionOrderByWithRelationInput[]
+  cursor?: Prisma.SessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SessionScalarFieldEnum | Prisma.SessionScalarFieldEnum[]
+}
+
+/**
+ * User.knownNetworks
+ */
+export type User$knownNetworksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the KnownNetwork
+   */
+  select?: Prisma.KnownNetworkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the KnownNetwork
+   */
+  omit?: Prisma.KnownNetworkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.KnownNetworkInclude<ExtArgs> | null
+  where?: Prisma.KnownNetworkWhereInput
+  orderBy?: Prisma.KnownNetworkOrderByWithRelationInput | Prisma.KnownNetworkOrderByWithRelationInput[]
+  cursor?: Prisma.KnownNetworkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.KnownNetworkScalarFieldEnum | Prisma.KnownNetworkScalarFieldEnum[]
+}
+
+/**
+ * User.accountMails
+ */
+export type User$accountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AccountMail
+   */
+  select?: Prisma.AccountMailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AccountMail
+   */
+  omit?: Prisma.AccountMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AccountMailInclude<ExtArgs> | null
+  where?: Prisma.AccountMailWhereInput
+  orderBy?: Prisma.AccountMailOrderByWithRelationInput | Prisma.AccountMailOrderByWithRelationInput[]
+  cursor?: Prisma.AccountMailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AccountMailScalarFieldEnum | Prisma.AccountMailScalarFieldEnum[]
+}
+
+/**
+ * User.passwordResets
+ */
+export type User$passwordResetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PasswordReset
+   */
+  select?: Prisma.PasswordResetSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PasswordReset
+   */
+  omit?: Prisma.PasswordResetOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasswordResetInclude<ExtArgs> | null
+  where?: Prisma.PasswordResetWhereInput
+  orderBy?: Prisma.PasswordResetOrderByWithRelationInput | Prisma.PasswordResetOrderByWithRelationInput[]
+  cursor?: Prisma.PasswordResetWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PasswordResetScalarFieldEnum | Prisma.PasswordResetScalarFieldEnum[]
 }
 
 /**
