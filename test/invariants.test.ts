@@ -76,3 +76,24 @@ describe.each(['audit_entries', 'audit_links', 'package_events'])('%s', (table) 
     },
   );
 });
+
+test('in a courier’s scope the policies show no manifest that carries none of its packages', async () => {
+  const client = await owner.connect();
+  try {
+    const { rows: expected } = await client.query(
+      'select distinct manifest_id as id from packages where courier_id = $1 and manifest_id is not null order by 1',
+      [DEMO.couriers.IEX],
+    );
+    await client.query('begin');
+    await client.query(
+      "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', $2, true)",
+      [DEMO.tenants.demo, DEMO.couriers.IEX],
+    );
+    await client.query('set local role crossdock_app');
+    const { rows } = await client.query('select id from manifests order by id');
+    expect(rows).toEqual(expected);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});

@@ -117,7 +117,10 @@ export const DATABASE: readonly DatabaseMutant[] = [
     name: 'row security alone: it is switched on for customers',
     statement: 'alter table customers disable row level security',
     tests: [
-      { file: 'test/isolation.test.ts', titles: ['row-level security alone > listCustomers of a courier'] },
+      {
+        file: 'test/isolation.test.ts',
+        titles: ['row-level security alone > iex > reads and searches everything'],
+      },
     ],
   },
   {
@@ -145,7 +148,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'row security alone: a courier sees manifests that carry its packages',
     statement: 'alter policy courier_aboard on manifests using (tenant_id = app_tenant())',
-    tests: [{ file: 'test/isolation.test.ts', titles: ['row-level security alone > getManifest:'] }],
+    tests: [{ file: 'test/invariants.test.ts', titles: ['the policies show no manifest that carries none'] }],
   },
   {
     name: 'row security alone: kept answers are the courier’s',
