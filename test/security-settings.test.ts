@@ -105,7 +105,9 @@ describe('the settings', () => {
   ])('%j is refused', async (body, fault) => {
     const reply = await set(body);
     expect(coded(reply)).toBe('400 validation_failed');
-    expect(reply.body['errors'].map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`)).toContain(fault);
+    expect(
+      reply.body['errors'].map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`),
+    ).toContain(fault);
   });
 
   test('of 100 administrators who each set one of the two fields, no change is lost', async () => {
