@@ -85,6 +85,8 @@ export function makeAjv(): Ajv2020 {
     allErrors: true,
     useDefaults: true,
     discriminator: true,
+    // Validators are compiled at each start; optimising their code takes longer than it saves.
+    code: { optimize: false },
   });
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultipleOf });
@@ -120,7 +122,10 @@ const lowerCaseUuid: FuncKeywordDefinition = {
   modifying: true,
   errors: false,
   validate(_schema: unknown, text: string, _parent?: AnySchemaObject, at?: DataValidationCxt): boolean {
-    if (at && UUID.test(text)) at.parentData[String(at.parentDataProperty)] = text.toLowerCase();
+    if (!at || !UUID.test(text)) return true;
+    // An array or an object: what a value can be part of.
+    const parent = at.parentData as Record<string | number, unknown>;
+    parent[at.parentDataProperty] = text.toLowerCase();
     return true;
   },
 };
