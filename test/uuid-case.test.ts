@@ -23,6 +23,8 @@ const ELSEWHERE: Body = { target_courier_id: IEX };
 
 const { primary } = DEMO.warehouses;
 const carrier = demoId('demo', 'carrier', 1);
+const manager = '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02';
+const nobody = '01930a3e-7c1d-7e11-9c5a-2f4b8d6effff';
 
 /** Bodies with the ids that no example of a JSON body has. */
 const EXTRA: Partial<Record<OperationId, Body[]>> = {
@@ -32,6 +34,10 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
   retrievePackages: [{ courierID: IEX, carrierID: carrier }],
   createManifest: [{ warehouse_id: primary }],
   manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
+  manageSessions: [
+    { action: 'end', session_id: nobody, user_id: manager },
+    { action: 'end_all', user_id: manager },
+  ],
 };
 
 type Request = {
@@ -46,6 +52,8 @@ type Request = {
 
 function callerOf(id: OperationId, name: string): Call {
   const { credential } = operationOf(id);
+  // The examples end their caller's sessions, and every other request is sent by admin or iex.
+  if (id === 'manageSessions' && name !== '') return { as: 'hrb' };
   if (credential === 'none') return {};
   return credential === 'key'
     ? { key: DEMO.apiKeys.IEX }
