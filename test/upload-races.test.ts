@@ -22,7 +22,8 @@ let service: Service;
 let since = '';
 
 beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
+  // 20 uploads of one courier at once: each of these replicas shares the one pool, of which a courier has 40 %
+  service = await startService({ poolSize: 60 });
 });
 
 afterAll(async () => {

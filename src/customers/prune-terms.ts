@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../auth/callers.js';
 import { flushInScope, sql, type Db } from '../db/transaction.js';
 
-const TERMS_AT_ONCE = 1_000;
+const TERMS_AT_ONCE = 200;
 /** How often a batch is tried while customers are being written, and how long to wait between. */
 const TRIES = 20;
 const PAUSE_MS = 100;
