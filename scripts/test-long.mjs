@@ -1,0 +1,26 @@
+// npm run test:long: the whole suite with more rounds, then long campaigns of fuzzing and chaos. Takes an hour or more.
+// Arguments go to jest, and then only the suite runs: npm run test:long -- test/upload-races.test.ts
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { prepare, root } from './prepare.mjs';
+
+const CAMPAIGNS = [
+  { name: 'suite', script: 'test.mjs', args: [] },
+  { name: 'fuzz', script: 'fuzz.mjs', args: ['--requests', '200000'] },
+  { name: 'chaos', script: 'chaos.mjs', args: ['--kills', '50'] },
+];
+
+prepare();
+const given = process.argv.slice(2);
+const campaigns = given.length === 0 ? CAMPAIGNS : [{ ...CAMPAIGNS[0], args: given }];
+const failed = campaigns.filter(({ name, script, args }) => {
+  process.stdout.write(`\n${name} ${args.join(' ')}\n`);
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', script), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, TEST_LONG: '1' },
+  });
+  return status !== 0;
+});
+for (const { name } of failed) process.stdout.write(`${name} FAILED\n`);
+process.exitCode = failed.length > 0 ? 1 : 0;
