@@ -5,7 +5,7 @@ import { freshDatabase, type TestDatabase } from './support/database.js';
 
 const digits = (first: string, length: number) => first.padEnd(length, '0123456789');
 
-// Published: jkeen/tracking_number_data (MIT), couriers/fedex.json and couriers/usps.json.
+// Published: jkeen/tracking_number_data (MIT), the files of FedEx and USPS.
 const FEDEX_34: [label: string, number: string][] = [
   ['1001921334250001000300779017972697', '779017972697'],
   ['1001921380360001000300639585804382', '639585804382'],

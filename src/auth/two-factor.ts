@@ -84,6 +84,8 @@ async function judge(
   // read again and held, so that nothing ends the user's tokens between here and the commit
   const [account] = await tx.query<Account>(accountToEnter(db, tx.caller, userId));
   if (!account?.isEnabled) return new Fault('account_disabled');
+  // What ended the user's tokens after the first step ends this sign-in too.
+  if (account.tokenVersion !== outcome.account.tokenVersion) return new Fault('code_invalid');
   await tx.execute(
     auditStatement(tx.caller, attempt.requestId, [
       { action: 'user.logged_in', entity: 'user', entityId: account.id, after: { second_factor: factor } },
