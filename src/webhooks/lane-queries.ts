@@ -175,10 +175,13 @@ export function wakeWhenDue({ db, caller, lane }: LaneScope, pauseMs: number): S
       : sql`null::timestamptz`;
   return wakeLanesWhenDue(
     lane.tenantId,
+    // greatest() passes over null: without the condition, a lane with nothing in it would be woken for ever
     sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint,
-      greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), least(${waiting},
-      (select min(greatest(d.next_attempt_at, coalesce(d.claimed_until, d.next_attempt_at))) from webhook_deliveries d
-       where ${inLane({ db, caller, lane })} and d.status = 'pending'))) as due`,
+      greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), next.due) as due
+      from (select least(${waiting},
+        (select min(greatest(d.next_attempt_at, coalesce(d.claimed_until, d.next_attempt_at)))
+         from webhook_deliveries d where ${inLane({ db, caller, lane })} and d.status = 'pending')) as due) as next
+      where next.due is not null`,
   );
 }
 
