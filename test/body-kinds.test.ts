@@ -43,8 +43,8 @@ test.each(SPELLINGS)('%j is handled as JSON, where a form would do something els
   };
   const before = await keyOf();
   const color = `#00000${SPELLINGS.indexOf(type)}`;
-  // in a form, this action makes a new API key
-  const body = JSON.stringify({ action: 'regenerate_key', house_color: color });
+  // A form without an action is refused.
+  const body = JSON.stringify({ house_color: color });
   const call = { as: 'iex', headers: { 'content-type': type }, body };
   expect((await service.call('updateCourierSettings', call)).status).toBe(200);
   expect(await keyOf()).toEqual({ ...before, house_color: color });

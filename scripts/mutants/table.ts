@@ -1,9 +1,17 @@
 import type { Mutant } from './mutant.js';
 import { ACCESS } from './table/access.js';
+import { ATTACKS } from './table/attacks.js';
 import { DATABASE } from './table/database.js';
 import { RECORDS } from './table/records.js';
 import { SIGN_IN } from './table/sign-in.js';
 import { TRANSPORT } from './table/transport.js';
 
 /** Every guard that `npm run mutants` removes. */
-export const MUTANTS: readonly Mutant[] = [...SIGN_IN, ...ACCESS, ...TRANSPORT, ...RECORDS, ...DATABASE];
+export const MUTANTS: readonly Mutant[] = [
+  ...SIGN_IN,
+  ...ACCESS,
+  ...TRANSPORT,
+  ...RECORDS,
+  ...ATTACKS,
+  ...DATABASE,
+];

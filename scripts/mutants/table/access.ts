@@ -94,7 +94,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: many wrong keys from one address are told 429',
     file: 'src/http/request-limit.ts',
-    find: "await consume(limiter, `${tenantId} ${ip}`, 'too_many_attempts');",
+    find: "await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');",
     replace: '',
     tests: [{ file: 'test/prealerts.test.ts', titles: ['an address that keeps sending wrong keys'] }],
   },
@@ -143,10 +143,15 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'masking: an update does not confirm a guess of a hidden number',
-    file: 'src/packages/update.ts',
-    find: 'if (number === undefined || !isMasked) return number;',
-    replace: 'if (number !== null) return number;',
-    tests: [{ file: 'test/update-package.test.ts', titles: ['that is hidden from a courier is no oracle'] }],
+    file: 'src/packages/update-fields.ts',
+    find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };',
+    replace: 'const shown = before;',
+    tests: [
+      {
+        file: 'test/update-package.test.ts',
+        titles: ['sent back masked as it was shown'],
+      },
+    ],
   },
   {
     name: 'exports: a formula is neutralised',

@@ -97,7 +97,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: an IPv6 network counts as one address',
-    file: 'src/auth/login-gate.ts',
+    file: 'src/network.ts',
     find: '.slice(0, 4)',
     replace: '',
     tests: [{ file: 'test/login-races.test.ts', titles: ['failures from'] }],

@@ -4,9 +4,9 @@ import type { SourceMutant } from '../mutant.js';
 export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: a plain request is refused where HTTPS is required',
-    file: 'src/http/guard.ts',
+    file: 'src/http/https-only.ts',
     find: "throw new Fault('https_required');",
-    replace: '',
+    replace: 'return;',
     tests: [{ file: 'test/transport.test.ts', titles: ['a plain request is refused before its credential'] }],
   },
   {
@@ -28,8 +28,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: a declared body beyond the limit is refused unread',
     file: 'src/http/guard.ts',
-    find: "throw new Fault('body_too_large');",
-    replace: 'void length;',
+    find: 'if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);',
+    replace: '',
     tests: [{ file: 'test/body-kinds.test.ts', titles: ['that declares 100 MiB is 413'] }],
   },
   {
@@ -65,11 +65,11 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/http/text.ts',
     find: "{ protoAction: 'error', constructorAction: 'error' }",
     replace: "{ protoAction: 'ignore', constructorAction: 'ignore' }",
-    tests: [{ file: 'test/transport.test.ts', titles: ['bodies that no reader survives by luck'] }],
+    tests: [{ file: 'test/refused-bodies.test.ts', titles: ['32 levels are read, one more is refused'] }],
   },
   {
     name: 'text: a body nested deeper than any of the contract is refused',
-    file: 'src/http/text.ts',
+    file: 'src/http/json-shape.ts',
     find: 'if (depth > MAX_DEPTH)',
     replace: 'if (depth > 1e9)',
     tests: [{ file: 'test/transport.test.ts', titles: ['bodies that no reader survives by luck'] }],
@@ -133,8 +133,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: the connection goes to the address that was checked',
     file: 'src/outbound/connect.ts',
-    find: 'const socket = await reachOne(addresses, target.port, signal);',
-    replace: 'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal);',
+    find: 'const socket = await reachOne(addresses, target.port, signal, gate);',
+    replace: 'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, gate);',
     tests: [{ file: 'test/outbound-targets.test.ts', titles: ['between the check and the connection'] }],
   },
   {
