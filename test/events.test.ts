@@ -7,6 +7,7 @@ import { DEMO } from '../src/demo/seed.js';
 import { newHouseNumber } from '../src/packages/house-number.js';
 import { recordPackageEvents } from '../src/webhooks/events.js';
 import { bundle } from './support/contract.js';
+import { rounds } from './support/effort.js';
 import { eventsOf, giveUrls, promised, waitingLanes } from './support/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 import { assertEventData, assertPayload, webhookTypes } from './support/webhook-payloads.js';
@@ -85,16 +86,15 @@ const ship = (manifestId: string) =>
 
 /** Straight into the table, so that there is no event of them yet. */
 async function addPackages(many: number, courierId: string | null, tenantId = demo): Promise<string[]> {
-  const ids: string[] = [];
-  for (let n = 0; n < many; n += 1) {
-    const { rows } = await service.owner.query<{ id: string }>(
-      `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
-       select $1, gen_random_uuid(), $2, $3, $3, $4, 1, id from warehouses where tenant_id = $1 and is_primary returning id`,
-      [tenantId, courierId, `EVENTS-${randomUUID()}`, newHouseNumber()],
-    );
-    ids.push(...rows.map(({ id }) => id));
-  }
-  return ids;
+  const fresh = Array.from({ length: many }, () => [`EVENTS-${randomUUID()}`, newHouseNumber()] as const);
+  const { rows } = await service.owner.query<{ id: string }>(
+    `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
+     select $1, gen_random_uuid(), $2, number, number, house, 1, w.id
+     from unnest($3::text[], $4::text[]) as fresh (number, house), warehouses w
+     where w.tenant_id = $1 and w.is_primary returning id`,
+    [tenantId, courierId, fresh.map(([number]) => number), fresh.map(([, house]) => house)],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** A manifest that is ready to ship, with these packages aboard. */
@@ -369,9 +369,10 @@ describe('deadlocks', () => {
     },
   );
 
-  test('dispatches of different packages of the same two couriers, 40 at once, 5 rounds: none', async () => {
+  const DISPATCH_ROUNDS = rounds(2, 5);
+  test(`dispatches of different packages of the same two couriers, 40 at once, ${DISPATCH_ROUNDS} rounds: none`, async () => {
     const before = await countDeadlocks();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < DISPATCH_ROUNDS; round += 1) {
       const ours = await addPackages(40, IEX);
       const theirs = await addPackages(40, HRB);
       const replies = await Promise.all(
@@ -382,9 +383,10 @@ describe('deadlocks', () => {
     expect((await countDeadlocks()) - before).toBe(0);
   }, 60_000);
 
-  test('ships, intakes, updates and dispatches of the same couriers and packages at once, 20 rounds: none, and no gap', async () => {
+  const MIXED_ROUNDS = rounds(8, 20);
+  test(`ships, intakes, updates and dispatches of the same couriers and packages at once, ${MIXED_ROUNDS} rounds: none, and no gap`, async () => {
     const before = await countDeadlocks();
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < MIXED_ROUNDS; round += 1) {
       const ours = await addPackages(6, IEX);
       const theirs = await addPackages(6, HRB);
       const all = [...ours, ...theirs];

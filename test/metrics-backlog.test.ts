@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openProbe } from '../src/db/pool.js';
 import { APP_ROLE } from '../src/db/roles.js';
@@ -21,11 +21,17 @@ const LIMIT_MS = 60_000;
 let database: TestDatabase;
 let owner: pg.Pool;
 const open: ServedMetrics[] = [];
+/** What waits for seconds: all begun at once, each with a database of its own, and awaited by its test. */
+const WAITS = { askedAnew, crashed };
+const waits = new Map<keyof typeof WAITS, Promise<void>>();
 
 beforeAll(async () => {
   database = await demoDatabase();
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
+  // as: the keys are those of WAITS
+  for (const [name, begin] of Object.entries(WAITS)) waits.set(name as keyof typeof WAITS, begin());
+  for (const wait of waits.values()) wait.catch(() => {});
 });
 
 beforeEach(async () => {
@@ -34,20 +40,23 @@ beforeEach(async () => {
     graphile_worker._private_job_queues cascade`);
 });
 
-afterEach(async () => {
-  for (const metrics of open.splice(0)) await metrics.close();
-});
-
 afterAll(async () => {
+  await Promise.allSettled(waits.values());
+  for (const metrics of open.splice(0)) await metrics.close();
   await owner.end();
   await database.drop();
   await removeFolders();
-});
+}, LIMIT_MS);
 
 /** The metrics of a process that serves from the database, in the role that the service has there. */
-async function startMetrics(url = database.ownerUrl): Promise<ServedMetrics> {
+function serve(url: string): Promise<ServedMetrics> {
   const connection = { url, assumeRole: APP_ROLE, onError: () => {} };
-  const metrics = await serveMetrics({ host: '127.0.0.1', port: 0 }, connection);
+  return serveMetrics({ host: '127.0.0.1', port: 0 }, connection);
+}
+
+/** The same until the last test has ended, for the database that the tests share unless another is named. */
+async function startMetrics(url = database.ownerUrl): Promise<ServedMetrics> {
+  const metrics = await serve(url);
   open.push(metrics);
   return metrics;
 }
@@ -67,8 +76,9 @@ async function plantDelivery(
   courierId: string,
   status: string,
   dueInSeconds: number,
+  on = owner,
 ): Promise<void> {
-  await owner.query(
+  await on.query(
     `with event as (
        insert into events (tenant_id, id, courier_id, sequence, type, data)
        values ($1, gen_random_uuid(), $2, (select coalesce(max(sequence), 0) + 1 from events
@@ -217,31 +227,11 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
 });
 
 describe('scrapes are no load', () => {
-  test('100 at once ask the database once; five seconds later it is asked anew', async () => {
-    const probe = openProbe({ url: database.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
-    let asked = 0;
-    probe.on('acquire', () => (asked += 1));
-    const metrics = makeMetrics(openBacklog(probe));
-    const listener = await listenForScrapes({ host: '127.0.0.1', port: 0 }, metrics);
-    const began = performance.now();
-    try {
-      const scrapes = await Promise.all(Array.from({ length: 100 }, () => scrape(listener.port)));
-      expect(scrapes.map(({ values }) => values.get('crossdock_webhook_deliveries_pending'))).toEqual(
-        Array(100).fill(0),
-      );
-      expect(asked).toBe(1);
-      await plantDelivery(tenants.demo, couriers.IEX, 'pending', 0);
-      await until(
-        async () => (await scrape(listener.port)).values.get('crossdock_webhook_deliveries_pending') === 1,
-        10_000,
-      );
-      expect(performance.now() - began).toBeGreaterThanOrEqual(5_000);
-      expect(asked).toBe(2);
-    } finally {
-      await listener.close();
-      await probe.end();
-    }
-  });
+  test(
+    '100 at once ask the database once; five seconds later it is asked anew',
+    () => waits.get('askedAnew'),
+    LIMIT_MS,
+  );
 
   test('pending webhooks and queued mails are found by index, however many are settled', async () => {
     const client = await owner.connect();
@@ -272,35 +262,7 @@ describe('scrapes are no load', () => {
 });
 
 describe('while the database is away the rest is told', () => {
-  const backlogOf = (text: string) =>
-    text.match(/crossdock_(queue|worker|webhook_del|webhook_old|mails_q|customer_syncs_o)\w*/g);
-
-  test(
-    'a crash: 0, no old figures; and 1 again after its return',
-    async () => {
-      const server = await startOwnServer();
-      try {
-        await server.query('create database crossdock');
-        await migrate(server.urlOf('crossdock'), MIGRATIONS);
-        const { port } = await startMetrics(server.urlOf('crossdock'));
-        const first = await scrape(port);
-        expect(first.values.get('crossdock_database_up')).toBe(1);
-        expect(backlogOf(first.text)).not.toBeNull();
-        await server.crash();
-        await until(async () => (await scrape(port)).values.get('crossdock_database_up') === 0);
-        const away = await scrape(port);
-        expect(backlogOf(away.text)).toBeNull();
-        expect(away.values.get('process_resident_memory_bytes')).toBeGreaterThan(0);
-        expect(away.values.get('crossdock_mails_total{result="sent"}')).toBe(0);
-        await server.restart();
-        await until(async () => (await scrape(port)).values.get('crossdock_database_up') === 1);
-      } finally {
-        for (const metrics of open.splice(0)) await metrics.close();
-        await server.stop();
-      }
-    },
-    LIMIT_MS,
-  );
+  test('a crash: 0, no old figures; and 1 again after its return', () => waits.get('crashed'), LIMIT_MS);
 
   test('a table that somebody holds: 0 within three seconds', async () => {
     const client = await owner.connect();
@@ -308,10 +270,10 @@ describe('while the database is away the rest is told', () => {
       await client.query('begin; lock table webhook_deliveries in access exclusive mode');
       const { port } = await startMetrics();
       const began = performance.now();
-      expect((await scrape(port)).values.get('crossdock_database_up')).toBe(0);
+      expect(await isUp(port)).toBe(0);
       expect(performance.now() - began).toBeLessThan(3_000);
       await client.query('rollback');
-      await until(async () => (await scrape(port)).values.get('crossdock_database_up') === 1, 10_000);
+      await until(async () => (await isUp(port)) === 1, 10_000);
     } finally {
       await client.query('rollback');
       client.release();
@@ -326,10 +288,68 @@ describe('while the database is away the rest is told', () => {
       const port = typeof address === 'object' ? address?.port : undefined;
       const metrics = await startMetrics(`postgres://nobody@127.0.0.1:${port}/nowhere`);
       const began = performance.now();
-      expect((await scrape(metrics.port)).values.get('crossdock_database_up')).toBe(0);
+      expect(await isUp(metrics.port)).toBe(0);
       expect(performance.now() - began).toBeLessThan(3_000);
     } finally {
       silent.close();
     }
   });
 });
+
+async function askedAnew(): Promise<void> {
+  const copy = await demoDatabase();
+  const itsOwner = new pg.Pool({ connectionString: copy.ownerUrl, max: 2 });
+  itsOwner.on('error', () => {});
+  await itsOwner.query('truncate webhook_deliveries cascade');
+  const probe = openProbe({ url: copy.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
+  let asked = 0;
+  probe.on('acquire', () => (asked += 1));
+  const metrics = makeMetrics(openBacklog(probe));
+  const listener = await listenForScrapes({ host: '127.0.0.1', port: 0 }, metrics);
+  const pending = async () =>
+    (await scrape(listener.port)).values.get('crossdock_webhook_deliveries_pending');
+  const began = performance.now();
+  try {
+    expect(await Promise.all(Array.from({ length: 100 }, pending))).toEqual(Array(100).fill(0));
+    expect(asked).toBe(1);
+    await plantDelivery(tenants.demo, couriers.IEX, 'pending', 0, itsOwner);
+    await until(async () => (await pending()) === 1, 10_000);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(5_000);
+    expect(asked).toBe(2);
+  } finally {
+    await listener.close();
+    await probe.end();
+    await itsOwner.end();
+    await copy.drop();
+  }
+}
+
+const backlogOf = (text: string) =>
+  text.match(/crossdock_(queue|worker|webhook_del|webhook_old|mails_q|customer_syncs_o)\w*/g);
+
+const isUp = async (port: number) => (await scrape(port)).values.get('crossdock_database_up');
+
+async function crashed(): Promise<void> {
+  const server = await startOwnServer();
+  let metrics: ServedMetrics | undefined;
+  try {
+    await server.query('create database crossdock');
+    await migrate(server.urlOf('crossdock'), MIGRATIONS);
+    metrics = await serve(server.urlOf('crossdock'));
+    const { port } = metrics;
+    const first = await scrape(port);
+    expect(first.values.get('crossdock_database_up')).toBe(1);
+    expect(backlogOf(first.text)).not.toBeNull();
+    await server.crash();
+    await until(async () => (await isUp(port)) === 0);
+    const away = await scrape(port);
+    expect(backlogOf(away.text)).toBeNull();
+    expect(away.values.get('process_resident_memory_bytes')).toBeGreaterThan(0);
+    expect(away.values.get('crossdock_mails_total{result="sent"}')).toBe(0);
+    await server.restart();
+    await until(async () => (await isUp(port)) === 1);
+  } finally {
+    await metrics?.close();
+    await server.stop();
+  }
+}

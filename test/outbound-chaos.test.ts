@@ -7,6 +7,7 @@ import { openSecrets } from '../src/auth/secrets.js';
 import { readConfig } from '../src/config.js';
 import { DEMO } from '../src/demo/seed.js';
 import { ask, codeOf, logIn, type Question } from './support/client.js';
+import { rounds } from './support/effort.js';
 import { startOwnServer, type OwnServer } from './support/postgres.js';
 import {
   endProcesses,
@@ -23,8 +24,8 @@ import { setEndpoints, webhookSecret } from './support/webhooks.js';
 const COURIERS = 10;
 const WORKERS = 4;
 // npm run chaos asks for more
-const KILLS = Number(process.env['CHAOS_KILLS'] ?? 10);
-const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? 5);
+const KILLS = Number(process.env['CHAOS_KILLS'] ?? rounds(4, 10));
+const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? rounds(2, 5));
 /** Events for each kill, caused in three ways. */
 const DISPATCHED = 100;
 const SHIPPED = 60;

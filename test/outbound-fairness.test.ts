@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO } from '../src/demo/seed.js';
+import { rounds } from './support/effort.js';
 import { until } from './support/processes.js';
 import { accept, hang, refuse, startReceiver, talkForEver, type Receiver } from './support/receiver.js';
 import { startService, untilAdmitted, type Service } from './support/service.js';
 import { setEndpoints } from './support/webhooks.js';
 
 const HEALTHY = 50;
-const EVENTS_EACH = 20;
+const EVENTS_EACH = rounds(10, 20);
 /** How long one of the healthy may wait, from the commit to the arrival, in 99 of 100 cases. */
 const LIMIT_MS = 5_000;
 

@@ -8,13 +8,14 @@ import { makeCustomerSync } from '../src/customers/sync.js';
 import { formatDateTime } from '../src/time.js';
 import { plantEvent } from './support/deliveries.js';
 import { setSyncUrl } from './support/customer-sync.js';
+import { rounds } from './support/effort.js';
 import { startReceiver, type Receiver } from './support/receiver.js';
 import { startService, type Reply, type Service } from './support/service.js';
 import { eventually, setEndpoints } from './support/webhooks.js';
 
 const { IEX, TWO } = DEMO.couriers;
 const PER_SECOND = 20;
-const EVENTS = 60;
+const EVENTS = rounds(40, 60);
 
 let service: Service;
 let shared: Receiver;

@@ -24,6 +24,9 @@ let respond: (request: IncomingMessage, response: ServerResponse) => void;
 let strict: OutboundClient;
 let lenient: OutboundClient;
 
+/** Asks on a kept connection until it is too old, beside the other tests; it connects once, before they begin. */
+let keptReplies: Promise<{ answered: number; last: OutboundReply; tookMs: number }>;
+
 beforeAll(async () => {
   dns = await startDns();
   canary = await startCanary();
@@ -33,9 +36,32 @@ beforeAll(async () => {
   receiverPort = (receiver.address() as AddressInfo).port;
   strict = makeOutboundClient({ allowLoopback: false, dnsServers: [dns.address] });
   lenient = makeOutboundClient({ allowLoopback: true, dnsServers: [dns.address] });
+  const keeper = createServer((request, response) =>
+    request.resume().on('end', () => response.end('here')),
+  ).listen(0, '127.0.0.1');
+  await once(keeper, 'listening');
+  // as: it listens on a port, not on a path
+  const { port } = keeper.address() as AddressInfo;
+  dns.say('kept.example.com', ['127.0.0.1'], ['10.0.0.1']);
+  const first = await post(lenient, `http://kept.example.com:${port}/`);
+  keptReplies = askKept(`http://kept.example.com:${port}/`, first).finally(() => keeper.close());
+  keptReplies.catch(() => {});
 });
 
+async function askKept(url: string, first: OutboundReply) {
+  const startedAt = performance.now();
+  let last = first;
+  let answered = 0;
+  while (last.outcome === 'answered' && performance.now() - startedAt < 20_000) {
+    answered += 1;
+    await sleep(100);
+    last = await post(lenient, url);
+  }
+  return { answered, last, tookMs: performance.now() - startedAt };
+}
+
 afterAll(async () => {
+  await Promise.allSettled([keptReplies]);
   await Promise.all([strict.close(), lenient.close()]);
   receiver.close();
   await Promise.all([canary.stop(), dns.stop()]);
@@ -212,22 +238,12 @@ describe('a name that changes what it means', () => {
   });
 
   test('while a connection is kept: the connection goes where it went, and the name is asked again', async () => {
-    respond = (request, response) => void request.resume().on('end', () => response.end('here'));
-    dns.say('kept.example.com', ['127.0.0.1'], ['10.0.0.1']);
-    const url = `http://kept.example.com:${receiverPort}/`;
-    const startedAt = performance.now();
-    let reply = await post(lenient, url);
-    let answered = 0;
-    while (reply.outcome === 'answered' && performance.now() - startedAt < 20_000) {
-      answered += 1;
-      await sleep(100);
-      reply = await post(lenient, url);
-    }
-    expect(reply.outcome).toBe('unsafe_target');
+    const { answered, last, tookMs } = await keptReplies;
+    expect(last.outcome).toBe('unsafe_target');
     expect(dns.askedFor('kept.example.com')).toBe(2);
     expect(answered).toBeGreaterThan(10);
     // the age of a kept connection, and some room for a busy machine
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(tookMs).toBeLessThan(15_000);
   });
 });
 

@@ -18,6 +18,7 @@ import type { Db, Sql } from '../src/db/transaction.js';
 import { DEMO } from '../src/demo/seed.js';
 import { ask, listOf, logIn, prealertOf, type Answer } from './support/client.js';
 import { demoDatabase, type TestDatabase } from './support/database.js';
+import { rounds } from './support/effort.js';
 import { PGBOUNCER, startPooler, type Pooler } from './support/pgbouncer.js';
 import { endProcesses, removeFolders, run, startReplica, until, type Replica } from './support/processes.js';
 import { startReceiver, type Receiver } from './support/receiver.js';
@@ -27,7 +28,7 @@ const LIMIT_MS = 120_000;
 const LOGIN = `crossdock_pooled_${randomBytes(4).toString('hex')}`;
 const TENANTS = 50;
 const WORKERS = 32;
-const TURNS = 8;
+const TURNS = rounds(4, 8);
 
 let database: TestDatabase;
 let owner: pg.Pool;
@@ -214,7 +215,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       const pool = new pg.Pool({ connectionString: careless.through(direct), max: WORKERS });
       let foreign = 0;
       const read = async (worker: number) => {
-        for (let turn = 0; turn < 10; turn += 1) {
+        for (let turn = 0; turn < 4; turn += 1) {
           const tenantId = callers[(worker * 7 + turn * 13) % TENANTS]?.tenantId;
           const client = await pool.connect();
           await client.query(

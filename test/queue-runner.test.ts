@@ -5,11 +5,12 @@ import pg from 'pg';
 import { createPool } from '../src/db/pool.js';
 import { runQueue, type RunningQueue, type Tasks } from '../src/queue/runner.js';
 import { freshDatabase, type TestDatabase } from './support/database.js';
+import { rounds } from './support/effort.js';
 import { until } from './support/processes.js';
 
 const LIMIT_MS = 120_000;
 /** Rounds of the race; QUEUE_ROUNDS=2000 is for those who changed the runner. */
-const ROUNDS = Number(process.env['QUEUE_ROUNDS'] ?? 100);
+const ROUNDS = Number(process.env['QUEUE_ROUNDS'] ?? rounds(40, 100));
 const JOBS_PER_ROUND = 4;
 // three missed signs of life are 3 s
 const HEARTBEAT_S = 1;

@@ -9,9 +9,16 @@ import { openSocket, receive, talk, type RawReply } from './support/wire.js';
 const { judgeFailure } = makeReplyJudge(bundle);
 
 let service: Service;
+/** What came back to each of the slow requests, which are sent at once and wait beside the other tests. */
+const slowReplies = new Map<string, Promise<RawReply[]>>();
 
 beforeAll(async () => {
   service = await startService({ timeouts: { headersMs: 300, requestMs: 600 } });
+  for (const [name, bytes] of SLOW) {
+    const replies = talk(service.url, bytes);
+    replies.catch(() => {});
+    slowReplies.set(name, replies);
+  }
 });
 
 afterAll(async () => {
@@ -30,6 +37,14 @@ function expectEnvelope(replies: RawReply[], status: number, code: string): void
 
 const POST = 'POST /api/login.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const CLOSE = 'Connection: close\r\n';
+
+const SLOW: [name: string, bytes: string][] = [
+  ['nothing but a request line', 'GET /health HTTP/1.1\r\n'],
+  ['headers that never end', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Thing: '],
+  ['a body that never comes', `${POST}Content-Length: 100\r\n\r\n`],
+  ['half a body', `${POST}Content-Length: 100\r\n\r\n{"action":`],
+  ['chunks that never end', `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`],
+];
 
 describe('what is no HTTP request gets the envelope', () => {
   test.each<[string, string | Buffer]>([
@@ -122,14 +137,8 @@ describe('what is HTTP, but unusual, is answered by the service itself', () => {
 });
 
 describe('slow requests', () => {
-  test.each([
-    ['nothing but a request line', 'GET /health HTTP/1.1\r\n'],
-    ['headers that never end', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Thing: '],
-    ['a body that never comes', `${POST}Content-Length: 100\r\n\r\n`],
-    ['half a body', `${POST}Content-Length: 100\r\n\r\n{"action":`],
-    ['chunks that never end', `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`],
-  ])('%s: 408', async (_name, bytes) => {
-    expectEnvelope(await talk(service.url, bytes), 408, 'request_timeout');
+  test.each(SLOW)('%s: 408', async (name) => {
+    expectEnvelope((await slowReplies.get(name)) ?? [], 408, 'request_timeout');
   });
 
   test('a byte now and then buys no more time', async () => {
@@ -172,7 +181,7 @@ describe('2,000 slow sockets', () => {
     // long enough for all to be open at once, short enough to see all of them end
     const slow = await startService({ timeouts: { headersMs: 3_000, requestMs: 3_000 } });
     try {
-      const alone = percentile(await timeRequests(slow, 300), 0.99);
+      const alone = await slowestOf(slow);
       const sockets: Socket[] = [];
       for (let opened = 0; opened < 2_000; opened += 100) {
         sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => openSocket(slow.url)))));
@@ -181,18 +190,28 @@ describe('2,000 slow sockets', () => {
       for (const [index, socket] of sockets.entries()) {
         socket.write(index % 2 ? 'GET /health HTTP/1.1\r\nHost: x\r\n' : `${POST}Content-Length: 9\r\n\r\n{`);
       }
-      const p99 = percentile(await timeRequests(slow, 300), 0.99);
+      const slowest = await slowestOf(slow);
       process.stdout.write(
-        `Beside 2,000 slow sockets: p99 ${p99.toFixed(1)} ms, alone ${alone.toFixed(1)} ms\n`,
+        `Beside 2,000 slow sockets: ${slowest.toFixed(1)} ms, alone ${alone.toFixed(1)} ms\n`,
       );
       // 200 ms on an idle machine; beside a busy test, what that costs a service without slow sockets as well
-      expect(p99).toBeLessThan(Math.max(200, 5 * alone));
+      expect(slowest).toBeLessThan(Math.max(200, 5 * alone));
       const statuses = (await Promise.all(ends)).flat().map(({ status }) => status);
       expect(statuses).toEqual(Array(2_000).fill(408));
     } finally {
       await slow.stop();
     }
   });
+
+  /**
+   * The slowest of 40 requests, in the best of three batches: what slow sockets cost, they cost every batch, and what
+   * else this machine does at the moment does not fall into all of them. Few enough to be done while the sockets last.
+   */
+  async function slowestOf(slow: Service): Promise<number> {
+    const batches: number[] = [];
+    for (let batch = 0; batch < 3; batch += 1) batches.push(Math.max(...(await timeRequests(slow, 40))));
+    return Math.min(...batches);
+  }
 
   async function timeRequests(slow: Service, count: number): Promise<number[]> {
     await slow.tokenOf('iex');
@@ -205,7 +224,4 @@ describe('2,000 slow sockets', () => {
     }
     return timesMs;
   }
-
-  const percentile = (values: number[], share: number) =>
-    [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Infinity;
 });

@@ -9,26 +9,30 @@ import { openDb } from '../src/db/open.js';
 import { DEMO } from '../src/demo/seed.js';
 import { newId } from '../src/ids.js';
 import { ask, logIn } from './support/client.js';
+import { demoDatabase, type TestDatabase } from './support/database.js';
 import { endProcesses, run, until } from './support/processes.js';
-import { startService, type Service } from './support/service.js';
 
 const OLD = `1:${'d0'.repeat(32)}`;
 const NEW = `2:${'5e'.repeat(32)}`;
 const BOTH = `${NEW},${OLD}`;
 const MANY = 1_100;
 
-let service: Service;
+let database: TestDatabase;
+let owner: pg.Pool;
 let url: string;
 
-// each test rotates from the beginning
+// each test rotates from the beginning: the demo data's secrets are under the old key
 beforeEach(async () => {
-  service = await startService({ env: { ENCRYPTION_KEYS: OLD } });
-  url = String((service.owner.options as pg.PoolConfig).connectionString);
+  database = await demoDatabase();
+  url = database.ownerUrl;
+  owner = new pg.Pool({ connectionString: url, max: 4 });
+  owner.on('error', () => undefined);
 });
 
 afterEach(async () => {
   await endProcesses();
-  await service.stop();
+  await owner.end();
+  await database.drop();
 });
 
 const closing: (() => Promise<void>)[] = [];
@@ -82,7 +86,7 @@ async function plantCouriers(): Promise<{ id: string; key: string; token: string
     webhook_secret_rotated_at: new Date(),
   }));
   const columns = Object.keys(rows[0] ?? {}).join(', ');
-  await service.owner.query(
+  await owner.query(
     `insert into couriers (${columns}) select ${columns} from jsonb_populate_recordset(null::couriers, $1)`,
     [JSON.stringify(rows)],
   );
@@ -90,7 +94,7 @@ async function plantCouriers(): Promise<{ id: string; key: string; token: string
 }
 
 async function versions(): Promise<Record<string, number>> {
-  const { rows } = await service.owner.query<{ version: string; count: number }>(
+  const { rows } = await owner.query<{ version: string; count: number }>(
     `select split_part(cipher, '.', 1) as version, count(*)::int from (
        select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
        union all select webhook_secret_cipher from couriers union all select webhook_previous_secret_cipher from couriers
@@ -115,7 +119,7 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
     rowId: DEMO.users.warehouse,
     field: 'totp_pending_secret',
   } as const;
-  await service.owner.query(
+  await owner.query(
     'update users set totp_pending_secret = $2, totp_pending_expires_at = now() where id = $1',
     [pending.rowId, secretsOf(OLD).encrypt('PENDING', pending)],
   );
@@ -157,10 +161,9 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
   closing.push(rotated.stop);
   const staff = await logIn(rotated.url);
   await expectSigners(rotated.app.secrets, planted);
-  const { rows: kept } = await service.owner.query(
-    'select totp_pending_secret as cipher from users where id = $1',
-    [pending.rowId],
-  );
+  const { rows: kept } = await owner.query('select totp_pending_secret as cipher from users where id = $1', [
+    pending.rowId,
+  ]);
   expect(rotated.app.secrets.decrypt(kept[0].cipher, pending)).toBe('PENDING');
   const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
   for (const { id, key, token: expected } of some)
@@ -180,7 +183,7 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
 /** Webhooks are signed as before, with nothing but the new key at hand. */
 async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
   const tokens = new Map(planted.map(({ id, token }) => [id, token]));
-  const { rows } = await service.owner.query<SigningRow>(
+  const { rows } = await owner.query<SigningRow>(
     'select *, id as courier_id from couriers where id = any($1)',
     [[...tokens.keys()]],
   );
@@ -208,7 +211,7 @@ test('a second run has nothing to do, and every tenant’s secrets were done by 
   expect(again.code).toBe(0);
   expect(again.said).toMatch(/couriers.api_key_cipher: 0 rewrapped, now v2 3\n/);
   expect(await versions()).toEqual(before);
-  const { rows } = await service.owner.query(
+  const { rows } = await owner.query(
     `select t.slug, count(*)::int from audit_entries a join tenants t on t.id = a.tenant_id
      where action = 'tenant.secrets_rewrapped' and actor_kind = 'system' group by 1 order by 1`,
   );
@@ -221,7 +224,7 @@ test('a second run has nothing to do, and every tenant’s secrets were done by 
 test('a run that was stopped goes on where it was', async () => {
   const last = (await plantCouriers()).at(-1)?.id;
   const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: BOTH };
-  const holder = await service.owner.connect();
+  const holder = await owner.connect();
   try {
     await holder.query('begin');
     await holder.query('select from couriers where id = $1 for update', [last]);
@@ -241,7 +244,7 @@ test('a run that was stopped goes on where it was', async () => {
 
 /** Whether a statement waits for a row that another holds. */
 async function isWaiting(): Promise<boolean> {
-  const { rowCount } = await service.owner.query(
+  const { rowCount } = await owner.query(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
   return rowCount === 1;
@@ -253,7 +256,7 @@ test('a secret that was changed since it was read is not overwritten', async () 
     rowId: DEMO.couriers.IEX,
     field: 'api_key',
   });
-  const holder = await service.owner.connect();
+  const holder = await owner.connect();
   try {
     await holder.query('begin');
     await holder.query('update couriers set api_key_cipher = $1 where id = $2', [renewed, DEMO.couriers.IEX]);
@@ -265,42 +268,49 @@ test('a secret that was changed since it was read is not overwritten', async () 
   } finally {
     holder.release();
   }
-  const { rows } = await service.owner.query('select api_key_cipher from couriers where id = $1', [
+  const { rows } = await owner.query('select api_key_cipher from couriers where id = $1', [
     DEMO.couriers.IEX,
   ]);
   expect(rows).toEqual([{ api_key_cipher: renewed }]);
 });
 
 test('a secret that does not open is named by table and row, the rest is done, and the exit says so', async () => {
-  const place = { tenantId: DEMO.tenants.demo, rowId: DEMO.couriers.HRB, field: 'api_key' } as const;
-  const lost = secretsOf(`9:${'99'.repeat(32)}`).encrypt('lost', place);
-  const moved = secretsOf(OLD).encrypt('moved', { ...place, rowId: DEMO.couriers.IEX });
-  for (const cipher of [
-    lost,
-    moved,
+  const { HRB, IEX } = DEMO.couriers;
+  const ids = [HRB, newId(), newId(), newId(), newId()];
+  const placeIn = (rowId: string, field: SecretPlace['field'] = 'api_key') =>
+    ({ tenantId: DEMO.tenants.demo, rowId, field }) as const;
+  const ciphers = [
+    // under a key that is gone, another row's, no ciphers, and another field's
+    secretsOf(`9:${'99'.repeat(32)}`).encrypt('lost', placeIn(HRB)),
+    secretsOf(OLD).encrypt('moved', placeIn(IEX)),
     'v1.AAAA',
     'nonsense',
-    secretsOf(NEW).encrypt('moved', { ...place, field: 'api_token' }),
-  ]) {
-    await service.owner.query('update couriers set api_key_cipher = $1 where id = $2', [
-      cipher,
-      DEMO.couriers.HRB,
-    ]);
-    const { code, said } = await rewrap();
-    expect([cipher, code]).toEqual([cipher, 1]);
-    expect(said).toContain(`couriers ${DEMO.couriers.HRB}: api_key_cipher does not open`);
-    expect(said).toContain('Could not be opened: 1. Keep the old keys.');
-    const { rows } = await service.owner.query<{ cipher: string }>(
-      'select api_key_cipher as cipher from couriers where id = $1',
-      [DEMO.couriers.HRB],
-    );
-    expect(rows[0]?.cipher).toBe(cipher);
-  }
-  const { rows } = await service.owner.query<{ cipher: string }>(
-    'select api_key_cipher as cipher from couriers where id = $1',
-    [DEMO.couriers.IEX],
+    secretsOf(NEW).encrypt('moved', placeIn(String(ids[4]), 'api_token')),
+  ];
+  await owner.query(
+    `insert into couriers (tenant_id, id, code, name) select $1, id, id, id from unnest($2::uuid[]) as id`,
+    [DEMO.tenants.demo, ids.slice(1)],
   );
-  expect(rows[0]?.cipher).toMatch(/^v2\./);
+  const bad = ids.map((id, n) => ({ id, cipher: ciphers[n] }));
+  for (const { id, cipher } of bad)
+    await owner.query('update couriers set api_key_cipher = $1, api_key_hash = $2 where id = $3', [
+      cipher,
+      secretsOf(OLD).lookupHash(id, 'api_key'),
+      id,
+    ]);
+  const { code, said } = await rewrap();
+  expect(code).toBe(1);
+  for (const { id } of bad) expect(said).toContain(`couriers ${id}: api_key_cipher does not open`);
+  expect(said).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
+  const cipherOf = async (id: string) => {
+    const { rows } = await owner.query<{ cipher: string }>(
+      'select api_key_cipher as cipher from couriers where id = $1',
+      [id],
+    );
+    return rows[0]?.cipher;
+  };
+  for (const { id, cipher } of bad) expect(await cipherOf(id)).toBe(cipher);
+  expect(await cipherOf(IEX)).toMatch(/^v2\./);
 });
 
 test('wrong keys change nothing: what is under the newest version is opened too', async () => {
@@ -326,9 +336,9 @@ test('a secret that was stored under an upper-case id is encrypted anew in its p
   });
   const misplaced = newest.encrypt('token', placeOf(id.toUpperCase()));
   expect(newest.isBoundTo(misplaced, placeOf(id))).toBe(false);
-  await service.owner.query('update couriers set api_token_cipher = $2 where id = $1', [id, misplaced]);
+  await owner.query('update couriers set api_token_cipher = $2 where id = $1', [id, misplaced]);
   expect((await rewrap(OLD)).code).toBe(0);
-  const { rows } = await service.owner.query<{ api_token_cipher: string }>(
+  const { rows } = await owner.query<{ api_token_cipher: string }>(
     'select api_token_cipher from couriers where id = $1',
     [id],
   );

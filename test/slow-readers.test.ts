@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from './support/processes.js';
 import { startService, type Service, type ServiceOptions } from './support/service.js';
 import { openSocket, receive, talk } from './support/wire.js';
@@ -10,26 +10,31 @@ let usualService: Service;
 /** Cuts a reply that has stayed unread for a second. */
 let hasty: Service;
 const services: Service[] = [];
-let sockets: Socket[];
+const sockets: Socket[] = [];
+/** What waits for seconds: begun beforehand, each with a service of its own, and awaited by its test. */
+const WAITS = { keptOpen, atWork };
+const waits = new Map<keyof typeof WAITS, Promise<void>>();
 
 beforeAll(async () => {
   usualService = await startService();
   hasty = await startService({ demo: false, timeouts: { ...usual, unread: { stalledMs: 1_000 } } });
-});
-
-beforeEach(() => {
-  sockets = [];
-});
-
-afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
-  for (const service of services.splice(0)) await service.stop();
-});
+  // started before anything is timed
+  const theirs = {
+    keptOpen: await start({ demo: false }),
+    atWork: await start({ timeouts: { ...usual, unread: { stalledMs: 300 } } }),
+  };
+  for (const name of ['keptOpen', 'atWork'] as const) {
+    const wait = WAITS[name](theirs[name]);
+    wait.catch(() => {});
+    waits.set(name, wait);
+  }
+}, 60_000);
 
 afterAll(async () => {
-  await usualService.stop();
-  await hasty.stop();
-});
+  await Promise.allSettled(waits.values());
+  for (const socket of sockets) socket.destroy();
+  for (const service of [...services, usualService, hasty]) await service.stop();
+}, 60_000);
 
 async function start(options: ServiceOptions): Promise<Service> {
   const service = await startService(options);
@@ -110,19 +115,7 @@ describe('clients that are only slow', () => {
     expect(performance.now() - startMs).toBeGreaterThan(1_500);
   });
 
-  test('are not cut while a handler is at work', async () => {
-    const service = await start({ timeouts: { ...usual, unread: { stalledMs: 300 } } });
-    const client = await service.owner.connect();
-    try {
-      await client.query('begin; lock table packages in access exclusive mode');
-      const reply = service.call('retrievePackages', { as: 'admin', body: { limit: 1 } });
-      await sleep(1_500);
-      await client.query('rollback');
-      expect((await reply).status).toBe(200);
-    } finally {
-      client.release();
-    }
-  });
+  test('are not cut while a handler is at work', () => waits.get('atWork'));
 });
 
 describe('requests of one connection', () => {
@@ -191,8 +184,23 @@ describe('requests of one connection', () => {
   });
 });
 
-test('a client that keeps its side open after a refusal is cut five seconds later', async () => {
-  const service = await start({ demo: false });
+test('a client that keeps its side open after a refusal is cut five seconds later', () =>
+  waits.get('keptOpen'));
+
+async function atWork(service: Service): Promise<void> {
+  const client = await service.owner.connect();
+  try {
+    await client.query('begin; lock table packages in access exclusive mode');
+    const reply = service.call('retrievePackages', { as: 'admin', body: { limit: 1 } });
+    await sleep(1_500);
+    await client.query('rollback');
+    expect((await reply).status).toBe(200);
+  } finally {
+    client.release();
+  }
+}
+
+async function keptOpen(service: Service): Promise<void> {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   sockets.push(socket.on('error', () => {}).resume());
@@ -201,32 +209,35 @@ test('a client that keeps its side open after a refusal is cut five seconds late
   await new Promise((resolve) => socket.once('end', resolve));
   expect(await connections(service)).toBe(1);
   await until(async () => (await connections(service)) === 0, 10_000);
-});
+}
 
 describe('connections of one address', () => {
-  const open = async (service: Service, count: number): Promise<number> => {
-    const before = sockets.length;
-    for (let n = 0; n < count; n += 1) await openUnread(service.url, '');
+  /** Opens them, and answers those that stay open. */
+  const open = async (service: Service, count: number): Promise<Socket[]> => {
+    const opened: Socket[] = [];
+    for (let n = 0; n < count; n += 1) opened.push(await openUnread(service.url, ''));
     await sleep(300);
     // one that was refused has ended; those that are read notice it
-    for (const socket of sockets.slice(before)) socket.resume();
+    for (const socket of opened) socket.resume();
     await sleep(200);
-    return sockets.slice(before).filter(({ destroyed }) => !destroyed).length;
+    return opened.filter(({ destroyed }) => !destroyed);
   };
 
   test('are as many as the setting allows, and each that closes makes room', async () => {
     const service = await start({ demo: false, env: { MAX_CONNECTIONS_PER_ADDRESS: '10' } });
-    expect(await open(service, 25)).toBe(10);
-    for (const socket of sockets.filter(({ destroyed }) => !destroyed).slice(0, 4)) socket.destroy();
+    const first = await open(service, 25);
+    expect(first).toHaveLength(10);
+    for (const socket of first.slice(0, 4)) socket.destroy();
     await until(async () => (await connections(service)) === 6);
-    expect(await open(service, 10)).toBe(4);
-    for (const socket of sockets) socket.destroy();
+    const second = await open(service, 10);
+    expect(second).toHaveLength(4);
+    for (const socket of [...first, ...second]) socket.destroy();
     await until(async () => (await connections(service)) === 0);
     expect(await service.call('getHealth')).toMatchObject({ status: 200 });
   });
 
   test('are not limited for a trusted proxy', async () => {
     const env = { MAX_CONNECTIONS_PER_ADDRESS: '10', TRUST_PROXY: '127.0.0.0/8' };
-    expect(await open(await start({ demo: false, env }), 25)).toBe(25);
+    expect(await open(await start({ demo: false, env }), 25)).toHaveLength(25);
   });
 });

@@ -22,15 +22,29 @@ const RETRIES = 3;
 let service: Service;
 let receiver: Receiver;
 let harbour: Receiver;
+/** What waits for seconds: all begun at once, each with couriers of its own, and awaited by its test. */
+const WAITS = { sentAgain, givenUp, cutOff };
+const waits = new Map<keyof typeof WAITS, Promise<void>>();
+const systems: Receiver[] = [];
 
 beforeAll(async () => {
   service = await startService({
     worker: true,
     env: { WEBHOOK_RETRY_SECONDS: Array(RETRIES).fill('1').join(',') },
   });
+  for (const [name, begin] of Object.entries(WAITS)) {
+    const wait = begin();
+    wait.catch(() => {});
+    // as: the keys are those of WAITS
+    waits.set(name as keyof typeof WAITS, wait);
+  }
 });
 
-afterAll(() => service.stop());
+afterAll(async () => {
+  await Promise.allSettled(waits.values());
+  for (const system of systems) await system.stop();
+  await service.stop();
+}, 60_000);
 
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -46,7 +60,11 @@ beforeEach(async () => {
 
 afterEach(async () => {
   // what a test left waiting must not reach the next one's receivers
-  await service.owner.query('delete from webhook_deliveries; delete from package_syncs');
+  await service.owner.query('delete from webhook_deliveries where courier_id = any($1)', [[IEX, HRB]]);
+  await service.owner.query(
+    'delete from package_syncs where package_id in (select id from packages where courier_id = any($1))',
+    [[IEX, HRB]],
+  );
   await receiver.stop();
   await harbour.stop();
 });
@@ -191,52 +209,17 @@ describe('what a courier is sent', () => {
 });
 
 describe('when a courier’s system does not take it', () => {
-  test('it is sent again on schedule, under the same id and a new time, and noted attempt by attempt', async () => {
-    receiver.answer = (request, response) =>
-      (receiver.received.length < 3 ? refuse(503, 'come\0 back “later”') : accept)(request, response);
-    const packageId = await receive();
-    await settled(packageId);
-    expect(receiver.received).toHaveLength(3);
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-    for (const request of receiver.received) expect(verified(webhookSecret('s'), request)).toBeDefined();
-    const gaps = receiver.received.slice(1).map(({ atMs }, n) => atMs - (receiver.received[n]?.atMs ?? 0));
-    for (const gap of gaps) expect(gap).toBeGreaterThan(950);
-    const delivery = await deliveryOf(packageId);
-    const attempts = await rows(
-      'select number, outcome, http_status, response_start, error from webhook_attempts where delivery_id = $1 order by number',
-      delivery?.id,
-    );
-    const rejected = {
-      outcome: 'rejected',
-      http_status: 503,
-      response_start: 'come back “later”',
-      error: null,
-    };
-    expect(attempts).toEqual([
-      { number: 1, ...rejected },
-      { number: 2, ...rejected },
-      { number: 3, outcome: 'delivered', http_status: 204, response_start: '', error: null },
-    ]);
-    expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 3 });
-  });
+  test('it is sent again on schedule, under the same id and a new time, and noted attempt by attempt', () =>
+    waits.get('sentAgain'));
 
-  test('after the schedule’s last attempt it has failed, and so has its synchronisation', async () => {
-    receiver.answer = refuse(500);
-    const packageId = await receive();
-    await settled(packageId);
-    expect(await deliveryOf(packageId)).toMatchObject({ status: 'failed', attempt_count: 1 + RETRIES });
-    expect(receiver.received).toHaveLength(1 + RETRIES);
-    const body = { package_ids: [packageId], action: 'queue_dispatch' };
-    expect((await service.call('retrievePackages', { as: 'admin', body })).status).toBe(200);
-    await until(async () => {
-      const [sync] = await rows<{ status: string }>(
-        'select status from package_syncs where package_id = $1',
-        packageId,
-      );
-      return sync?.status === 'failed';
-    });
-  });
+  test('after the schedule’s last attempt it has failed, and so has its synchronisation', () =>
+    waits.get('givenUp'));
+
+  test(
+    'one that hangs is given up after ten seconds, and delays nobody else',
+    () => waits.get('cutOff'),
+    60_000,
+  );
 
   test('a redirect is not followed, wherever it leads', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
@@ -264,24 +247,6 @@ describe('when a courier’s system does not take it', () => {
     expect(attempt?.response_start).toBe('x'.repeat(1_024));
     expect(attempt?.duration_ms).toBeLessThan(10_500);
   });
-
-  test('one that hangs is given up after ten seconds, and delays nobody else', async () => {
-    receiver.answer = hang;
-    const hanging = await Promise.all(Array.from({ length: 40 }, () => receive()));
-    const beganMs = performance.now();
-    const theirs = await receive('HRB-2001');
-    await settled(theirs);
-    expect(performance.now() - beganMs).toBeLessThan(5_000);
-    await until(async () => ((await deliveryOf(hanging[0] ?? ''))?.attempt_count ?? 0) > 0);
-    const [attempt] = await rows<{ outcome: string; duration_ms: number }>(
-      `select outcome, duration_ms from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
-       join events e on e.id = d.event_id where e.package_id = $1 and number = 1`,
-      hanging[0],
-    );
-    expect(attempt?.outcome).toBe('timeout');
-    expect(attempt?.duration_ms).toBeGreaterThanOrEqual(9_900);
-    expect(attempt?.duration_ms).toBeLessThan(13_000);
-  }, 60_000);
 
   test('what was under way when its URL was taken away has failed', async () => {
     receiver.answer = refuse(500);
@@ -344,6 +309,101 @@ describe('a URL that takes nothing for long', () => {
     expect(await endpoint()).toMatchObject({ failures: 0, failing_since: null, paused_at: null });
   });
 });
+
+/** A courier that nobody else has, and the system that answers for it. */
+type Own = { system: Receiver; receive(): Promise<string> };
+
+let own = 0;
+async function ownCourier(answer: Receiver['answer']): Promise<Own> {
+  const code = `OWN-${(own += 1)}`;
+  const [courier] = await rows<{ id: string }>(
+    'insert into couriers (tenant_id, id, code, name) values ($1, gen_random_uuid(), $2, $2) returning id',
+    DEMO.tenants.demo,
+    code,
+  );
+  const courier_id = courier?.id ?? '';
+  const system = await startReceiver(answer);
+  systems.push(system);
+  const { secrets } = service.app;
+  const urls = { add: `${system.url}/add`, update: `${system.url}/update` };
+  await setEndpoints({ owner: service.owner, secrets }, { courierId: courier_id, ...urls });
+  let parcels = 0;
+  return {
+    system,
+    async receive() {
+      const body = { tracking_number: `${code}-${(parcels += 1)}`, weight: 1, courier_id };
+      const reply = await service.call('receivePackage', { as: 'warehouse', body });
+      expect(reply.status).toBe(201);
+      return reply.body['data'].package_id;
+    },
+  };
+}
+
+async function sentAgain(): Promise<void> {
+  const { system, receive } = await ownCourier((request, response) =>
+    (system.received.length < 3 ? refuse(503, 'come\0 back “later”') : accept)(request, response),
+  );
+  const packageId = await receive();
+  await settled(packageId);
+  expect(system.received).toHaveLength(3);
+  expect(new Set(system.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect(new Set(system.received.map(({ body }) => body)).size).toBe(1);
+  for (const request of system.received) expect(verified(webhookSecret('s'), request)).toBeDefined();
+  const gaps = system.received.slice(1).map(({ atMs }, n) => atMs - (system.received[n]?.atMs ?? 0));
+  for (const gap of gaps) expect(gap).toBeGreaterThan(950);
+  const delivery = await deliveryOf(packageId);
+  const attempts = await rows(
+    'select number, outcome, http_status, response_start, error from webhook_attempts where delivery_id = $1 order by number',
+    delivery?.id,
+  );
+  const rejected = {
+    outcome: 'rejected',
+    http_status: 503,
+    response_start: 'come back “later”',
+    error: null,
+  };
+  expect(attempts).toEqual([
+    { number: 1, ...rejected },
+    { number: 2, ...rejected },
+    { number: 3, outcome: 'delivered', http_status: 204, response_start: '', error: null },
+  ]);
+  expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 3 });
+}
+
+async function givenUp(): Promise<void> {
+  const { system, receive } = await ownCourier(refuse(500));
+  const packageId = await receive();
+  await settled(packageId);
+  expect(await deliveryOf(packageId)).toMatchObject({ status: 'failed', attempt_count: 1 + RETRIES });
+  expect(system.received).toHaveLength(1 + RETRIES);
+  const body = { package_ids: [packageId], action: 'queue_dispatch' };
+  expect((await service.call('retrievePackages', { as: 'admin', body })).status).toBe(200);
+  await until(async () => {
+    const [sync] = await rows<{ status: string }>(
+      'select status from package_syncs where package_id = $1',
+      packageId,
+    );
+    return sync?.status === 'failed';
+  });
+}
+
+async function cutOff(): Promise<void> {
+  const [hung, other] = [await ownCourier(hang), await ownCourier(accept)];
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => hung.receive()));
+  const beganMs = performance.now();
+  const theirs = await other.receive();
+  await settled(theirs);
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
+  await until(async () => ((await deliveryOf(hanging[0] ?? ''))?.attempt_count ?? 0) > 0);
+  const [attempt] = await rows<{ outcome: string; duration_ms: number }>(
+    `select outcome, duration_ms from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+     join events e on e.id = d.event_id where e.package_id = $1 and number = 1`,
+    hanging[0],
+  );
+  expect(attempt?.outcome).toBe('timeout');
+  expect(attempt?.duration_ms).toBeGreaterThanOrEqual(9_900);
+  expect(attempt?.duration_ms).toBeLessThan(13_000);
+}
 
 async function ship(packageIds: string[]): Promise<void> {
   const { manifest_id } = (await service.call('createManifest', { as: 'warehouse' })).body['data'];

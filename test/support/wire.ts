@@ -60,15 +60,15 @@ export function receive(socket: Socket): Promise<RawReply[]> {
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     // after the last byte a reset is no loss
     socket.on('error', () => {});
-    socket.on('close', () => resolve(parseReplies(Buffer.concat(chunks).toString())));
+    socket.on('close', () => resolve(parseReplies(Buffer.concat(chunks))));
   });
 }
 
-function parseReplies(text: string): RawReply[] {
+function parseReplies(bytes: Buffer): RawReply[] {
   const replies: RawReply[] = [];
-  for (let rest = text; rest.length > 0;) {
+  for (let rest = bytes; rest.length > 0;) {
     const end = rest.indexOf('\r\n\r\n');
-    const [statusLine = '', ...lines] = rest.slice(0, end).split('\r\n');
+    const [statusLine = '', ...lines] = rest.subarray(0, end).toString().split('\r\n');
     const headers = Object.fromEntries(
       lines.map((line) => [
         line.slice(0, line.indexOf(':')).toLowerCase(),
@@ -76,10 +76,10 @@ function parseReplies(text: string): RawReply[] {
       ]),
     );
     const length = Number(headers['content-length'] ?? 0);
-    const body = Buffer.from(rest.slice(end + 4));
+    const body = rest.subarray(end + 4);
     const status = Number(statusLine.split(' ')[1]);
     replies.push({ status, headers, text: body.subarray(0, length).toString() });
-    rest = body.subarray(length).toString();
+    rest = body.subarray(length);
   }
   return replies;
 }
