@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { rounds } from './support/effort.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 let service: Service;
@@ -13,6 +14,7 @@ afterAll(async () => {
 });
 
 const CALLERS = 200;
+const CREATE_ROUNDS = rounds(2, 5);
 
 const tally = (replies: Reply[]) =>
   Object.fromEntries(
@@ -33,7 +35,7 @@ async function count(statement: string, ...values: unknown[]): Promise<number> {
 }
 
 test('200 callers create one code at once: one 200, 199 times 409, one row and one audit entry', async () => {
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < CREATE_ROUNDS; round += 1) {
     const user_code = `RACE-${round}`;
     const replies = await callers((index) =>
       create({ user_code, courier_id: DEMO.couriers.IEX }, index % 2 ? 'iex' : 'manager'),

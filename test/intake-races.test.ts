@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { rounds } from './support/effort.js';
 import { emptyQueue, eventsOf, giveUrls, promised, waitingLanes } from './support/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const SCANNERS = 200;
-const SCAN_ROUNDS = 10;
-const PREALERT_ROUNDS = 100;
+const SCAN_ROUNDS = rounds(3, 10);
+const PREALERT_ROUNDS = rounds(50, 100);
 
 let service: Service;
 beforeAll(async () => {

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { rounds } from './support/effort.js';
 import { eventsOf, giveUrls, mailsOf, promised, waitingLanes } from './support/outbound.js';
 import { startService, type Reply, type Service, untilAdmitted } from './support/service.js';
 
 const CALLERS = 200;
+const HOLDER_ROUNDS = rounds(2, 5);
+const SHIP_ROUNDS = rounds(6, 20);
+const DELETE_ROUNDS = rounds(40, 100);
 
 let service: Service;
 beforeAll(async () => {
@@ -17,9 +21,9 @@ afterAll(() => service.stop());
 
 const { IEX, HRB } = DEMO.couriers;
 
-test('one package and 100 manifests, each asked for twice: one manifest has it, five rounds', async () => {
+test(`one package and 100 manifests, each asked for twice: one manifest has it, ${HOLDER_ROUNDS} rounds`, async () => {
   const manifests = await Promise.all(Array.from({ length: CALLERS / 2 }, newManifest));
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < HOLDER_ROUNDS; round += 1) {
     const [packageId] = await makePackages(1);
     const replies = await Promise.all(
       [...manifests, ...manifests].map((manifest_id) =>
@@ -77,8 +81,8 @@ test('each step asked for by 200 callers at once happens once: one audit entry, 
   }
 });
 
-test('packages added while the manifest ships are shipped with it or stay ashore, 20 rounds of 10', async () => {
-  for (let round = 0; round < 20; round += 1) {
+test(`packages added while the manifest ships are shipped with it or stay ashore, ${SHIP_ROUNDS} rounds of 10`, async () => {
+  for (let round = 0; round < SHIP_ROUNDS; round += 1) {
     const id = await newManifest();
     await manage({ action: 'update_meta', manifest_id: id, status: 'ready' });
     const packages = await makePackages(9);
@@ -101,9 +105,9 @@ test('packages added while the manifest ships are shipped with it or stay ashore
   }
 });
 
-test('deleting against adding, 100 rounds: the manifest lives with the package, or is gone and the package is free', async () => {
+test(`deleting against adding, ${DELETE_ROUNDS} rounds: the manifest lives with the package, or is gone and the package is free`, async () => {
   const outcomes = { lives: 0, gone: 0 };
-  for (let round = 0; round < 100; round += 1) {
+  for (let round = 0; round < DELETE_ROUNDS; round += 1) {
     const id = await newManifest();
     const [packageId] = await makePackages(1);
     const add = () => manage({ action: 'add_packages', manifest_id: id, package_ids: [packageId] });
@@ -124,7 +128,7 @@ test('deleting against adding, 100 rounds: the manifest lives with the package, 
       expect(deleted).toMatchObject({ status: 200 });
     }
   }
-  expect(outcomes.lives + outcomes.gone).toBe(100);
+  expect(outcomes.lives + outcomes.gone).toBe(DELETE_ROUNDS);
   // both ends were seen, so that the race was one
   expect(Math.min(outcomes.lives, outcomes.gone)).toBeGreaterThan(0);
 });

@@ -1,12 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { rounds } from './support/effort.js';
 import { startService, type Reply, type Service } from './support/service.js';
 
 // Whole cents and whole thousandths of a pound, nothing rounded on the way: what a courier owes, worked out without any
 // of our SQL, against what the preview says and what a draft of a bill says.
 
-const ROUNDS = 50;
+// each ten have tables of 500 tiers, with the largest fees, and default ones
+const ROUNDS = rounds(15, 50);
 const PACKAGES_EACH = 2_000;
 const MAX_TIERS = 500;
 const MAX_LB = 99_999_999n;

@@ -1,11 +1,13 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
+import { rounds } from './support/effort.js';
 import { fingerprint } from './support/fingerprint.js';
 import { startService, type Reply, type Service } from './support/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo: DEMO_TENANT, two: TENANT_TWO } = DEMO.tenants;
+const RANDOM_TABLES = rounds(60, 300);
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
 type Tier = { id?: number; startweight: number; endweight: number; fee: number };
@@ -380,9 +382,9 @@ describe('what a tier may be', () => {
     expect(await stored(courierId)).toMatchObject([{ fee: text }]);
   });
 
-  test('300 random tables come back to the cent and the thousandth, as the database has them', async () => {
+  test(`${RANDOM_TABLES} random tables come back to the cent and the thousandth, as the database has them`, async () => {
     const courierId = await newCourier();
-    for (let round = 0; round < 300; round += 1) {
+    for (let round = 0; round < RANDOM_TABLES; round += 1) {
       const thousandths = Array.from({ length: 8 }, () => randomInt(100_000_000)).sort((a, b) => a - b);
       const cents = Array.from({ length: 4 }, () => randomInt(10_000_000_000));
       const table = cents.map((fee, n) => ({
