@@ -21,6 +21,7 @@ import {
   type Belongings,
   type CourierCode,
 } from './support/couriers.js';
+import { rounds } from './support/effort.js';
 import { fingerprint } from './support/fingerprint.js';
 import { credentialsOf, PRINCIPALS, type Principal } from './support/principals.js';
 import { startService, type Call, type Reply, type Service, type ServiceOptions } from './support/service.js';
@@ -70,6 +71,25 @@ const bytesOf = ({ body }: Reply) =>
 /** Fewer than the service has connections. */
 const SEVERAL = 8;
 
+const isRefusal = (status: number) => status === 401 || status === 403;
+
+// The same rows as `admin` and `iex` reach: each layer alone compares tenants and couriers, and knows no more of a caller.
+const REPEATED: Principal[] = ['manager', 'hrb'];
+
+/** Cells that repeat others, which the long run alone sends. */
+function isRepeated(isAlone: boolean, principal: Principal, kind: Kind, statuses: number[]): boolean {
+  const isSame = statuses.every((status) => status === statuses[0]);
+  // refused before the id is looked at: what exists, what does not and what is no id are three different cases
+  if (!isAlone) return isSame && isRefusal(statuses[0] ?? 0) && (kind === 'sibling' || kind === 'other');
+  // who may do it to both couriers of the tenant does it to one
+  const [own = 0, sibling = 0] = statuses;
+  return (
+    REPEATED.includes(principal) || (kind === 'sibling' && isStaff(principal) && own < 400 && sibling < 400)
+  );
+}
+
+const isStaff = (principal: Principal) => ['admin', 'manager', 'warehouse', 'two/admin'].includes(principal);
+
 test('a matrix that lacks an operation does not compile', () => {
   const { getManifest: _, ...rest } = MATRIX;
   // @ts-expect-error -- getManifest is missing
@@ -82,6 +102,8 @@ const LAYERS: [string, ServiceOptions][] = [
   ['row-level security alone', { applicationFilters: false }],
   ['the application’s filters alone', { rowSecurity: false }],
 ];
+
+const isShort = rounds(1, 0) === 1;
 
 describe.each(LAYERS)('%s', (name, options) => {
   // what is refused by credential, permission or form reaches no row, whichever layer holds: the first run proves it
@@ -108,10 +130,11 @@ describe.each(LAYERS)('%s', (name, options) => {
     for (const principal of PRINCIPALS) {
       const home = couriers[homeOf(principal)];
       const statuses = expected[GROUPS[principal]];
-      if (isAlone && statuses.every((status) => status === 401 || status === 403)) continue;
+      if (isAlone && statuses.every(isRefusal)) continue;
       for (const [index, status] of statuses.entries()) {
         const kind = KINDS[index] ?? 'own';
         if (isAlone && kind === 'malformed') continue;
+        if (isShort && isRepeated(isAlone, principal, kind, statuses)) continue;
         const made = await CALLS[title](targetOf(principal, kind), home, service);
         cells.push({ principal, kind, call: { ...made, ...credentials.get(principal) }, status });
       }
