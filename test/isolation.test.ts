@@ -105,6 +105,9 @@ const LAYERS: [string, ServiceOptions][] = [
 
 const isShort = rounds(1, 0) === 1;
 
+/** They read no table that belongs to anybody, so a layer has nothing to hold. */
+const WITHOUT_ROWS: OperationId[] = ['getHealth', 'getReadiness', 'getContractJson', 'getContractYaml'];
+
 describe.each(LAYERS)('%s', (name, options) => {
   // what is refused by credential, permission or form reaches no row, whichever layer holds: the first run proves it
   const isAlone = name !== 'both layers';
@@ -148,18 +151,21 @@ describe.each(LAYERS)('%s', (name, options) => {
     return couriers[NEIGHBOURS[homeOf(principal)][kind]];
   }
 
-  test.each(rows.map((row) => [row.title, row] as const))(
+  const reaching = rows.filter(({ operation }) => !(isShort && isAlone && WITHOUT_ROWS.includes(operation)));
+
+  test.each(reaching.map((row) => [row.title, row] as const))(
     isAlone ? '%s: whoever reaches rows, and 4 kinds of id' : '%s: 13 principals and 5 kinds of id',
     async (_title, row) => {
       const cells = await cellsOf(row);
       const isWrite = operationOf(row.operation).method !== 'GET';
       const refused = cells.filter(({ status }) => status >= 400);
       const allowed = cells.filter(({ status }) => status < 400);
-      const before = isWrite && (await fingerprint(service.owner));
+      const isWatched = isWrite && refused.length > 0;
+      const before = isWatched && (await fingerprint(service.owner));
       const replies = new Map<Cell, Reply>();
       // what changes nothing is sent several at once, the rest one after the other
       await answer(row.operation, refused, SEVERAL, replies);
-      if (isWrite) expect(await fingerprint(service.owner)).toEqual(before);
+      if (isWatched) expect(await fingerprint(service.owner)).toEqual(before);
       await answer(row.operation, allowed, isWrite ? 1 : SEVERAL, replies);
       const shown = (status: (cell: Cell) => number | undefined) =>
         cells.map((cell) => `${cell.principal}, ${cell.kind}: ${status(cell)}`);
@@ -205,7 +211,10 @@ describe.each(LAYERS)('%s', (name, options) => {
 
   const READERS = ['admin', 'warehouse', 'iex', 'hrb', 'two/admin', 'two/two'] as const;
 
-  test.each(READERS)('%s reads and searches everything, and finds only what it may', async (principal) => {
+  // each layer alone tells a tenant's staff from a courier, and no more
+  const readers = READERS.filter((each) => !(isShort && isAlone && (each === 'warehouse' || each === 'hrb')));
+
+  test.each(readers)('%s reads and searches everything, and finds only what it may', async (principal) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string | boolean>) =>
