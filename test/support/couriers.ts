@@ -358,5 +358,11 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
 
 /** Whose text is in a reply. */
 export const canariesIn = (body: unknown): string[] => [
-  ...new Set(JSON.stringify(body).match(/(?<=canary:)[A-Za-z-]+/g)),
+  ...new Set(Array.from(textOf(body).matchAll(/canary:([A-Za-z-]+)/g), ([, reader = '']) => reader)),
 ];
+
+/** A reply that is not JSON has its text beside its bytes, which JSON would spell out number by number. */
+function textOf(body: unknown): string {
+  const { text, bytes } = (body ?? {}) as { text?: unknown; bytes?: unknown };
+  return Buffer.isBuffer(bytes) && typeof text === 'string' ? text : JSON.stringify(body);
+}

@@ -11,8 +11,19 @@ const COLUMNS: Record<string, string> = {
   sessions: 'tenant_id, id, user_id, started_by, expires_at, ended_at, end_reason',
 };
 
+/** No test adds a table while it compares fingerprints. */
+const statements = new WeakMap<pg.Pool, Promise<string>>();
+
 /** One text for every row of every table: two that are equal mean that nothing was written in between. */
 export async function fingerprint(owner: pg.Pool): Promise<Record<string, string>> {
+  const statement = statements.get(owner) ?? statementOf(owner);
+  statements.set(owner, statement);
+  // prepared once for each connection: planning takes as long as reading the rows
+  const { rows } = await owner.query<Record<string, string>>({ name: 'fingerprint', text: await statement });
+  return rows[0] ?? {};
+}
+
+async function statementOf(owner: pg.Pool): Promise<string> {
   const tables = await owner.query<{ schema: string; name: string; has_json: boolean }>(
     `select relnamespace::regnamespace::text as schema, relname as name, exists (
        select from pg_attribute where attrelid = t.oid and atttypid = 'json'::regtype) as has_json
@@ -27,6 +38,5 @@ export async function fingerprint(owner: pg.Pool): Promise<Record<string, string
       hasJson ? `sum(hashtextextended(row::text, ${seed}))` : `sum(hash_record_extended(row, ${seed}))`;
     return `(select concat_ws(' ', count(*), ${sum(0)}, ${sum(1)}) from (select ${COLUMNS[name] ?? '*'} from "${schema}"."${name}") row) as "${name}"`;
   });
-  const { rows } = await owner.query<Record<string, string>>(`select ${parts.join(', ')}`);
-  return rows[0] ?? {};
+  return `select ${parts.join(', ')}`;
 }
