@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../src/demo/seed.js';
 import { prune } from '../src/prune.js';
-import { rounds } from './support/effort.js';
 import { fingerprint } from './support/fingerprint.js';
 import { startSyncRig } from './support/customer-sync.js';
 import { startService, untilAdmitted, type Reply, type Service } from './support/service.js';
@@ -21,14 +20,10 @@ function word(n: number, length: number): string {
   return text;
 }
 
-/** A file in which no two names have a word in common. */
-function fileOfDistinctWords(
-  from: number,
-  bytes: number,
-  rowOf: (n: number) => string,
-): { file: string; rows: number } {
+/** A file of 1 MiB in which no two names have a word in common. */
+function fileOfDistinctWords(from: number, rowOf: (n: number) => string): { file: string; rows: number } {
   const lines = [HEADER];
-  for (let size = 0; size < bytes; size += lines.at(-1)?.length ?? 0)
+  for (let size = 0; size < MIB; size += lines.at(-1)?.length ?? 0)
     lines.push(`${rowOf(from + lines.length)}\n`);
   return { file: lines.join(''), rows: lines.length - 1 };
 }
@@ -39,11 +34,7 @@ const upload = (service: Service, file: string, as = 'iex', courier?: string): P
     form: { file: { file }, ...(courier ? { target_courier_id: courier } : {}) },
   });
 
-describe('three uploads with distinct words', () => {
-  /** Of each of the three, which fill the dictionary. */
-  const FILE_MIB = rounds(0.5, 1);
-  /** MiB: a full dictionary, and the rest by what was sent. */
-  const LIMITS = { all: 25 + 55 * 3 * FILE_MIB, apart: 25 + 5 * 3 * FILE_MIB };
+describe('three uploads of 1 MiB with distinct words', () => {
   let service: Service;
 
   beforeAll(async () => {
@@ -72,7 +63,7 @@ describe('three uploads with distinct words', () => {
     return body['data'].map((row: { user_code: string }) => row.user_code);
   };
 
-  test(`of ${FILE_MIB} MiB each grow the database by less than ${LIMITS.all} MiB, of which audit log and dictionary are less than ${LIMITS.apart}`, async () => {
+  test('grow the database by less than 190 MiB, of which audit log and dictionary are less than 40', async () => {
     const terms = [await termsOf(IEX), await termsOf(DEMO.tenants.demo)];
     const apart = `pg_total_relation_size('customer_terms') + pg_total_relation_size('audit_entries')
       + pg_total_relation_size('audit_unsealed')`;
@@ -81,20 +72,19 @@ describe('three uploads with distinct words', () => {
     for (let n = 0; n < 3; n += 1) {
       const { file, rows } = fileOfDistinctWords(
         stored,
-        FILE_MIB * MIB,
         (i) => `ATT-${i},${word(2 * i, 14)},${word(2 * i + 1, 14)},`,
       );
       const reply = await upload(service, file);
       expect([reply.status, reply.body['data']?.created]).toEqual([200, rows]);
       stored += rows;
     }
-    expect(stored).toBeGreaterThan(70_000 * FILE_MIB);
+    expect(stored).toBeGreaterThan(70_000);
     const after = [await mebibytes('pg_database_size(current_database())'), await mebibytes(apart)];
     const grown = after.map((size, n) => size - (before[n] ?? 0));
     process.stdout.write(`grown by ${grown.map((size) => size.toFixed(1)).join(', of which apart ')} MiB\n`);
-    // 1.7 KB for each customer, who has 13 indexes: 25,700 are a MiB
-    expect(grown[0]).toBeLessThan(LIMITS.all);
-    expect(grown[1]).toBeLessThan(LIMITS.apart);
+    // 1.7 KB for each of 77,000 customers, who have 13 indexes
+    expect(grown[0]).toBeLessThan(190);
+    expect(grown[1]).toBeLessThan(40);
 
     // the dictionary is full, for this courier alone: whose words it lacks is found by its exact name
     expect(await termsOf(IEX)).toBe(20_000);
