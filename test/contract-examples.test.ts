@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { holds } from '../src/auth/permissions.js';
 import { makeReplyJudge } from '../src/contract/check-replies.js';
 import { dereference, type Media, type Schema } from '../src/contract/bundle.js';
-import { makeAjv } from '../src/contract/validator.js';
+import { makeAjv, makeEagerCompiler } from '../src/contract/validator.js';
 import type { OperationId } from '../src/contract/types.js';
 import { DEMO } from '../src/demo/seed.js';
 import {
@@ -164,6 +164,23 @@ describe('every example and default of the contract is what its schema allows', 
     const faults = found.flatMap(({ at, schema, values }) =>
       values.flatMap((value) => faultsOf(schema, value).map((fault) => `${at}: ${fault}`)),
     );
+    expect(faults).toEqual([]);
+  });
+
+  // The service skips both at its start.
+  test('every schema of a request or an answer is valid JSON Schema and compiles', () => {
+    const compile = makeEagerCompiler();
+    const judging = makeAjv();
+    const faults = operationIds.flatMap((id) => {
+      const { parameters = [], requestBody, responses } = describeOperation(id);
+      const answers = Object.values(responses).flatMap(({ content = {} }) => Object.values(content));
+      const bodies = [...Object.values(requestBody?.content ?? {}), ...answers];
+      const schemas = [...parameters, ...bodies].flatMap(({ schema }) => (schema ? [schema] : []));
+      return schemas.flatMap((schema) => {
+        compile({ schema, method: 'POST', url: '/', httpPart: 'body' });
+        return judging.validateSchema(schema) ? [] : [`${id}: ${judging.errorsText()}`];
+      });
+    });
     expect(faults).toEqual([]);
   });
 

@@ -36,14 +36,23 @@ export async function readContract(): Promise<{ json: string; yaml: string }> {
  * own hook comes after it) and answers (see docs/decisions/0002).
  */
 export function toRoutes(bundle: Bundle): Bundle {
-  const routes = dereference(bundle);
-  for (const operation of Object.values(routes.paths).flatMap((item) => Object.values(item))) {
-    if (!operation.operationId) continue;
-    Object.assign(operation, { security: [], responses: { default: { description: 'see the contract' } } });
-    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) takeFiles(schema);
-  }
-  return { ...routes, components: {} };
+  const { paths } = dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutAnswers) });
+  const routes = { ...bundle, paths, components: {} };
+  for (const { requestBody } of Object.values(paths).flatMap((item) => Object.values(item)))
+    for (const { schema } of Object.values(requestBody?.content ?? {})) takeFiles(schema);
+  return routes;
 }
+
+const withoutAnswers = (operation: ContractOperation): ContractOperation =>
+  operation.operationId ? { ...operation, ...BARE } : operation;
+
+const BARE = { security: [], responses: { default: { description: 'see the contract', content: {} } } };
+
+const mapOperations = (paths: Bundle['paths'], map: (operation: ContractOperation) => ContractOperation) =>
+  mapValues(paths, (item) => mapValues(item, map));
+
+const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 /** A file of a form is text to the contract, and by now an UploadedFile; http/forms.ts has checked that it is. */
 function takeFiles(schema: Schema = {}): void {
@@ -53,13 +62,21 @@ function takeFiles(schema: Schema = {}): void {
   }
 }
 
-/** A copy of the bundle with internal references resolved, and discriminators as Ajv takes them. */
+/**
+ * A copy of the bundle with internal references resolved, and discriminators as Ajv takes them. References to one
+ * schema lead to one object.
+ */
 export function dereference(bundle: Bundle): Bundle {
+  const resolved = new Map<string, unknown>();
+  const follow = (reference: string): unknown => {
+    if (!resolved.has(reference)) resolved.set(reference, resolve(lookUp(bundle, reference)));
+    return resolved.get(reference);
+  };
   const resolve = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(resolve);
     if (typeof node !== 'object' || node === null) return node;
     const reference = (node as Schema)['$ref'];
-    if (typeof reference === 'string') return resolve(lookUp(bundle, reference));
+    if (typeof reference === 'string') return follow(reference);
     const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
     if (typeof copy['discriminator'] === 'object') {
       copy['discriminator'] = { propertyName: (copy['discriminator'] as Schema)['propertyName'] };

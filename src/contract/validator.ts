@@ -5,16 +5,34 @@ import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
 
+// contentType: Fastify gives it for a body that has several media types; its type does not say so.
+type RouteSchema = FastifyRouteSchemaDef<Schema> & { contentType?: string };
+
 /**
- * Compiles the contract's request schemas. JSON bodies are taken as they are: a number sent as text is refused.
- * A query or a form has only text, so integers and booleans are read from their exact spellings, and anything
+ * Compiles a request schema of the contract when the first request needs it: compiling all of them is half of the
+ * service's start, and most processes use few of them.
+ */
+export function makeValidatorCompiler(): (route: RouteSchema) => FastifyValidationResult {
+  const compile = makeEagerCompiler();
+  return (route) => {
+    let validate: FastifyValidationResult | undefined;
+    const result = (data: unknown) => {
+      validate ??= compile(route);
+      return validate(data);
+    };
+    return result;
+  };
+}
+
+/**
+ * Compiles a request schema of the contract at once. JSON bodies are taken as they are: a number sent as text is
+ * refused. A query or a form has only text, so integers and booleans are read from their exact spellings, and anything
  * else is left for the schema to refuse.
  */
-export function makeValidatorCompiler(): (route: FastifyRouteSchemaDef<Schema>) => FastifyValidationResult {
+export function makeEagerCompiler(): (route: RouteSchema) => FastifyValidationResult {
   const ajv = makeAjv();
   ajv.addKeyword(lowerCaseUuid);
-  // contentType: Fastify gives it for a body that has several media types, its type does not say so
-  return ({ schema, httpPart, contentType }: FastifyRouteSchemaDef<Schema> & { contentType?: string }) => {
+  return ({ schema, httpPart, contentType }) => {
     const validate = ajv.compile(markUuids(schema));
     if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
@@ -87,6 +105,8 @@ export function makeAjv(): Ajv2020 {
     discriminator: true,
     // Validators are compiled at each start; optimising their code takes longer than it saves.
     code: { optimize: false },
+    // The contract's lint and test/contract-examples.test.ts validate the schemas themselves.
+    validateSchema: false,
   });
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultipleOf });
