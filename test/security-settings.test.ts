@@ -95,6 +95,16 @@ describe('the settings', () => {
     });
   });
 
+  test('a disabled administrator neither reads nor changes them', async () => {
+    const user = await makeUser('admin');
+    const token = await tokenOf(user);
+    await service.owner.query('update users set is_active = false where id = $1', [user.id]);
+    expect(coded(await service.call('getSecuritySettings', { token }))).toBe('403 account_disabled');
+    expect(coded(await service.call('updateSecuritySettings', { token, body: {} }))).toBe(
+      '403 account_disabled',
+    );
+  });
+
   test.each([
     [{ idle_timeout_minutes: 4 }, 'idle_timeout_minutes minimum'],
     [{ idle_timeout_minutes: 481 }, 'idle_timeout_minutes maximum'],
