@@ -36,9 +36,11 @@ export async function readContract(): Promise<{ json: string; yaml: string }> {
  * own hook comes after it) and answers (see docs/decisions/0002).
  */
 export function toRoutes(bundle: Bundle): Bundle {
-  const { paths } = dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutAnswers) });
-  const routes = { ...bundle, paths, components: {} };
-  for (const { requestBody } of Object.values(paths).flatMap((item) => Object.values(item)))
+  const routes = {
+    ...dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutAnswers) }),
+    components: {},
+  };
+  for (const { requestBody } of Object.values(routes.paths).flatMap((item) => Object.values(item)))
     for (const { schema } of Object.values(requestBody?.content ?? {})) takeFiles(schema);
   return routes;
 }
