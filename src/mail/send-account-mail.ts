@@ -17,7 +17,7 @@ export type AccountMailDeps = MailDeps & {
 export const sendAccountMail = (deps: AccountMailDeps, job: Jobs['sendAccountMail']): Promise<void> =>
   sendMail(
     deps,
-    { table: 'account_mails', label: 'Account mail', compose: (mail) => compose(deps, mail) },
+    { table: 'account_mails', label: 'account mail', compose: (mail) => compose(deps, mail) },
     job,
   );
 

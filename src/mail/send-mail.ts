@@ -51,7 +51,7 @@ export async function sendMail(
   metrics?.mail(status === 'queued' ? 'retried' : status);
   // no address: whoever reads the log need not know who gets mail
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `${label} ${status}`);
-  if (status === 'queued') throw new Error(`${label} ${mailId} was not sent: ${reason}`);
+  if (status === 'queued') throw new Error(`${capitalized(label)} ${mailId} was not sent: ${reason}`);
 }
 
 const LEVELS = { sent: 'info', skipped: 'info', queued: 'warn', failed: 'error' } as const;
@@ -92,3 +92,5 @@ function statusOf(outcome: SendResult['outcome'], attempt: number): Outcome['sta
   if (outcome === 'sent') return 'sent';
   return outcome === 'refused' || attempt === MAX_ATTEMPTS ? 'failed' : 'queued';
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -11,4 +11,4 @@ export { MAX_ATTEMPTS, type MailDeps } from './send-mail.js';
  * @throws Error when it is to be tried again
  */
 export const sendManifestMail = (deps: MailDeps, job: Jobs['sendManifestMail']): Promise<void> =>
-  sendMail(deps, { table: 'manifest_mails', label: 'Manifest mail', compose: composeMail }, job);
+  sendMail(deps, { table: 'manifest_mails', label: 'manifest mail', compose: composeMail }, job);
