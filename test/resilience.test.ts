@@ -78,7 +78,7 @@ test.each(BREAKS)(
 );
 
 test(
-  'with 10 requests holding the 10 connections, 490 more are told 503 after about 2 s; then all is served again',
+  'with 8 requests holding the connections that a tenant of several may have, 492 more are told 503 after about 2 s; then all is served again',
   async () => {
     const owner = await lockPrealerts();
     const startMs = performance.now();
@@ -88,15 +88,15 @@ test(
       answered.push({ outcome, tookMs: performance.now() - startMs });
       return outcome;
     });
-    await until(async () => answered.length >= 490, 10_000).finally(() => owner.end());
-    const refused = answered.slice(0, 490);
+    await until(async () => answered.length >= 492, 10_000).finally(() => owner.end());
+    const refused = answered.slice(0, 492);
     expect(refused.filter(({ outcome }) => !isUnavailable(outcome))).toEqual([]);
     const times = refused.map(({ tookMs }) => tookMs);
     expect(Math.min(...times)).toBeGreaterThan(1_500);
     expect(Math.max(...times)).toBeLessThan(5_000);
 
     const last = await Promise.all(outcomes);
-    expect(last.filter(isServed)).toHaveLength(10);
+    expect(last.filter(isServed)).toHaveLength(8);
     const after = await Promise.all(
       Array.from({ length: 50 }, (_, n) => ask(replica.url, questionOf(n, 'AFTER'), agent).catch(codeOf)),
     );

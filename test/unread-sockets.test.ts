@@ -64,10 +64,22 @@ test(
       `/api/GetManifest.php?id=${DEMO.manifests.shipped}`,
       `Authorization: Bearer ${token}\r\n`,
     );
+    // What the lists themselves leave to the garbage collector is not the price of not reading them.
+    for (let round = 0; round < 5; round += 1) await readLists(token, body);
     expect(await growthDuring((list + manifest).repeat(REQUESTS_EACH / 2), 100)).toBeLessThan(ALLOWED_BYTES);
   },
   LIMIT_MS,
 );
+
+/** The same lists for 100 clients that read them. */
+async function readLists(token: string, body: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const replies = Array.from({ length: 100 }, async () => {
+    const reply = await fetch(`${replica.url}/api/RetrievePackages.php`, { method: 'POST', headers, body });
+    return reply.arrayBuffer();
+  });
+  await Promise.all(replies);
+}
 
 async function start(): Promise<void> {
   metricsPort = await freePort();
