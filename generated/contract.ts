@@ -7919,7 +7919,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "fail",
-                     *       "message": "Send a smaller body.",
+                     *       "message": "The file is larger than 10 MiB. Send a smaller one.",
                      *       "code": "body_too_large",
                      *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
                      *       "timestamp": 1795249800
@@ -9865,7 +9865,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The body is larger than 1 MiB, or the logo larger than 2 MiB. */
+            /** @description The body is larger than `x-max-body-bytes`, or the logo is larger than 2 MiB. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
