@@ -105,7 +105,9 @@ export const ATTACKS: readonly Mutant[] = [
     function: 'enter_as_user',
     find: "when not session_is_open then 'session_ended'",
     replace: '',
-    tests: [{ file: 'test/sessions.test.ts', titles: ['after logout every operation with a token is refused'] }],
+    tests: [
+      { file: 'test/sessions.test.ts', titles: ['after logout every operation with a token is refused'] },
+    ],
   },
   {
     name: 'sign-in: a role that requires a second factor is asked for it',
