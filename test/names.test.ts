@@ -50,14 +50,17 @@ const NO_FILES = new Set(['crossdock.json', 'crossdock.yaml']);
 
 const isFile = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`));
 
-// Of Node, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and the queue's library; and the login that the README's
-// reader makes.
+// Names of Node, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker; and the login and the
+// endpoint that the README tells its reader to create.
 const FOREIGN = new Set([
   'NODE_EXTRA_CA_CERTS',
+  'countOfRows',
+  'countPackages',
   'crossdock_login',
   'histogram_quantile',
   'ignore_startup_parameters',
   'onResponse',
+  'packageCountHandlers',
   'pg_basebackup',
   'pg_dump',
   'removeAllListeners',
