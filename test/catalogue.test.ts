@@ -460,8 +460,10 @@ describe('scopes on a shared pool', () => {
     if (!mine || !theirs) throw new Error('no such tenant');
     const write = sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key)
       values (${theirs.tenantId}::uuid, ${newId()}::uuid, ${theirs.courierId}::uuid, 'X', 'X', 'X')`;
-    await expect(flushInScope(db, callerOf(mine), [write])).rejects.toThrow('row-level security');
+    // not by the policy of the counters, which a trigger updates afterwards
+    const refusal = 'row-level security policy for table "prealerts"';
+    await expect(flushInScope(db, callerOf(mine), [write])).rejects.toThrow(refusal);
     const move = sql`update prealerts set tenant_id = ${theirs.tenantId}::uuid, courier_id = ${theirs.courierId}::uuid`;
-    await expect(flushInScope(db, callerOf(mine), [move])).rejects.toThrow('row-level security');
+    await expect(flushInScope(db, callerOf(mine), [move])).rejects.toThrow(refusal);
   });
 });

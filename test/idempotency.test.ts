@@ -165,16 +165,18 @@ const countManifests = async (): Promise<number> => {
 describe('whose key it is', () => {
   beforeAll(() => giveApiKey());
 
+  const createCustomer = (as: string, user_code: string, key: string) => {
+    const body = { first_name: 'F', last_name: 'L', courier_id: iex.courierId, user_code };
+    return service.call('createCustomer', withKey({ as, body }, key));
+  };
+
   test('the same key of another user, courier or tenant is another key', async () => {
-    const body = { first_name: 'F', last_name: 'L', courier_id: iex.courierId };
-    const create = (as: string, user_code: string) =>
-      service.call('createCustomer', withKey({ as, body: { ...body, user_code } }, 'shared'));
     const replies = [
-      await create('iex', 'SHARED-1'),
-      await create('hrb', 'SHARED-2'),
-      await create('admin', 'SHARED-3'),
-      await create('manager', 'SHARED-4'),
-      await create('two/two', 'SHARED-5'),
+      await createCustomer('iex', 'SHARED-1', 'shared'),
+      await createCustomer('hrb', 'SHARED-2', 'shared'),
+      await createCustomer('admin', 'SHARED-3', 'shared'),
+      await createCustomer('manager', 'SHARED-4', 'shared'),
+      await createCustomer('two/two', 'SHARED-5', 'shared'),
     ];
     expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(Array(5).fill([200, false]));
     const announced = (key: string, UserCode: string, host?: string) =>
@@ -215,6 +217,9 @@ describe('whose key it is', () => {
       ['iex', 'two'],
     );
     const idOf = (name: string) => users.find(({ username }) => username === name)?.id ?? '';
+    const as = ['iex', 'hrb', 'two/two'];
+    const replies = await Promise.all(as.map((each) => createCustomer(each, 'SCOPED', 'scoped')));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await seen(idOf('iex'))).toEqual([
       { tenant_id: DEMO.tenants.demo, courier_id: DEMO.couriers.IEX },
     ]);

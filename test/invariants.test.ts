@@ -77,23 +77,12 @@ describe.each(['audit_entries', 'audit_links', 'package_events'])('%s', (table) 
   );
 });
 
-test('in a courier’s scope the policies show no manifest that carries none of its packages', async () => {
-  const client = await owner.connect();
-  try {
-    const { rows: expected } = await client.query(
-      'select distinct manifest_id as id from packages where courier_id = $1 and manifest_id is not null order by 1',
-      [DEMO.couriers.IEX],
-    );
-    await client.query('begin');
-    await client.query(
-      "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', $2, true)",
-      [DEMO.tenants.demo, DEMO.couriers.IEX],
-    );
-    await client.query('set local role crossdock_app');
-    const { rows } = await client.query('select id from manifests order by id');
-    expect(rows).toEqual(expected);
-  } finally {
-    await client.query('rollback');
-    client.release();
-  }
+test('a package that is on one bill is refused on a second one', async () => {
+  const secondLine = `insert into bill_lines
+    select (jsonb_populate_record(line, jsonb_build_object('id', gen_random_uuid(), 'bill_id', draft.id, 'position', 10000))).*
+    from bill_lines line
+      join bills draft on draft.tenant_id = line.tenant_id and draft.courier_id = line.courier_id
+        and draft.status = 'draft' and draft.id <> line.bill_id
+    where line.kind = 'package' limit 1`;
+  expect(await refusalOf(secondLine)).toBe('bill_lines_tenant_id_package_id_key');
 });
