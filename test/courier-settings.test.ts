@@ -250,6 +250,12 @@ describe('changing the profile', () => {
     const { api_token_cipher: cipher } = await rowOf(IEX);
     expect(cipher).toMatch(/^v1\.[\w-]+$/);
     expect(cipher).not.toContain('secret-of-iex');
+    const place = { tenantId: DEMO.tenants.demo, rowId: IEX, field: 'api_token' } as const;
+    const { secrets } = service.app;
+    expect(secrets.decrypt(String(cipher), place)).toBe('secret-of-iex');
+    expect(() => secrets.decrypt(String(cipher), { ...place, rowId: DEMO.couriers.HRB })).toThrow(
+      'belongs to another place',
+    );
     expect((await read({ as: 'iex' })).body['data'].api_token).toBe('secret-of-iex');
     await updateIex({ address2: 'another change' });
     expect((await rowOf(IEX))['api_token_cipher']).toBe(cipher);

@@ -136,6 +136,14 @@ test('a second factor that is verified while the user’s tokens are ended hands
   expect(coded(reply)).toBe('401 code_invalid');
 });
 
+test('a second factor that is verified while the user is disabled hands out no token', async () => {
+  const user = await makeGuarded();
+  const preauthToken = (await logIn(user)).body['data'].preauth_token;
+  const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
+  const verify = () => service.call('login', { headers: user.headers, body });
+  expect(coded(await overtake(user, { is_active: false }, verify))).toBe('403 account_disabled');
+});
+
 test('a second factor that was switched off between the two steps accepts no backup code', async () => {
   const user = await makeGuarded();
   const code = 'ABCD-EFGH';

@@ -563,6 +563,18 @@ describe('the second factor', () => {
     expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
   });
 
+  test('the code of a user disabled between the two steps is neither judged nor used up', async () => {
+    const user = await makeGuardedUser('unjudged');
+    const enter = async (code: string) => coded(await verify(await makePreauthToken(user.id), code));
+    const code = await codeOfNow();
+    await changeUser(user, { is_active: false });
+    // the same reply to a wrong code and to a right one
+    expect(await enter('AAAA-AAAA')).toBe('403 account_disabled');
+    expect(await enter(code)).toBe('403 account_disabled');
+    await changeUser(user, { is_active: true });
+    expect(await enter(code)).toBe('200 success');
+  });
+
   test('a second factor switched off between the two steps accepts no code', async () => {
     const user = await makeGuardedUser('off');
     const token = await makePreauthToken(user.id);

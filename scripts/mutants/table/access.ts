@@ -105,6 +105,10 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: "return Buffer.from([tenantId, rowId, field].fill('').join());",
     tests: [
       {
+        file: 'test/secrets.test.ts',
+        titles: ['a ciphertext opens in its own tenant, row and field, and nowhere else'],
+      },
+      {
         file: 'test/courier-settings.test.ts',
         titles: ['tokens rest encrypted, under the newest key, and bound to their row'],
       },

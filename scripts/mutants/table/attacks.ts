@@ -98,7 +98,9 @@ export const ATTACKS: readonly Mutant[] = [
     file: 'src/auth/two-factor.ts',
     find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new Fault('code_invalid');\n",
     replace: '',
-    tests: [{ file: 'test/credential-races.test.ts', titles: ['a second factor that is verified while'] }],
+    tests: [
+      { file: 'test/credential-races.test.ts', titles: ['verified while the user’s tokens are ended'] },
+    ],
   },
   {
     name: 'sessions: one that has ended opens nothing',

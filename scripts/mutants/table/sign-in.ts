@@ -172,7 +172,24 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/auth/two-factor.ts',
     find: "if (!account.isEnabled) return new Fault('account_disabled');",
     replace: '',
-    tests: [{ file: 'test/login.test.ts', titles: ['a user disabled between the two steps'] }],
+    tests: [
+      {
+        file: 'test/login.test.ts',
+        titles: ['the code of a user disabled between the two steps is neither judged nor used up'],
+      },
+    ],
+  },
+  {
+    name: 'codes: a user who is disabled while a code is judged is refused',
+    file: 'src/auth/two-factor.ts',
+    find: "if (!account?.isEnabled) return new Fault('account_disabled');",
+    replace: "if (!account) return new Fault('account_disabled');",
+    tests: [
+      {
+        file: 'test/credential-races.test.ts',
+        titles: ['a second factor that is verified while the user is disabled hands out no token'],
+      },
+    ],
   },
   {
     name: 'codes: a factor that is off accepts no backup code',

@@ -65,7 +65,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/http/text.ts',
     find: "{ protoAction: 'error', constructorAction: 'error' }",
     replace: "{ protoAction: 'ignore', constructorAction: 'ignore' }",
-    tests: [{ file: 'test/refused-bodies.test.ts', titles: ['32 levels are read, one more is refused'] }],
+    tests: [{ file: 'test/transport.test.ts', titles: ['is refused, and no prototype changes'] }],
   },
   {
     name: 'text: a body nested deeper than any of the contract is refused',
