@@ -1,7 +1,7 @@
 import { formatDateTime } from '../time.js';
 import type { AccountMailKind } from './account-mail.js';
 import { oneLine } from './plain-text.js';
-import type { AccountMailRow } from './queries.js';
+import type { AccountMailRow } from './account-queries.js';
 
 /** What a mail about an account says; every text is one line. */
 export type AccountLetter = {

@@ -1,14 +1,7 @@
 import { readInScope } from '../db/transaction.js';
 import { toLetter } from './letter.js';
 import { isAddress, type Message } from './mime.js';
-import {
-  selectCargo,
-  selectNews,
-  selectTotals,
-  type CargoRow,
-  type NewsRow,
-  type TotalsRow,
-} from './queries.js';
+import { selectCargo, selectNews, selectTotals, type CargoRow, type NewsRow, type TotalsRow } from './manifest-queries.js';
 import { render } from './render.js';
 import type { Mail } from './send-mail.js';
 

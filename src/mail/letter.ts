@@ -2,7 +2,7 @@ import { maskTrackingNumber } from '../packages/masking.js';
 import { formatDateTime } from '../time.js';
 import type { ManifestNews } from './manifest-mail.js';
 import { oneLine } from './plain-text.js';
-import type { CargoRow, NewsRow, TotalsRow } from './queries.js';
+import type { CargoRow, NewsRow, TotalsRow } from './manifest-queries.js';
 
 /** What a mail about a manifest says; every text is one line. */
 export type Letter = {

@@ -4,7 +4,7 @@ import type { Jobs } from '../queue/jobs.js';
 import { toAccountLetter } from './account-letter.js';
 import { renderAccountLetter } from './account-render.js';
 import { isAddress, type Message } from './mime.js';
-import { selectAccountMail, type AccountMailRow } from './queries.js';
+import { selectAccountMail, type AccountMailRow } from './account-queries.js';
 import { sendMail, type Mail, type MailDeps } from './send-mail.js';
 
 export type AccountMailDeps = MailDeps & {
