@@ -42,11 +42,11 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/config.ts'],
+    ignores: ['src/config/config.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Only src/config.ts reads the environment.' },
+        { object: 'process', property: 'env', message: 'Only src/config/config.ts reads the environment.' },
       ],
     },
   },
@@ -60,14 +60,14 @@ export default tseslint.config(
           paths: [
             {
               name: 'pg',
-              message: 'Query through a scoped transaction (src/db/transaction.ts).',
+              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
               allowTypeImports: true,
             },
           ],
           patterns: [
             {
               group: ['**/generated/prisma/*'],
-              message: 'Query through a scoped transaction (src/db/transaction.ts).',
+              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
             },
           ],
         },

@@ -1,6 +1,6 @@
-import type { UserCaller } from '../../src/auth/callers.js';
-import { enter, type Db, type Sql } from '../../src/db/transaction.js';
-import { withClient } from '../../src/db/roles.js';
+import type { UserCaller } from '../../src/platform/identity/callers.js';
+import { enter, type Db, type Sql } from '../../src/platform/db/transaction.js';
+import { withClient } from '../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from './database.js';
 import { inline, timeTransaction } from './postgres.js';
 import type { Scale } from './scale.js';
