@@ -52,7 +52,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/db/**', 'src/demo/**', 'src/tenants/**'],
+    ignores: ['src/platform/db/**', 'src/development/**', 'src/modules/tenants/**', 'src/startup/**'],
     rules: {
       'no-restricted-imports': [
         'error',

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.js';
-import { makeLoginGate } from './platform/access/login-gate.js';
+import { makeLoginLimiter } from './platform/access/login-gate.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import type { Bundle } from './platform/contract/bundle.js';
 import { readContract } from './platform/contract/bundle.js';
-import { checkReplies, type SeenReply } from './platform/contract/check-responses.js';
+import { validateResponses, type ObservedResponse } from './platform/contract/check-responses.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
@@ -35,7 +35,7 @@ export type AppOptions = {
   /** Told of every request. */
   metrics?: RequestMetrics | undefined;
   /** Tests: every reply is judged against the contract, and told of here. */
-  onReply?: (reply: SeenReply) => void;
+  onReply?: (reply: ObservedResponse) => void;
 };
 
 /** The whole composition: everything the service is made of, and in which order a request meets it. */
@@ -49,7 +49,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   );
   const tokens = await registerTokens(server, config.tokens);
 
-  if (onReply) checkReplies(server, bundle, onReply);
+  if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
   refuseWhileClosing(server);
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
@@ -70,7 +70,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       },
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
-      loginGate: makeLoginGate(),
+      loginGate: makeLoginLimiter(),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

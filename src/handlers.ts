@@ -9,7 +9,7 @@ import { billDocumentHandlers } from './modules/bills/documents/handlers.js';
 import { customerHandlers } from './modules/customers/crud/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
 import { courierHandlers } from './modules/couriers/settings/handlers.js';
-import { courierRegisterHandlers } from './modules/couriers/administration/handlers.js';
+import { courierAdministrationHandlers } from './modules/couriers/administration/handlers.js';
 import { customerUploadHandlers } from './modules/customers/upload/handlers.js';
 import { customerSyncHandlers } from './modules/customers/sync/handlers.js';
 import { customerSearchHandlers } from './modules/customers/search/handlers.js';
@@ -55,7 +55,7 @@ export function makeHandlers(deps: Deps) {
     ...billingAccountHandlers(deps),
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
-    ...courierRegisterHandlers(deps),
+    ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(deps),
     ...carrierHandlers(deps),
     ...webhookHandlers(deps),

@@ -6,7 +6,14 @@ import { ConfigError, type Config } from './config/config.js';
 import { openDb } from './platform/db/open-database.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
 import { serveMetrics } from './platform/metrics/serve.js';
-import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess, type Stop } from './startup/process.js';
+import {
+  connectionOf,
+  DRAIN_MS,
+  print,
+  queueConnectionOf,
+  runProcess,
+  type Stop,
+} from './startup/process.js';
 
 /** How long the statements of cut requests may hold the pool open. */
 const RELEASE_MS = 500;

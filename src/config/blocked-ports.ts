@@ -16,7 +16,7 @@ export const portOf = (url: URL): number => Number(url.port || (url.protocol ===
  *
  * @param allowed the only ports that the operator lets be called; absent: all but the bad ones
  */
-export function faultOfPort(port: number, allowed: number[] | undefined): string | undefined {
+export function validatePort(port: number, allowed: number[] | undefined): string | undefined {
   if (isBadPort(port)) return `must not use port ${port}: web browsers refuse it as well. Use 443`;
   if (!allowed || allowed.includes(port)) return undefined;
   return `must not use port ${port}. Use ${allowed.length === 1 ? 'port' : 'one of the ports'} ${allowed.join(', ')}`;

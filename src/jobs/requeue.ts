@@ -1,16 +1,16 @@
 import { settleAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/tenants.js';
-import { flushInScope, sql } from '../platform/db/transaction.js';
-import { wakeLanes } from '../platform/queue/delivery-queues.js';
+import { pipeline, sql } from '../platform/db/transaction.js';
+import { wakeDeliveryQueues } from '../platform/queue/delivery-queues.js';
 import { endIdleSessions } from '../modules/sessions/idle.js';
-import type { TaskDeps } from './tasks.js';
+import type { TaskDeps } from '../platform/queue/task-context.js';
 
 /**
  * Wakes every lane in which something is due, and ends what nobody works on any more: whatever went wrong with a wake-up, a
  * minute later it is made good.
  */
-export async function sweep({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
+export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
   for (const caller of await systemCallers(db)) {
     const due = sql`
@@ -20,7 +20,7 @@ export async function sweep({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
       union
       select s.courier_id, 'update_package' from package_syncs s
       where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
-    await flushInScope(db, caller, [wakeLanes(caller.tenantId, due)]);
+    await pipeline(db, caller, [wakeDeliveryQueues(caller.tenantId, due)]);
     await settleAbandonedRuns(db, caller.tenantId);
     await endIdleSessions(db, caller);
   }

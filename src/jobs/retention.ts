@@ -1,22 +1,22 @@
 import { systemCallers } from '../platform/db/tenants.js';
-import { pruneTerms } from '../modules/customers/search/delete-unused-terms.js';
-import { flushInScope, sql, type Sql } from '../platform/db/transaction.js';
-import type { TaskDeps } from './tasks.js';
+import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-terms.js';
+import { pipeline, sql, type Sql } from '../platform/db/transaction.js';
+import type { TaskDeps } from '../platform/queue/task-context.js';
 
 /** At most so many rows a statement, so that none holds its locks for long. */
 const AT_MOST = 5_000;
 
 /** Deletes what is past its keeping, tenant by tenant. Source of the times: the contract, "Webhooks and events". */
-export async function prune({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
+export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
   for (const caller of await systemCallers(db)) {
     for (const old of OLD) {
       for (let deleted = AT_MOST; deleted === AT_MOST && !stopping.aborted;) {
-        const [rows] = await flushInScope(db, caller, [deleteSome(caller.tenantId, old)]);
+        const [rows] = await pipeline(db, caller, [deleteSome(caller.tenantId, old)]);
         // as: the statement counts
         deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
       }
     }
-    await pruneTerms({ db, caller, stopping });
+    await deleteUnusedTerms({ db, caller, stopping });
   }
 }
 

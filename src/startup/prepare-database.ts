@@ -4,10 +4,19 @@ import { ConfigError, type Config } from '../config/config.js';
 import { seedDemo } from '../development/demo/seed.js';
 import { projectRoot } from '../config/project-root.js';
 import { analyzeFilled } from '../platform/db/migrations/analyze.js';
-import { startEmbeddedPostgres, type EmbeddedServer } from '../development/embedded-postgres/embedded-server.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedServer,
+} from '../development/embedded-postgres/embedded-server.js';
 import { listPending, migrate } from '../platform/db/migrations/migrate.js';
-import { poolerFaults } from '../platform/db/connections/pooler.js';
-import { APP_ROLE, describeExcessPower, makeServiceLogin, readVersion, withClient } from '../platform/db/connections/roles.js';
+import { poolerProblems } from '../platform/db/connections/pooler.js';
+import {
+  APP_ROLE,
+  describeExcessPower,
+  makeServiceLogin,
+  readVersion,
+  withClient,
+} from '../platform/db/connections/roles.js';
 
 export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
 
@@ -109,7 +118,7 @@ async function refusePoolers(config: Config, worksQueue: boolean): Promise<void>
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
   if (!url) return;
   const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, worksQueue };
-  const faults = await poolerFaults(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
+  const faults = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
   if (faults.length > 0) throw new ConfigError(faults);
 }
 

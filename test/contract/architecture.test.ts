@@ -7,11 +7,12 @@ const sources = filesUnder('src').map((path) => ({
   path,
   text: readFileSync(join(projectRoot, path), 'utf8'),
 }));
-const imports = sources.flatMap(({ path, text }) => importsOf(path, text));
 
 type Import = { from: string; to: string; isType: boolean };
 
-/** Every import of a file of ours, both paths from the project's root and as the sources name them. */
+const imports = sources.flatMap(({ path, text }) => importsOf(path, text));
+
+/** Every relative import of a file, types included; both paths start at the project's root. */
 function importsOf(from: string, text: string): Import[] {
   const statements = text.matchAll(/^(?:import|export)\s(?<type>type\s)?[^;]*?from '(?<name>\.[^']+)'/gm);
   const dynamic = text.matchAll(/import\('(?<name>\.[^']+)'\)/g);
@@ -28,127 +29,92 @@ function filesUnder(folder: string): string[] {
     .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
 }
 
-/** The folder below src/ that a file is in; none for a file of src/ itself. */
-const folderOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1];
-
-const SLICES = [
-  'prealerts',
-  'customers',
-  'packages',
-  'manifests',
-  'couriers',
-  'warehouses',
-  'carriers',
-  'rates',
-  'invoices',
-  'bills',
-  'service',
-  'webhooks',
-  'audit-log',
-  'mail',
-  'users',
-  'sessions',
-  'password-reset',
-  'security',
-];
-const isSlice = (path: string) => SLICES.includes(folderOf(path) ?? '');
-
-// What every request passes through, in src/auth beside the login slice.
-const SHARED_AUTH = ['authenticate', 'callers', 'permissions', 'secrets', 'tokens'].map(
-  (name) => `src/auth/${name}.ts`,
-);
-const SHARED_FILES = [
-  'audit',
-  'errors',
-  'ids',
-  'time',
-  'tracking-key',
-  'config',
-  'root',
-  'turns',
-  'csv',
-  'threads',
-  'contact',
-].map((name) => `src/${name}.ts`);
-const isShared = (path: string) =>
-  ['http', 'contract', 'db', 'queue', 'outbound', 'metrics'].includes(folderOf(path) ?? '') ||
-  SHARED_AUTH.includes(path) ||
-  SHARED_FILES.includes(path);
-const isLogin = (path: string) => folderOf(path) === 'auth' && !SHARED_AUTH.includes(path);
-
-// Fills the demo tenants at start-up; what it imports beyond the shared folders is its own affair.
-const STARTS_UP = new Set(['src/startup/prepare-database.ts']);
-
+/** `platform`, `modules`, ...; none for a file directly in src/. */
+const layerOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1];
+const moduleOf = (path: string) => /^src\/modules\/([^/]+)\//.exec(path)?.[1];
 const shown = (found: Import[]) => found.map(({ from, to }) => `${from} -> ${to}`);
 
+/** What each layer may import, besides itself and generated/. */
+const MAY_IMPORT: Record<string, string[]> = {
+  config: [],
+  platform: ['config'],
+  modules: ['config', 'platform'],
+  jobs: ['config', 'platform', 'modules'],
+  development: ['config', 'platform', 'modules'],
+  startup: ['config', 'platform', 'modules', 'development'],
+};
+
 describe('imports point one way', () => {
-  test('there is something to look at', () => {
-    expect(sources.length).toBeGreaterThan(50);
-    expect(imports.length).toBeGreaterThan(150);
+  test('there are sources and imports to check', () => {
+    expect(sources.length).toBeGreaterThan(200);
+    expect(imports.length).toBeGreaterThan(800);
   });
 
-  test('shared code knows no slice', () => {
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        isShared(from) && !STARTS_UP.has(from) && (isSlice(to) || isLogin(to) || folderOf(to) === 'demo'),
-    );
+  test('a layer imports only the layers below it', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      const [layer, target] = [layerOf(from), layerOf(to)];
+      return (
+        layer !== undefined &&
+        target !== undefined &&
+        layer !== target &&
+        !MAY_IMPORT[layer]?.includes(target)
+      );
+    });
     expect(shown(wrong)).toEqual([]);
   });
 
-  test('a slice knows of another only what its nouns say: no handlers, no queries, no view', () => {
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        (isSlice(from) || isLogin(from)) &&
-        (isSlice(to) || isLogin(to)) &&
-        folderOf(from) !== folderOf(to) &&
-        /(^|[/-])(handlers|queries|view)\.ts$/.test(to),
-    );
+  test('a module imports another module only through its public file', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      const [own, other] = [moduleOf(from), moduleOf(to)];
+      return own && other && own !== other && to !== `src/modules/${other}/public.ts`;
+    });
     expect(shown(wrong)).toEqual([]);
   });
 
-  test('handlers are known to handlers.ts alone, and SQL to nobody that answers requests', () => {
+  test('handlers are imported by the handler table alone, and SQL by neither handlers nor views', () => {
     const handlers = imports.filter(
-      ({ from, to }) => to.endsWith('/handlers.ts') && folderOf(to) && from !== 'src/handlers.ts',
+      ({ from, to }) => /handlers\.ts$/.test(to) && moduleOf(to) && from !== 'src/handlers.ts',
     );
     expect(shown(handlers)).toEqual([]);
     const queries = imports.filter(
-      ({ from, to, isType }) => !isType && /queries\.ts$/.test(to) && /(handlers|view)\.ts$/.test(from),
+      ({ from, to, isType }) => !isType && /queries\.ts$/.test(to) && /[/-](handlers|view)\.ts$/.test(from),
     );
     expect(shown(queries)).toEqual([]);
   });
 
-  test('slices know neither the web server nor the composition', () => {
+  test('modules know neither the web server nor the composition', () => {
     const wrong = imports.filter(
       ({ from, to, isType }) =>
-        (isSlice(from) || isLogin(from)) &&
-        !isType &&
-        (folderOf(to) === 'http' ||
-          ['src/app.ts', 'src/main.ts', 'src/handlers.ts', 'src/config/config.ts'].includes(to)),
+        moduleOf(from) && !isType && (to.startsWith('src/platform/http/') || layerOf(to) === undefined),
     );
-    // the limiter that sign-in shares with the web server counts, it does not answer
-    expect(shown(wrong).filter((line) => !line.endsWith('src/platform/access/rate-limit.ts'))).toEqual([]);
-    const fastify = sources.filter(({ path, text }) => isSlice(path) && /from '(@?fastify)/.test(text));
+    // generated/ is no layer
+    expect(shown(wrong).filter((line) => !line.includes('-> generated/'))).toEqual([]);
+    const fastify = sources.filter(({ path, text }) => moduleOf(path) && /from '(@?fastify)/.test(text));
     expect(fastify.map(({ path }) => path)).toEqual([]);
   });
 
-  test('no circle of files that need each other to load', () => {
-    const edges = new Map<string, string[]>();
-    for (const { from, to, isType } of imports) {
-      if (!isType) edges.set(from, [...(edges.get(from) ?? []), to]);
+  test.each([
+    ['files', (path: string) => path],
+    ['folders', dirname],
+  ])('no cycle between %s, types included', (_what, nodeOf) => {
+    const edges = new Map<string, Set<string>>();
+    for (const { from, to } of imports) {
+      const [a, b] = [nodeOf(from), nodeOf(to)];
+      if (a !== b) edges.set(a, (edges.get(a) ?? new Set()).add(b));
     }
     const done = new Set<string>();
-    const circles: string[] = [];
-    const visit = (path: string, trail: string[]): void => {
-      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
-      if (trail.includes(path) || done.has(path)) return;
-      for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
-      done.add(path);
+    const cycles: string[] = [];
+    const visit = (node: string, trail: string[]): void => {
+      if (trail.includes(node)) cycles.push([...trail.slice(trail.indexOf(node)), node].join(' -> '));
+      if (trail.includes(node) || done.has(node)) return;
+      for (const next of edges.get(node) ?? []) visit(next, [...trail, node]);
+      done.add(node);
     };
-    for (const path of edges.keys()) visit(path, []);
-    expect(circles).toEqual([]);
+    for (const node of edges.keys()) visit(node, []);
+    expect(cycles).toEqual([]);
   });
 
-  test('sources import neither scripts nor tests, and what generates is not made of what is generated', () => {
+  test('sources import neither scripts nor tests, and the generator imports nothing generated', () => {
     const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);
     const scripts = filesUnder('scripts').flatMap((path) =>
@@ -158,22 +124,48 @@ describe('imports point one way', () => {
   });
 });
 
-describe('every file keeps to its own', () => {
-  test('the environment is read by config.ts alone', () => {
+describe('the tree shows the design', () => {
+  test('src holds the entry points, the composition and the handler table, and nothing else', () => {
+    const loose = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
+    expect(loose.sort()).toEqual(['src/app.ts', 'src/handlers.ts', 'src/main.ts', 'src/worker.ts']);
+  });
+
+  test('no folder holds more than 14 files', () => {
+    const counts = new Map<string, number>();
+    for (const path of [...filesUnder('src'), ...filesUnder('test'), ...filesUnder('scripts')])
+      counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    // one command per file
+    counts.delete('scripts');
+    expect([...counts].filter(([, count]) => count > 14)).toEqual([]);
+  });
+
+  test('no file is longer than 400 lines', () => {
+    const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+    expect(long.filter(({ lines }) => lines >= 400)).toEqual([]);
+  });
+});
+
+describe('each concern has one place', () => {
+  test('the environment is read by src/config, and by the embedded server for the programs that it starts', () => {
     const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
-    expect(readers.filter((path) => !/^src\/(config|settings|db\/embedded[\w-]*)\.ts$/.test(path))).toEqual(
+    expect(readers.filter((path) => !/^src\/(config|development\/embedded-postgres)\//.test(path))).toEqual(
       [],
     );
   });
 
-  test('Prisma’s client is opened in src/db alone, and nobody else sets a session up', () => {
+  test('connections are opened in platform/db alone, and nothing else sets a session up', () => {
     const clients = sources.filter(
-      ({ path, text }) => !path.startsWith('src/db/') && /new PrismaClient|new (pg\.)?Pool\(/.test(text),
+      ({ path, text }) =>
+        !path.startsWith('src/platform/db/') && /new PrismaClient|new (pg\.)?Pool\(/.test(text),
     );
     expect(clients.map(({ path }) => path)).toEqual([]);
     const scopes = sources.filter(({ text }) => /set_config\(/.test(text)).map(({ path }) => path);
-    // the owner of the schema enters a scope to make tenants, in transactions of its own
-    expect(scopes.sort()).toEqual(['src/platform/db/transaction.ts', 'src/development/demo/seed.ts', 'src/modules/tenants/tenant.ts']);
+    // tenants are made by the owner of the schema, in transactions of its own
+    expect(scopes.sort()).toEqual([
+      'src/development/demo/seed.ts',
+      'src/modules/tenants/tenant.ts',
+      'src/platform/db/transaction.ts',
+    ]);
     for (const { path, text } of sources) {
       for (const [call] of text.matchAll(/set_config\([^)]*\)/g)) {
         expect([path, call.endsWith(', true)')]).toEqual([path, true]);
@@ -186,10 +178,5 @@ describe('every file keeps to its own', () => {
       [...text.matchAll(/\$(?:query|execute)RawUnsafe/g)].map(() => path),
     );
     expect(raws).toEqual([]);
-  });
-
-  test('no file is longer than 400 lines', () => {
-    const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
-    expect(long.filter(({ lines }) => lines >= 400)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { holds } from '../../src/platform/access/permissions.js';
-import { makeReplyJudge } from '../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../src/platform/contract/check-responses.js';
 import { dereference, type Media, type Schema } from '../../src/platform/contract/bundle.js';
 import { makeAjv, makeEagerCompiler } from '../../src/platform/contract/validator.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
@@ -17,7 +17,7 @@ import {
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
-const { judge } = makeReplyJudge(bundle);
+const { judge } = makeResponseValidator(bundle);
 
 /** Who an example is written for. */
 function documentedCaller(id: OperationId, name: string): Call {

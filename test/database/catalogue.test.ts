@@ -5,7 +5,7 @@ import pg from 'pg';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
 import { openSchemaEngine } from '../../src/platform/db/migrations/schema-engine.js';
-import { flushInScope, inScope, sql, type Db } from '../../src/platform/db/transaction.js';
+import { pipeline, transaction, sql, type Db } from '../../src/platform/db/transaction.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { installQueue } from '../../src/platform/db/migrations/install-queue.js';
 import { projectRoot } from '../../src/config/project-root.js';
@@ -416,13 +416,13 @@ describe('scopes on a shared pool', () => {
         if (!tenant) throw new Error('no such tenant');
         const caller = callerOf(tenant);
         if ((worker + round) % 5 === 0) {
-          await expect(flushInScope(db, caller, [READ, BREAK, READ])).rejects.toThrow('division by zero');
+          await expect(pipeline(db, caller, [READ, BREAK, READ])).rejects.toThrow('division by zero');
           continue;
         }
         const rows =
           round % 2 === 0
-            ? (await flushInScope(db, caller, [READ]))[0]
-            : await inScope(db, caller, (tx) => tx.query<Record<string, unknown>>(READ));
+            ? (await pipeline(db, caller, [READ]))[0]
+            : await transaction(db, caller, (tx) => tx.query<Record<string, unknown>>(READ));
         expect(rows).toHaveLength(5);
         for (const row of rows ?? []) {
           expect(row).toEqual({ tenant_id: tenant.tenantId, vendor: tenant.text, name: tenant.text });
@@ -449,7 +449,7 @@ describe('scopes on a shared pool', () => {
     const stale = { ...callerOf(tenant), tokenVersion: 2 };
     const before = await list(`select count(*) from prealerts where tenant_id = '${tenant.tenantId}'`);
     const write = sql`delete from prealerts where tenant_id = ${tenant.tenantId}::uuid`;
-    await expect(flushInScope(db, stale, [write])).rejects.toMatchObject({ code: 'token_invalid' });
+    await expect(pipeline(db, stale, [write])).rejects.toMatchObject({ code: 'token_invalid' });
     expect(await list(`select count(*) from prealerts where tenant_id = '${tenant.tenantId}'`)).toEqual(
       before,
     );
@@ -462,8 +462,8 @@ describe('scopes on a shared pool', () => {
       values (${theirs.tenantId}::uuid, ${newId()}::uuid, ${theirs.courierId}::uuid, 'X', 'X', 'X')`;
     // not by the policy of the counters, which a trigger updates afterwards
     const refusal = 'row-level security policy for table "prealerts"';
-    await expect(flushInScope(db, callerOf(mine), [write])).rejects.toThrow(refusal);
+    await expect(pipeline(db, callerOf(mine), [write])).rejects.toThrow(refusal);
     const move = sql`update prealerts set tenant_id = ${theirs.tenantId}::uuid, courier_id = ${theirs.courierId}::uuid`;
-    await expect(flushInScope(db, callerOf(mine), [move])).rejects.toThrow(refusal);
+    await expect(pipeline(db, callerOf(mine), [move])).rejects.toThrow(refusal);
   });
 });

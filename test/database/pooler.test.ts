@@ -7,11 +7,11 @@ import { readConfig } from '../../src/config/config.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import {
-  flushInScope,
-  flushPrepared,
-  inLargeScope,
-  inScope,
-  readInScope,
+  pipeline,
+  preparedPipeline,
+  bulkTransaction,
+  transaction,
+  snapshot,
   sql,
 } from '../../src/platform/db/transaction.js';
 import type { Db, Sql } from '../../src/platform/db/transaction.js';
@@ -20,7 +20,14 @@ import { ask, listOf, logIn, prealertOf, type Answer } from '../support/service/
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';
 import { PGBOUNCER, startPooler, type Pooler } from '../support/harness/pgbouncer.js';
-import { endProcesses, removeFolders, run, startReplica, until, type Replica } from '../support/service/processes.js';
+import {
+  endProcesses,
+  removeFolders,
+  run,
+  startReplica,
+  until,
+  type Replica,
+} from '../support/service/processes.js';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js';
 import { setEndpoints } from '../support/receivers/webhooks.js';
 
@@ -175,11 +182,11 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
 
     const seen = sql`select name from warehouses`;
     const WAYS: Record<string, (caller: SystemCaller, statement: Sql) => Promise<unknown>> = {
-      readInScope: async (caller, statement) => (await readInScope(db, caller, [statement]))[0],
-      flushInScope: async (caller, statement) => (await flushInScope(db, caller, [statement]))[0],
-      flushPrepared: async (caller, statement) => (await flushPrepared(db, caller, [statement]))[0],
-      inScope: (caller, statement) => inScope(db, caller, (tx) => tx.query(statement)),
-      inLargeScope: (caller, statement) => inLargeScope(db, caller, 9_000, (tx) => tx.query(statement)),
+      readInScope: async (caller, statement) => (await snapshot(db, caller, [statement]))[0],
+      flushInScope: async (caller, statement) => (await pipeline(db, caller, [statement]))[0],
+      flushPrepared: async (caller, statement) => (await preparedPipeline(db, caller, [statement]))[0],
+      inScope: (caller, statement) => transaction(db, caller, (tx) => tx.query(statement)),
+      inLargeScope: (caller, statement) => bulkTransaction(db, caller, 9_000, (tx) => tx.query(statement)),
     };
 
     test(
@@ -353,7 +360,7 @@ test('a prepared statement is named by its text, whichever a connection prepares
   const caller: SystemCaller = { kind: 'system', tenantId: DEMO.tenants.demo };
   const texts = [sql`select 'one' as text`, sql`select 'two' as text`];
   const namesOf = async (each: Db, statements: Sql[]) => {
-    for (const statement of statements) await flushPrepared(each, caller, [statement]);
+    for (const statement of statements) await preparedPipeline(each, caller, [statement]);
     const { rows } = await each.pool.query(
       "select name, statement from pg_prepared_statements where statement like 'select ''% as text' order by statement",
     );

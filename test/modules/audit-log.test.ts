@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pageOfEntries } from '../../src/modules/audit-log/queries.js';
-import { sealAll } from '../../src/modules/audit-log/append-to-chain.js';
+import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { verifyChain } from '../../src/modules/audit-log/verify.js';
 import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
-import { readInScope, sql } from '../../src/platform/db/transaction.js';
+import { snapshot, sql } from '../../src/platform/db/transaction.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { plantEntry } from '../support/builders/audit.js';
@@ -41,7 +41,7 @@ const verify = async (body: Body = {}): Promise<Body> => {
   return reply.body['data'] as Body;
 };
 const sealEverything = (secrets: Secrets = service.app.secrets) =>
-  sealAll({ db: service.db, secrets, stopping: new AbortController().signal });
+  appendAllToChains({ db: service.db, secrets, stopping: new AbortController().signal });
 
 /** Entries, oldest first, a second between each two; they are sealed. Answers their ids. */
 async function plantChain(count: number): Promise<string[]> {
@@ -254,7 +254,7 @@ describe('sealing', () => {
       tokenVersion: 1,
       expiresAt: Math.floor(Date.now() / 1000) + 3_600,
     };
-    const seen = await readInScope(service.db, caller, [
+    const seen = await snapshot(service.db, caller, [
       sql`select from audit_links`,
       sql`select from audit_unsealed`,
       sql`select from audit_entries`,
@@ -519,7 +519,7 @@ test('a page looks at four blocks an entry at most, by each filter, behind 20,00
   for (const filter of FILTERS) {
     const page = pageOfEntries(service.db, caller, { limit: 50, ...filter });
     const explained = sql`explain (analyze, buffers, format json) ${page}`;
-    const [rows] = await readInScope(service.db, caller, [explained]);
+    const [rows] = await snapshot(service.db, caller, [explained]);
     // as: what PostgreSQL's explain answers
     const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
     expect(plan['Actual Rows']).toBe(51);

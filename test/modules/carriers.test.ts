@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
-import { startService, untilAdmitted, type Call, type Reply, type Service } from '../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
 
 const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import bcrypt from 'bcrypt';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
-import { sweep } from '../../src/jobs/requeue.js';
+import { requeue } from '../../src/jobs/requeue.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';
@@ -266,7 +266,7 @@ describe('the idle timeout', () => {
     const token = await tokenOf(user);
     await set({ idle_timeout_minutes: 5 });
     await age(user.id, 400);
-    await sweep({ db: service.db });
+    await requeue({ db: service.db });
     await set({ idle_timeout_minutes: null });
     expect(await listWith(token)).toBe('401 session_ended');
   });

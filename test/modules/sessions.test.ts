@@ -4,7 +4,7 @@ import bcrypt from 'bcrypt';
 import { openLastSeen } from '../../src/modules/sessions/last-seen.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
-import { prune } from '../../src/jobs/retention.js';
+import { deleteExpired } from '../../src/jobs/retention.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
@@ -391,7 +391,7 @@ test('ended and expired sessions go after 30 days, networks after 90 unless they
      from (values ($2::uuid, 89), ($2, 91), ($3, 91), ($3, 92)) as known (user_id, days)`,
     [DEMO.tenants.demo, user.id, other.id],
   );
-  await prune({ db: service.db, stopping: new AbortController().signal });
+  await deleteExpired({ db: service.db, stopping: new AbortController().signal });
   const { rows } = await service.owner.query('select address from sessions where user_id = $1', [user.id]);
   expect(rows.map(({ address }) => address).filter((each) => /^\d\d$/.test(each))).toEqual(['29', '29']);
   const { rows: networks } = await service.owner.query(

@@ -7,7 +7,13 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
-import { startService, untilAdmitted, type Call, type Reply, type Service } from '../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
 
 let service: Service;
 

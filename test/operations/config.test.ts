@@ -5,7 +5,14 @@ import pg from 'pg';
 import { ConfigError, readConfig, readOwnerUrl } from '../../src/config/config.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { ask } from '../support/service/client.js';
-import { endProcesses, freePort, makeFolder, removeFolders, run, until } from '../support/service/processes.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  run,
+  until,
+} from '../support/service/processes.js';
 import { statusOf } from '../support/service/processes.js';
 
 const SECRETS = {

@@ -7,11 +7,15 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { readConfig } from '../../src/config/config.js';
-import { startEmbeddedPostgres, type EmbeddedServer } from '../../src/development/embedded-postgres/embedded-server.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedServer,
+} from '../../src/development/embedded-postgres/embedded-server.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 
 // plain node runs the built file, because a process of its own is what these guarantees are about
-const BUILT = new URL('../../dist/src/development/embedded-postgres/embedded-server.js', import.meta.url).href;
+const BUILT = new URL('../../dist/src/development/embedded-postgres/embedded-server.js', import.meta.url)
+  .href;
 const LIMIT_MS = 60_000;
 
 const servers: EmbeddedServer[] = [];

@@ -7,7 +7,14 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { demoDatabase } from '../support/service/database.js';
 import { growth, keyOf, scrape as scrapePort, type Scrape } from '../support/readers/exposition.js';
-import { endProcesses, freePort, removeFolders, run, startReplica, statusOf } from '../support/service/processes.js';
+import {
+  endProcesses,
+  freePort,
+  removeFolders,
+  run,
+  startReplica,
+  statusOf,
+} from '../support/service/processes.js';
 import { until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 import { openSocket, receive, sendRaw, talk } from '../support/service/wire.js';

@@ -34,7 +34,8 @@ const prose = files
   .filter((path) => /\.(md|yaml|ts|mjs|js|sql|prisma)$/.test(path))
   // in these a string looks like the beginning of a comment
   .filter(
-    (path) => !/^(generated\/|CHANGELOG\.md$|eslint\.config\.js$|test\/fuzz\/mutations\.ts$)/.test(path),
+    (path) =>
+      !/^(generated\/|CHANGELOG\.md$|eslint\.config\.js$|test\/contract\/fuzz\/mutations\.ts$)/.test(path),
   )
   .map((path) => ({ path, text: proseOf(path) }));
 

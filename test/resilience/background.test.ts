@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { prune } from '../../src/jobs/retention.js';
-import { reclaim } from '../../src/platform/queue/worker-pools.js';
-import { sweep } from '../../src/jobs/requeue.js';
+import { deleteExpired } from '../../src/jobs/retention.js';
+import { recoverJobs } from '../../src/platform/queue/worker-pools.js';
+import { requeue } from '../../src/jobs/requeue.js';
 import { endProcesses, removeFolders, run, until, type Running } from '../support/service/processes.js';
 import { accept, hang, startReceiver, type Receiver } from '../support/receivers/receiver.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -60,7 +60,7 @@ const startWorker = (env: Record<string, string> = {}): Running =>
 
 describe('pruning', () => {
   const stopping = new AbortController().signal;
-  const pruned = () => prune({ db: service.db, stopping });
+  const pruned = () => deleteExpired({ db: service.db, stopping });
 
   test('deletes what is past its keeping, tenant by tenant, and nothing that is younger', async () => {
     const { owner } = service;
@@ -144,12 +144,12 @@ describe('a wake-up that was lost', () => {
     await until(async () => (await count('queue.worker_pools')) === 1);
     await sleep(1_500);
     expect(receiver.received).toEqual([]);
-    await sweep({ db: service.db });
+    await requeue({ db: service.db });
     await until(async () => receiver.received.length === 1);
   });
 
   test('wakes nobody where nothing is due', async () => {
-    await sweep({ db: service.db });
+    await requeue({ db: service.db });
     expect(await count('graphile_worker._private_jobs')).toBe(0);
   });
 });
@@ -178,7 +178,7 @@ describe('a worker that is killed', () => {
     await until(
       async () => (await count('graphile_worker.jobs where key is not null or locked_at is not null')) === 0,
     );
-    await sweep({ db: service.db });
+    await requeue({ db: service.db });
     expect(await count('graphile_worker.jobs')).toBe(0);
   }, 90_000);
 
@@ -193,9 +193,9 @@ describe('a worker that is killed', () => {
         [pool],
       );
     await hold('living');
-    expect(await reclaim(service.owner, 2)).toBe(0);
+    expect(await recoverJobs(service.owner, 2)).toBe(0);
     await hold('silent');
-    expect(await reclaim(service.owner, 2)).toBe(1);
+    expect(await recoverJobs(service.owner, 2)).toBe(1);
     expect(await count('graphile_worker._private_jobs where locked_by is null')).toBe(1);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { makeSeats } from '../../src/platform/db/connections/connection-shares.js';
+import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { until } from '../support/service/processes.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';
@@ -137,7 +137,7 @@ describe('seats', () => {
   }
 
   test('a single tenant may use the whole pool', async () => {
-    const seats = makeSeats({ size: POOL, countTenants: () => Promise.resolve(1) });
+    const seats = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
     await seats.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = times(POOL, () => seats.run(system('t'), work('t')));
@@ -148,7 +148,7 @@ describe('seats', () => {
   });
 
   test('those who wait take turns by courier, however many of one wait', async () => {
-    const seats = makeSeats({ size: 2, countTenants: () => Promise.resolve(1) });
+    const seats = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
     await seats.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [

@@ -2,16 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
-import { enter, flushInScope, sql } from '../../src/platform/db/transaction.js';
+import { enterScope, pipeline, sql } from '../../src/platform/db/transaction.js';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { prune } from '../../src/jobs/retention.js';
+import { deleteExpired } from '../../src/jobs/retention.js';
 import { CALLS } from '../security/authorization/calls.js';
 import { rows as matrixRows } from '../security/authorization/matrix.js';
-import { bundle, codesOf, describeOperation, operationIds, operationOf } from '../support/service/contract.js';
+import {
+  bundle,
+  codesOf,
+  describeOperation,
+  operationIds,
+  operationOf,
+} from '../support/service/contract.js';
 import { makeCouriers, type Belongings } from '../support/builders/couriers.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { MULTIPART_TYPE } from '../support/service/forms.js';
-import { startService, untilAdmitted, type Call, type Reply, type Service } from '../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
 import type { UserCaller } from '../../src/platform/identity/callers.js';
 
 const LIMIT_MS = 60_000;
@@ -206,8 +218,8 @@ describe('whose key it is', () => {
     };
     const seen = async (userId: string, tenantId = DEMO.tenants.demo) => {
       const caller = await scopeOf(userId, tenantId);
-      expect(enter(caller).text).toContain('enter_as_user');
-      const [rows] = await flushInScope(service.db, caller, [
+      expect(enterScope(caller).text).toContain('enter_as_user');
+      const [rows] = await pipeline(service.db, caller, [
         sql`select distinct tenant_id, courier_id from idempotency_keys`,
       ]);
       return rows;
@@ -465,7 +477,7 @@ describe('keeping', () => {
     await createManifest('young');
     await ageBy('24 hours 1 second', 'old');
     await ageBy('23 hours 59 minutes', 'young');
-    await prune({ db: service.db, stopping: new AbortController().signal });
+    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
     expect([await isThere('old'), await isThere('young')]).toEqual([false, true]);
   });
 

@@ -3,10 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { ask, askSteadily, codeOf, isServed, isUnavailable, listOf, logIn } from '../support/service/client.js';
+import {
+  ask,
+  askSteadily,
+  codeOf,
+  isServed,
+  isUnavailable,
+  listOf,
+  logIn,
+} from '../support/service/client.js';
 import { prealertOf, type Outcome, type Question } from '../support/service/client.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
-import { endProcesses, removeFolders, startReplica, until, type Replica } from '../support/service/processes.js';
+import {
+  endProcesses,
+  removeFolders,
+  startReplica,
+  until,
+  type Replica,
+} from '../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 600 });

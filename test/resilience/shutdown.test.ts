@@ -4,10 +4,24 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { announce, ask, askSteadily, codeOf, isGoodbye, isServed, listOf } from '../support/service/client.js';
+import {
+  announce,
+  ask,
+  askSteadily,
+  codeOf,
+  isGoodbye,
+  isServed,
+  listOf,
+} from '../support/service/client.js';
 import { logIn, prealertOf, type Outcome } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
-import { endProcesses, makeFolder, removeFolders, startReplica, until } from '../support/service/processes.js';
+import {
+  endProcesses,
+  makeFolder,
+  removeFolders,
+  startReplica,
+  until,
+} from '../support/service/processes.js';
 import type { Replica } from '../support/service/processes.js';
 
 const LIMIT_MS = 60_000;

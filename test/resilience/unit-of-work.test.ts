@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { holding, type Bracket } from '../../src/platform/db/unit-of-work.js';
+import { inUnitOfWork, type UnitOfWorkSteps } from '../../src/platform/db/unit-of-work.js';
 import {
-  flushInScope,
-  flushPrepared,
-  inLargeScope,
-  inScope,
-  readInScope,
+  pipeline,
+  preparedPipeline,
+  bulkTransaction,
+  transaction,
+  snapshot,
   sql,
   type Rows,
 } from '../../src/platform/db/transaction.js';
@@ -29,10 +29,10 @@ const insert = (id: string, name: string) =>
 
 /** Stores a carrier in each of the ways in which work writes. */
 const WRITERS: Record<string, (id: string) => Promise<unknown>> = {
-  inScope: (id) => inScope(service.db, caller, (tx) => tx.execute(insert(id, id))),
-  inLargeScope: (id) => inLargeScope(service.db, caller, 5_000, (tx) => tx.execute(insert(id, id))),
-  flushInScope: (id) => flushInScope(service.db, caller, [insert(id, id)]),
-  flushPrepared: (id) => flushPrepared(service.db, caller, [insert(id, id)]),
+  inScope: (id) => transaction(service.db, caller, (tx) => tx.execute(insert(id, id))),
+  inLargeScope: (id) => bulkTransaction(service.db, caller, 5_000, (tx) => tx.execute(insert(id, id))),
+  flushInScope: (id) => pipeline(service.db, caller, [insert(id, id)]),
+  flushPrepared: (id) => preparedPipeline(service.db, caller, [insert(id, id)]),
 };
 
 async function stored(...ids: string[]): Promise<number> {
@@ -44,7 +44,7 @@ async function stored(...ids: string[]): Promise<number> {
 }
 
 /** Stores a carrier beside the work's. */
-const beside = (id: string): Bracket<unknown> => ({
+const beside = (id: string): UnitOfWorkSteps<unknown> => ({
   opening: [sql`select 'opened' as said`],
   assertMayWork: () => undefined,
   closing: () => ({ statement: insert(id, id), assertClosed: () => undefined }),
@@ -53,7 +53,7 @@ const beside = (id: string): Bracket<unknown> => ({
 describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   test('what it wrote is seen by others only when the whole work has ended, together with the closing', async () => {
     const [id, besides] = [newId(), newId()];
-    const answer = await holding(beside(besides), async (hasWritten) => {
+    const answer = await inUnitOfWork(beside(besides), async (hasWritten) => {
       expect(hasWritten()).toBe(false);
       await write(id);
       expect([hasWritten(), await stored(id)]).toEqual([true, 0]);
@@ -64,7 +64,7 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
 
   test('work that fails after it has written leaves nothing', async () => {
     const [id, besides] = [newId(), newId()];
-    const work = holding(beside(besides), async () => {
+    const work = inUnitOfWork(beside(besides), async () => {
       await write(id);
       throw new Error('the view failed');
     });
@@ -75,16 +75,16 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   test('an opening or a closing that is refused leaves nothing', async () => {
     const [id, besides] = [newId(), newId()];
     const seen: Rows[][] = [];
-    const refuseOpening: Bracket<unknown> = {
+    const refuseOpening: UnitOfWorkSteps<unknown> = {
       ...beside(besides),
       assertMayWork(answers) {
         seen.push(answers);
         throw new Error('not now');
       },
     };
-    await expect(holding(refuseOpening, () => write(id))).rejects.toThrow('not now');
+    await expect(inUnitOfWork(refuseOpening, () => write(id))).rejects.toThrow('not now');
     expect(seen).toEqual([[[{ said: 'opened' }]]]);
-    const refuseClosing: Bracket<unknown> = {
+    const refuseClosing: UnitOfWorkSteps<unknown> = {
       ...beside(besides),
       closing: () => ({
         statement: insert(besides, besides),
@@ -93,13 +93,13 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
         },
       }),
     };
-    await expect(holding(refuseClosing, () => write(id))).rejects.toThrow('somebody else was first');
+    await expect(inUnitOfWork(refuseClosing, () => write(id))).rejects.toThrow('somebody else was first');
     expect(await stored(id, besides)).toBe(0);
   });
 
   test('the database refuses its statement: the error comes out, and the work may write again', async () => {
     const [id, besides] = [newId(), newId()];
-    const work = holding(beside(besides), async () => {
+    const work = inUnitOfWork(beside(besides), async () => {
       await expect(write('no uuid')).rejects.toThrow();
       await write(id);
     });
@@ -110,8 +110,8 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   test('a second transaction, and a read that could not see the first, throw', async () => {
     const [id, other, besides] = [newId(), newId(), newId()];
     const message = 'A transaction was opened while another waits to be committed.';
-    for (const second of [() => write(other), () => readInScope(service.db, caller, [])]) {
-      const work = holding(beside(besides), async () => {
+    for (const second of [() => write(other), () => snapshot(service.db, caller, [])]) {
+      const work = inUnitOfWork(beside(besides), async () => {
         await write(id);
         await second();
       });
@@ -123,21 +123,21 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
 
 test('work that only reads is left alone: no opening, no closing', async () => {
   const besides = newId();
-  const bracket: Bracket<unknown> = {
+  const bracket: UnitOfWorkSteps<unknown> = {
     ...beside(besides),
     assertMayWork() {
       throw new Error('asked');
     },
   };
-  const rows = await holding(bracket, () => readInScope(service.db, caller, [sql`select 1 as one`]));
+  const rows = await inUnitOfWork(bracket, () => snapshot(service.db, caller, [sql`select 1 as one`]));
   expect([rows, await stored(besides)]).toEqual([[[{ one: 1 }]], 0]);
 });
 
 test('work that a deadlock broke is done again inside, and closed once', async () => {
   const [id, besides] = [newId(), newId()];
   let attempts = 0;
-  await holding(beside(besides), () =>
-    inScope(service.db, caller, async (tx) => {
+  await inUnitOfWork(beside(besides), () =>
+    transaction(service.db, caller, async (tx) => {
       attempts += 1;
       if (attempts < 3) await tx.execute(sql`do $$ begin raise 'again' using errcode = '40P01'; end $$`);
       return tx.execute(insert(id, id));

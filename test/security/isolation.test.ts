@@ -23,7 +23,13 @@ import {
 } from '../support/builders/couriers.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { credentialsOf, PRINCIPALS, type Principal } from '../support/service/principals.js';
-import { startService, type Call, type Reply, type Service, type ServiceOptions } from '../support/service/service.js';
+import {
+  startService,
+  type Call,
+  type Reply,
+  type Service,
+  type ServiceOptions,
+} from '../support/service/service.js';
 
 // The courier that each kind means, by the courier that the caller belongs or is nearest to.
 const NEIGHBOURS: Record<CourierCode, Record<Exclude<Kind, 'unknown' | 'malformed'>, CourierCode>> = {

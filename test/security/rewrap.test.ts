@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import speakeasy from 'speakeasy';
 import { createApp, type App } from '../../src/app.js';
-import { openSecrets, type SecretPlace, type Secrets } from '../../src/platform/access/secrets.js';
+import { openSecrets, type EncryptionContext, type Secrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
 import { signingSecrets, type SigningRow } from '../../src/modules/couriers/settings/webhook-secret.js';
 import { openDb } from '../../src/platform/db/open-database.js';
@@ -66,7 +66,7 @@ const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION
 /** Couriers with a key, a token and two secrets each, more than two batches of them. */
 async function plantCouriers(): Promise<{ id: string; key: string; token: string }[]> {
   const secrets = secretsOf(OLD);
-  const seal = (text: string, rowId: string, field: SecretPlace['field']) =>
+  const seal = (text: string, rowId: string, field: EncryptionContext['field']) =>
     secrets.encrypt(text, { tenantId: DEMO.tenants.demo, rowId, field });
   const planted = Array.from({ length: MANY }, (_, n) => ({
     id: newId(),
@@ -277,7 +277,7 @@ test('a secret that was changed since it was read is not overwritten', async () 
 test('a secret that does not open is named by table and row, the rest is done, and the exit says so', async () => {
   const { HRB, IEX } = DEMO.couriers;
   const ids = [HRB, newId(), newId(), newId(), newId()];
-  const placeIn = (rowId: string, field: SecretPlace['field'] = 'api_key') =>
+  const placeIn = (rowId: string, field: EncryptionContext['field'] = 'api_key') =>
     ({ tenantId: DEMO.tenants.demo, rowId, field }) as const;
   const ciphers = [
     // under a key that is gone, another row's, no ciphers, and another field's
@@ -329,7 +329,7 @@ test('without settings it says which, in a line each', async () => {
 test('a secret that was stored under an upper-case id is encrypted anew in its place, even under the newest key', async () => {
   const { IEX: id } = DEMO.couriers;
   const newest = secretsOf(OLD);
-  const placeOf = (rowId: string): SecretPlace => ({
+  const placeOf = (rowId: string): EncryptionContext => ({
     tenantId: DEMO.tenants.demo,
     rowId,
     field: 'api_token',

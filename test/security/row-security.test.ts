@@ -3,7 +3,13 @@ import pg from 'pg';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { makeCouriers } from '../support/builders/couriers.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
-import { inScopeOf, refusalOfCopy, tablesHolding, valuesOf, type Scope } from '../support/builders/row-security.js';
+import {
+  inScopeOf,
+  refusalOfCopy,
+  tablesHolding,
+  valuesOf,
+  type Scope,
+} from '../support/builders/row-security.js';
 
 // Row-level security alone: plain SQL without a filter, in the service's role.
 

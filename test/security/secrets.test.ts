@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { openSecrets, type SecretPlace } from '../../src/platform/access/secrets.js';
+import { openSecrets, type EncryptionContext } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
 
 const secrets = openSecrets(readConfig({}).secrets);
 
-const PLACE: SecretPlace = { tenantId: 'tenant', rowId: 'row', field: 'api_key' };
+const PLACE: EncryptionContext = { tenantId: 'tenant', rowId: 'row', field: 'api_key' };
 
 test('a ciphertext opens in its own tenant, row and field, and nowhere else', () => {
   const cipher = secrets.encrypt('secret', PLACE);
   expect(secrets.decrypt(cipher, PLACE)).toBe('secret');
-  const elsewhere: SecretPlace[] = [
+  const elsewhere: EncryptionContext[] = [
     { ...PLACE, tenantId: 'another' },
     { ...PLACE, rowId: 'another' },
     { ...PLACE, field: 'api_token' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeReplyJudge } from '../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../src/platform/contract/check-responses.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
@@ -19,7 +19,7 @@ import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
 
 // What every operation refuses alike. What is an operation's own (404, 409, 422) is in its own tests.
 
-const { judge } = makeReplyJudge(bundle);
+const { judge } = makeResponseValidator(bundle);
 
 let service: Service;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Schema } from '../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
-import type { SecretPlace } from '../../src/platform/access/secrets.js';
+import type { EncryptionContext } from '../../src/platform/access/secrets.js';
 import { demoId } from '../../src/development/demo/values/ids.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import {
@@ -259,9 +259,12 @@ describe('the original attacks', () => {
   });
 
   /** Stores a courier's secrets as they were stored for an id of this spelling. */
-  async function store(rowId: string, secrets: Partial<Record<SecretPlace['field'], string>>): Promise<void> {
+  async function store(
+    rowId: string,
+    secrets: Partial<Record<EncryptionContext['field'], string>>,
+  ): Promise<void> {
     for (const [field, text] of Object.entries(secrets)) {
-      const place = { tenantId: DEMO.tenants.demo, rowId, field: field as SecretPlace['field'] };
+      const place = { tenantId: DEMO.tenants.demo, rowId, field: field as EncryptionContext['field'] };
       await service.owner.query(`update couriers set ${field}_cipher = $2 where id = $1`, [
         IEX,
         service.app.secrets.encrypt(text, place),

@@ -1,7 +1,7 @@
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { previewStatements } from '../../../src/modules/invoices/queries.js';
 import { exportPackages, listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
-import { enter } from '../../../src/platform/db/transaction.js';
+import { enterScope } from '../../../src/platform/db/transaction.js';
 import type { BenchTenant } from '../database.js';
 import { adminOf, compare, filters, readRow, timeCalls, type Bench, type Row } from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';
@@ -28,7 +28,7 @@ export async function exportRow(bench: Bench, tenant: BenchTenant, format: 'csv'
   const download = () =>
     fetchBytes({ method: 'POST', path: '/api/RetrievePackages.php', host: tenant.host, headers, body });
   const rows = inline(exportPackages(filters, caller, {}, { page: 1, limit: exported }));
-  const statements = [inline(enter(caller)), `copy (${rows}) to stdout (format csv)`];
+  const statements = [inline(enterScope(caller)), `copy (${rows}) to stdout (format csv)`];
   await timeCalls(download, 2);
   const compared = await compare(
     bench.scale,
@@ -82,7 +82,8 @@ export async function addPackagesRow(bench: Bench, tenant: BenchTenant): Promise
       return took;
     },
     async () =>
-      (await timeTransaction(bench.servingUrl, [inline(enter(caller)), update, 'rollback', 'begin'], 3)).ms,
+      (await timeTransaction(bench.servingUrl, [inline(enterScope(caller)), update, 'rollback', 'begin'], 3))
+        .ms,
   );
   return {
     name: `add ${digits(ids.length)} packages`,

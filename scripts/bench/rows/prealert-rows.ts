@@ -3,9 +3,13 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { lockParcel } from '../../../src/platform/db/locks.js';
-import { enter } from '../../../src/platform/db/transaction.js';
+import { enterScope } from '../../../src/platform/db/transaction.js';
 import { newId } from '../../../src/platform/values/ids.js';
-import { announceWithKey, pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/queries.js';
+import {
+  announceWithKey,
+  pageOfPrealerts,
+  statsOfPrealerts,
+} from '../../../src/modules/prealerts/queries.js';
 import type { BenchTenant } from '../database.js';
 import { compare, filters, readRow, type Bench, type Row } from '../measure.js';
 import { findProgram, inline, rateDriver, ratePgbench } from '../postgres.js';
@@ -63,7 +67,11 @@ function submitStatements(config: Config): (n: string) => string[] {
       /'[0-9a-f-]{36}'::uuid, 'api_key'/,
       "gen_random_uuid(), 'api_key'",
     );
-    return [inline(enter(caller)), inline(lockParcel(caller.tenantId, '@number'), expressions), withFreshIds];
+    return [
+      inline(enterScope(caller)),
+      inline(lockParcel(caller.tenantId, '@number'), expressions),
+      withFreshIds,
+    ];
   };
 }
 

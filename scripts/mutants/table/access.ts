@@ -5,9 +5,11 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'permissions: the role must hold the operation’s',
     file: 'src/platform/access/authenticate.ts',
-    find: "if (!holds(caller.role, operation.permission)) throw new Fault('permission_denied');",
+    find: "if (!holds(caller.role, operation.permission)) throw new ApiError('permission_denied');",
     replace: '',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['nobody but administrators lists or manages users'] }],
+    tests: [
+      { file: 'test/modules/users.test.ts', titles: ['nobody but administrators lists or manages users'] },
+    ],
   },
   {
     name: 'permissions: the audit log is for administrators',
@@ -61,7 +63,10 @@ export const ACCESS: readonly SourceMutant[] = [
     find: "if (!isStaff && db.applicationFilters) conditions.push(sql`b.status <> 'draft'`);",
     replace: '',
     tests: [
-      { file: 'test/modules/bills/bills.test.ts', titles: ['filters alone > a courier sees its own without drafts'] },
+      {
+        file: 'test/modules/bills/bills.test.ts',
+        titles: ['filters alone > a courier sees its own without drafts'],
+      },
     ],
   },
   {
@@ -69,7 +74,12 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/modules/prealerts/queries.ts',
     find: 'if (courierId && caller.courierId === null)',
     replace: 'if (courierId)',
-    tests: [{ file: 'test/modules/prealerts/prealerts.test.ts', titles: ['a courier sees its own whatever courier_id says'] }],
+    tests: [
+      {
+        file: 'test/modules/prealerts/prealerts.test.ts',
+        titles: ['a courier sees its own whatever courier_id says'],
+      },
+    ],
   },
   {
     name: 'keys: a key announces for customers of its own courier',
@@ -96,7 +106,12 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/platform/access/rate-limit.ts',
     find: "await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');",
     replace: '',
-    tests: [{ file: 'test/modules/prealerts/prealerts.test.ts', titles: ['an address that keeps sending wrong keys'] }],
+    tests: [
+      {
+        file: 'test/modules/prealerts/prealerts.test.ts',
+        titles: ['an address that keeps sending wrong keys'],
+      },
+    ],
   },
   {
     name: 'secrets: a ciphertext opens in its own place',
@@ -162,7 +177,12 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/platform/files/csv.ts',
     find: "&& FORMULA.test(text) ? `'${text}` : text",
     replace: '? text : text',
-    tests: [{ file: 'test/modules/packages/package-export.test.ts', titles: ['formulas > begin no cell of any column'] }],
+    tests: [
+      {
+        file: 'test/modules/packages/package-export.test.ts',
+        titles: ['formulas > begin no cell of any column'],
+      },
+    ],
   },
   {
     name: 'exports: a formula behind invisible characters is neutralised',
@@ -195,7 +215,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'users: the last administrator stays',
     file: 'src/modules/users/change.ts',
-    find: "if (!(await hasOtherAdmin(ctx, user.id))) throw new Fault('last_admin');",
+    find: "if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');",
     replace: '',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled, nor lose its role'] }],
   },
@@ -209,9 +229,11 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'users: an administrator does not reset its own password',
     file: 'src/modules/users/reset.ts',
-    find: "if (caller.userId === userId) throw new Fault('own_account');",
+    find: "if (caller.userId === userId) throw new ApiError('own_account');",
     replace: '',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['an administrator resets neither its own password'] }],
+    tests: [
+      { file: 'test/modules/users.test.ts', titles: ['an administrator resets neither its own password'] },
+    ],
   },
   {
     name: 'users: a reset ends the user’s tokens',

@@ -8,7 +8,10 @@ export const ATTACKS: readonly Mutant[] = [
     find: '      assertPermitted(caller, before, changes);\n',
     replace: '',
     tests: [
-      { file: 'test/modules/packages/package-measures.test.ts', titles: ['a request that changes what is permitted too'] },
+      {
+        file: 'test/modules/packages/package-measures.test.ts',
+        titles: ['a request that changes what is permitted too'],
+      },
     ],
   },
   {
@@ -16,21 +19,33 @@ export const ATTACKS: readonly Mutant[] = [
     file: 'src/modules/packages/update/fields.ts',
     find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);',
     replace: '',
-    tests: [{ file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot take that back'] }],
+    tests: [
+      { file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot take that back'] },
+    ],
   },
   {
     name: 'bodies: the number of values is bounded before they are parsed',
     file: 'src/platform/http/bodies/json-shape.ts',
     find: 'if (values > MAX_VALUES)',
     replace: 'if (values > 1e9)',
-    tests: [{ file: 'test/security/transport/refused-bodies.test.ts', titles: ['20,000 values are read, one more is refused'] }],
+    tests: [
+      {
+        file: 'test/security/transport/refused-bodies.test.ts',
+        titles: ['20,000 values are read, one more is refused'],
+      },
+    ],
   },
   {
     name: 'bodies: the account is checked before a large body is read',
     file: 'src/platform/http/guard.ts',
     find: '    await admitBeforeLargeBody(request, parts.db);\n',
     replace: '',
-    tests: [{ file: 'test/security/transport/refused-bodies.test.ts', titles: ['is refused before a large body is read'] }],
+    tests: [
+      {
+        file: 'test/security/transport/refused-bodies.test.ts',
+        titles: ['is refused before a large body is read'],
+      },
+    ],
   },
   {
     name: 'transport: requests that wait on a connection are bounded',
@@ -77,7 +92,12 @@ export const ATTACKS: readonly Mutant[] = [
     file: 'src/platform/outbound/address-rate-limit.ts',
     find: 'if (window.count >= requestsPerSecond)',
     replace: 'if (window.count < 0)',
-    tests: [{ file: 'test/security/outbound/outbound-limits.test.ts', titles: ['is bounded across couriers and tenants'] }],
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-limits.test.ts',
+        titles: ['is bounded across couriers and tenants'],
+      },
+    ],
   },
   {
     name: 'webhooks: a lane with nothing due is not woken again',
@@ -91,15 +111,23 @@ export const ATTACKS: readonly Mutant[] = [
     file: 'src/platform/db/connections/connection-shares.ts',
     find: 'const COURIER_SHARE = 0.4;',
     replace: 'const COURIER_SHARE = 1;',
-    tests: [{ file: 'test/resilience/connection-shares.test.ts', titles: ['of one courier, by its users and its key'] }],
+    tests: [
+      {
+        file: 'test/resilience/connection-shares.test.ts',
+        titles: ['of one courier, by its users and its key'],
+      },
+    ],
   },
   {
     name: 'login: a second factor does not outlive the tokens of its user',
     file: 'src/modules/auth/login/second-step.ts',
-    find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new Fault('code_invalid');\n",
+    find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');\n",
     replace: '',
     tests: [
-      { file: 'test/modules/auth/credential-races.test.ts', titles: ['verified while the user’s tokens are ended'] },
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['verified while the user’s tokens are ended'],
+      },
     ],
   },
   {
@@ -108,7 +136,10 @@ export const ATTACKS: readonly Mutant[] = [
     find: "when not session_is_open then 'session_ended'",
     replace: '',
     tests: [
-      { file: 'test/modules/sessions.test.ts', titles: ['after logout every operation with a token is refused'] },
+      {
+        file: 'test/modules/sessions.test.ts',
+        titles: ['after logout every operation with a token is refused'],
+      },
     ],
   },
   {
@@ -116,7 +147,9 @@ export const ATTACKS: readonly Mutant[] = [
     function: 'enter_as_user',
     find: "when must_enrol and not p_enrols then 'two_factor_required'",
     replace: '',
-    tests: [{ file: 'test/modules/security-settings.test.ts', titles: ['a role that requires a second factor'] }],
+    tests: [
+      { file: 'test/modules/security-settings.test.ts', titles: ['a role that requires a second factor'] },
+    ],
   },
   {
     name: 'sessions: they end with the tokens of their user',

@@ -58,7 +58,10 @@ export const DATABASE: readonly DatabaseMutant[] = [
     find: "perform set_config('app.tenant_id', '', true), set_config('app.courier_id', '', true);",
     replace: 'null;',
     tests: [
-      { file: 'test/database/catalogue.test.ts', titles: ['a caller who may not enter reads and writes nothing'] },
+      {
+        file: 'test/database/catalogue.test.ts',
+        titles: ['a caller who may not enter reads and writes nothing'],
+      },
     ],
   },
   {
@@ -86,7 +89,10 @@ export const DATABASE: readonly DatabaseMutant[] = [
     find: '(select id from tenants where (select count(*) from tenants) = 1)',
     replace: '(select id from tenants order by id limit 1)',
     tests: [
-      { file: 'test/security/transport/transport.test.ts', titles: ['an installation with one tenant answers on any host'] },
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['an installation with one tenant answers on any host'],
+      },
     ],
   },
   {
@@ -94,13 +100,21 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'search_packages',
     find: 'app_sees_all_couriers() or p.user_code is not null',
     replace: 'true or p.user_code is not null',
-    tests: [{ file: 'test/modules/packages/packages.test.ts', titles: ['finds such a number by the shown part alone'] }],
+    tests: [
+      {
+        file: 'test/modules/packages/packages.test.ts',
+        titles: ['finds such a number by the shown part alone'],
+      },
+    ],
   },
   {
     name: 'row security alone: packages are the tenant’s',
     statement: `alter policy courier_scope on packages using ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`,
     tests: [
-      { file: 'test/modules/packages/packages.test.ts', titles: ["row-level security alone > another tenant's packages"] },
+      {
+        file: 'test/modules/packages/packages.test.ts',
+        titles: ["row-level security alone > another tenant's packages"],
+      },
     ],
   },
   {
@@ -127,7 +141,10 @@ export const DATABASE: readonly DatabaseMutant[] = [
     name: 'row security alone: it binds the owner of the table',
     statement: 'alter table users no force row level security',
     tests: [
-      { file: 'test/database/catalogue.test.ts', titles: ['each has row-level security, forced on its owner too'] },
+      {
+        file: 'test/database/catalogue.test.ts',
+        titles: ['each has row-level security, forced on its owner too'],
+      },
     ],
   },
   {
@@ -198,7 +215,9 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'bills: a package is on one bill',
     statement: 'drop index bill_lines_tenant_id_package_id_key',
-    tests: [{ file: 'test/database/invariants.test.ts', titles: ['a package that is on one bill is refused'] }],
+    tests: [
+      { file: 'test/database/invariants.test.ts', titles: ['a package that is on one bill is refused'] },
+    ],
   },
   {
     name: 'bills: the database refuses a payment beyond the total',
@@ -213,11 +232,21 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'pre-alerts: a number is announced once',
     statement: 'drop index prealerts_tenant_id_courier_id_tracking_number_key',
-    tests: [{ file: 'test/modules/prealerts/prealerts-races.test.ts', titles: ['200 callers submit one number at once'] }],
+    tests: [
+      {
+        file: 'test/modules/prealerts/prealerts-races.test.ts',
+        titles: ['200 callers submit one number at once'],
+      },
+    ],
   },
   {
     name: 'packages: a parcel is received once',
     statement: 'drop index packages_tenant_id_tracking_key_key',
-    tests: [{ file: 'test/modules/packages/intake-races.test.ts', titles: ['scans at once one stores the package'] }],
+    tests: [
+      {
+        file: 'test/modules/packages/intake-races.test.ts',
+        titles: ['scans at once one stores the package'],
+      },
+    ],
   },
 ];

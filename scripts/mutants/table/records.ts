@@ -4,7 +4,7 @@ import type { SourceMutant } from '../mutant.js';
 export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: the status moves one step',
-    file: 'src/modules/manifests/lifecycle/transitions.ts',
+    file: 'src/modules/manifests/lifecycle/status.ts',
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
     tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['moving > from'] }],
@@ -14,12 +14,17 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/manifests/lifecycle/queries.ts',
     find: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid\n    for update",
     replace: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid",
-    tests: [{ file: 'test/modules/manifests/manifests-races.test.ts', titles: ['each step asked for by 200 callers at once'] }],
+    tests: [
+      {
+        file: 'test/modules/manifests/manifests-races.test.ts',
+        titles: ['each step asked for by 200 callers at once'],
+      },
+    ],
   },
   {
     name: 'manifests: one with packages aboard is not deleted',
     file: 'src/modules/manifests/lifecycle/manifest.ts',
-    find: "throw new Fault('manifest_not_empty');",
+    find: "throw new ApiError('manifest_not_empty');",
     replace: ';',
     tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['with a package aboard it stays'] }],
   },
@@ -33,16 +38,20 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: packages are added all or none',
     file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (refused.length > 0) throw new Fault('packages_not_assignable', NOTHING_CHANGED, { errors: refused });\n  return cargo;",
+    find: "if (refused.length > 0) throw new ApiError('packages_not_assignable', NOTHING_CHANGED, { errors: refused });\n  return cargo;",
     replace: 'return cargo.filter((row) => !whyNot(row));',
-    tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['one that cannot fly refuses all'] }],
+    tests: [
+      { file: 'test/modules/manifests/manifests.test.ts', titles: ['one that cannot fly refuses all'] },
+    ],
   },
   {
     name: 'manifests: a package on another manifest is not taken off it',
     file: 'src/modules/manifests/cargo/cargo.ts',
     find: "if (manifest_id !== null)\n    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };",
     replace: '',
-    tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['one that cannot fly refuses all'] }],
+    tests: [
+      { file: 'test/modules/manifests/manifests.test.ts', titles: ['one that cannot fly refuses all'] },
+    ],
   },
   {
     name: 'rates: tiers that overlap are refused in words',
@@ -57,7 +66,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: 'await tx.execute(lockRates(change.caller.tenantId));',
     replace: '',
     tests: [
-      { file: 'test/modules/rates/rates-races.test.ts', titles: ['saving, copying and deleting the same table at once'] },
+      {
+        file: 'test/modules/rates/rates-races.test.ts',
+        titles: ['saving, copying and deleting the same table at once'],
+      },
     ],
   },
   {
@@ -65,14 +77,18 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/bills/shared/locked-bill.ts',
     find: "if (bill.status === 'draft') return bill;",
     replace: 'if (bill.status) return bill;',
-    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['numbers bills one after the other'] }],
+    tests: [
+      { file: 'test/modules/bills/courier-bills.test.ts', titles: ['numbers bills one after the other'] },
+    ],
   },
   {
     name: 'bills: the lines of a draft add up to it when it is published',
     file: 'src/modules/bills/publication/publish-queries.ts',
     find: 'and s.subtotal = b.subtotal and s.packages = b.total_packages\n',
     replace: '\n',
-    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['a draft whose lines do not add up'] }],
+    tests: [
+      { file: 'test/modules/bills/courier-bills.test.ts', titles: ['a draft whose lines do not add up'] },
+    ],
   },
   {
     name: 'bills: no more is paid than is outstanding',
@@ -80,7 +96,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: 'and b.paid_amount + ${amountUsd}::numeric <= b.total_amount\n',
     replace: '\n',
     tests: [
-      { file: 'test/modules/bills/courier-bills.test.ts', titles: ['of a day to come, of more than is outstanding'] },
+      {
+        file: 'test/modules/bills/courier-bills.test.ts',
+        titles: ['of a day to come, of more than is outstanding'],
+      },
     ],
   },
   {
@@ -93,7 +112,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'bills: a payment is of a bill that was published',
     file: 'src/modules/bills/payments/payment.ts',
-    find: "if (bill.status === 'draft') throw new Fault('bill_not_published');",
+    find: "if (bill.status === 'draft') throw new ApiError('bill_not_published');",
     replace: '',
     tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['payments'] }],
   },
@@ -102,13 +121,23 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/couriers/logo/svg-worker.ts',
     find: 'if (isHostileCss(element.textContent)) element.remove();\n    else',
     replace: '',
-    tests: [{ file: 'test/modules/couriers/logos.test.ts', titles: ['what an SVG may not hold is taken out of it'] }],
+    tests: [
+      {
+        file: 'test/modules/couriers/logos.test.ts',
+        titles: ['what an SVG may not hold is taken out of it'],
+      },
+    ],
   },
   {
     name: 'logos: a link out of the picture is removed',
     file: 'src/modules/couriers/logo/svg-worker.ts',
     find: 'else element.removeAttributeNode(attribute);\n}',
     replace: '}',
-    tests: [{ file: 'test/modules/couriers/logos.test.ts', titles: ['what an SVG may not hold is taken out of it'] }],
+    tests: [
+      {
+        file: 'test/modules/couriers/logos.test.ts',
+        titles: ['what an SVG may not hold is taken out of it'],
+      },
+    ],
   },
 ];

@@ -7,35 +7,51 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/login/login.ts',
     find: 'fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired',
     replace: 'fresh === undefined || fresh.isPasswordExpired',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['whose password is changed meanwhile'] }],
+    tests: [
+      { file: 'test/modules/auth/credential-races.test.ts', titles: ['whose password is changed meanwhile'] },
+    ],
   },
   {
     name: 'login: the expiry of a one-time password is read again after the hash',
     file: 'src/modules/auth/login/login.ts',
     find: ' || fresh.isPasswordExpired)',
     replace: ')',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['whose one-time password expires meanwhile'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['whose one-time password expires meanwhile'],
+      },
+    ],
   },
   {
     name: 'login: a user who is disabled while the password is hashed is refused',
     file: 'src/modules/auth/login/login.ts',
-    find: "if (!fresh.isEnabled) return new Fault('account_disabled');",
+    find: "if (!fresh.isEnabled) return new ApiError('account_disabled');",
     replace: '',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['of a user who is disabled meanwhile'] }],
+    tests: [
+      { file: 'test/modules/auth/credential-races.test.ts', titles: ['of a user who is disabled meanwhile'] },
+    ],
   },
   {
     name: 'login: a second factor that is on is asked for',
     file: 'src/modules/auth/login/login.ts',
     find: 'if (!fresh.twoFactorEnabled) return',
     replace: 'if (fresh) return',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['who turns a second factor on meanwhile'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['who turns a second factor on meanwhile'],
+      },
+    ],
   },
   {
     name: 'login: the user is held while the session begins',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: ' for share of users`',
     replace: '`',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['whose password is changed meanwhile'] }],
+    tests: [
+      { file: 'test/modules/auth/credential-races.test.ts', titles: ['whose password is changed meanwhile'] },
+    ],
   },
   {
     name: 'password: it is compared with the hash',
@@ -43,7 +59,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'return canMatch && isSame;',
     replace: 'return canMatch;',
     tests: [
-      { file: 'test/modules/auth/login.test.ts', titles: ['an unknown user, a wrong password and a disabled user'] },
+      {
+        file: 'test/modules/auth/login.test.ts',
+        titles: ['an unknown user, a wrong password and a disabled user'],
+      },
     ],
   },
   {
@@ -65,28 +84,45 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/password-attempt.ts',
     find: ' && !account.isPasswordExpired)',
     replace: ')',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['a one-time password that has expired is a wrong one'] }],
+    tests: [
+      { file: 'test/modules/users.test.ts', titles: ['a one-time password that has expired is a wrong one'] },
+    ],
   },
   {
     name: 'throttle: an attempt is refused while the name is locked',
     file: 'src/modules/auth/credentials/throttle.ts',
     find: 'where throttle.locked_until is null or throttle.locked_until <= now()\n    returning failures',
     replace: 'returning failures',
-    tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['of 1,000 attempts that reach the database'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/login-races.test.ts',
+        titles: ['of 1,000 attempts that reach the database'],
+      },
+    ],
   },
   {
     name: 'throttle: the fifth attempt locks before it is judged',
     file: 'src/modules/auth/credentials/throttle.ts',
     find: 'throttle.failures + 1 >= ${MAX_FAILURES}::int then',
     replace: 'false then',
-    tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['of 1,000 attempts that reach the database'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/login-races.test.ts',
+        titles: ['of 1,000 attempts that reach the database'],
+      },
+    ],
   },
   {
     name: 'throttle: a lock is asked for before the queue',
     file: 'src/modules/auth/credentials/password-attempt.ts',
     find: 'if (!counted?.[0]) throw lockedOut(left ?? []);',
     replace: 'if (!counted?.[0]) return { failures: 0, account: accounts?.[0] as Account | undefined };',
-    tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['of 200 wrong passwords at once for one name'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/login-races.test.ts',
+        titles: ['of 200 wrong passwords at once for one name'],
+      },
+    ],
   },
   {
     name: 'throttle: fifty failures end the tries of an address',
@@ -108,7 +144,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'turns.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
     replace: 'turns.run(`${tenantId} ${Math.random()}`, attempt)',
     tests: [
-      { file: 'test/modules/auth/login-races.test.ts', titles: ['a flood on one name', 'three places serve three names'] },
+      {
+        file: 'test/modules/auth/login-races.test.ts',
+        titles: ['a flood on one name', 'three places serve three names'],
+      },
     ],
   },
   {
@@ -123,7 +162,12 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and consumed_at is null and expires_at > now()',
     replace: 'and consumed_at is null',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['an unknown, an empty, a used and an expired token'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/login.test.ts',
+        titles: ['an unknown, an empty, a used and an expired token'],
+      },
+    ],
   },
   {
     name: 'codes: a step of the authenticator is taken once',
@@ -144,14 +188,18 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and user_id = ${userId}::uuid and code_hash',
     replace: 'and code_hash',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ["another user's backup code is a wrong code"] }],
+    tests: [
+      { file: 'test/modules/auth/login.test.ts', titles: ["another user's backup code is a wrong code"] },
+    ],
   },
   {
     name: 'codes: wrong codes are counted, and the sixth is not judged',
     file: 'src/modules/auth/credentials/code-attempt.ts',
     find: 'if (!counted) return lockedOut',
     replace: 'if (!counted && Math.random() > 2) return lockedOut',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['five wrong codes in a row lock the codes'] }],
+    tests: [
+      { file: 'test/modules/auth/login.test.ts', titles: ['five wrong codes in a row lock the codes'] },
+    ],
   },
   {
     name: 'codes: an empty or short secret has no codes',
@@ -170,7 +218,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'codes: a user who is disabled between the steps is refused',
     file: 'src/modules/auth/login/second-step.ts',
-    find: "if (!account.isEnabled) return new Fault('account_disabled');",
+    find: "if (!account.isEnabled) return new ApiError('account_disabled');",
     replace: '',
     tests: [
       {
@@ -182,8 +230,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'codes: a user who is disabled while a code is judged is refused',
     file: 'src/modules/auth/login/second-step.ts',
-    find: "if (!account?.isEnabled) return new Fault('account_disabled');",
-    replace: "if (!account) return new Fault('account_disabled');",
+    find: "if (!account?.isEnabled) return new ApiError('account_disabled');",
+    replace: "if (!account) return new ApiError('account_disabled');",
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
@@ -210,7 +258,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace:
       'return ownAccount({ deps, caller, address, requestId }).then(work).catch(() => withPassword(deps, attempt, refuse, work));',
     tests: [
-      { file: 'test/modules/auth/change-password.test.ts', titles: ['five wrong passwords, here and at login together'] },
+      {
+        file: 'test/modules/auth/change-password.test.ts',
+        titles: ['five wrong passwords, here and at login together'],
+      },
     ],
   },
   {
@@ -218,21 +269,33 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/account/queries.ts',
     find: ' and users.password_hash = ${old}`',
     replace: '`',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['the password is changed > a new password'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['the password is changed > a new password'],
+      },
+    ],
   },
   {
     name: 'own account: the token is still good when the change is written',
     file: 'src/modules/auth/account/queries.ts',
     find: 'and users.token_version = ${caller.tokenVersion}::int and users.is_active',
     replace: 'and users.is_active',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['tokens are ended > a new password'] }],
+    tests: [
+      { file: 'test/modules/auth/credential-races.test.ts', titles: ['tokens are ended > a new password'] },
+    ],
   },
   {
     name: 'own account: the user is still enabled when the change is written',
     file: 'src/modules/auth/account/queries.ts',
     find: '::int and users.is_active`',
     replace: '::int`',
-    tests: [{ file: 'test/modules/auth/credential-races.test.ts', titles: ['the user is disabled > a new password'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['the user is disabled > a new password'],
+      },
+    ],
   },
   {
     name: 'second factor: it is turned on with the secret that was proven',
@@ -264,7 +327,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'and users.password_hash = ${passwordHash} and users.two_factor_enabled for update',
     replace: 'and users.two_factor_enabled for update',
     tests: [
-      { file: 'test/modules/auth/credential-races.test.ts', titles: ['the password is changed > new backup codes'] },
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['the password is changed > new backup codes'],
+      },
     ],
   },
   {
@@ -273,7 +339,9 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'const claims = signer.verify(token);',
     replace:
       "const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;",
-    tests: [{ file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > under the signature of its own'] }],
+    tests: [
+      { file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > under the signature of its own'] },
+    ],
   },
   {
     name: 'tokens: those of another deployment are worth nothing',
@@ -285,8 +353,13 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'tokens: those of another tenant are refused on this host',
     file: 'src/platform/access/authenticate.ts',
-    find: "if (caller.tenantId !== tenantId) throw new Fault('token_invalid');",
+    find: "if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');",
     replace: '',
-    tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['a token is refused on another tenant’s host'] }],
+    tests: [
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['a token is refused on another tenant’s host'],
+      },
+    ],
   },
 ];

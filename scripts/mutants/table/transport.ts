@@ -5,9 +5,14 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: a plain request is refused where HTTPS is required',
     file: 'src/platform/http/https-only.ts',
-    find: "throw new Fault('https_required');",
+    find: "throw new ApiError('https_required');",
     replace: 'return;',
-    tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['a plain request is refused before its credential'] }],
+    tests: [
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['a plain request is refused before its credential'],
+      },
+    ],
   },
   {
     name: 'http: a request names one host',
@@ -19,10 +24,13 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: a host of nobody’s is refused',
     file: 'src/platform/http/tenant-by-host.ts',
-    find: "if (!tenantId) throw new Fault('unknown_host');\n      return tenantId;",
+    find: "if (!tenantId) throw new ApiError('unknown_host');\n      return tenantId;",
     replace: "return tenantId ?? '';",
     tests: [
-      { file: 'test/security/transport/transport.test.ts', titles: ['an installation with one tenant answers on any host'] },
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['an installation with one tenant answers on any host'],
+      },
     ],
   },
   {
@@ -37,7 +45,9 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/platform/http/guard.ts',
     find: "if (mediaType !== MULTIPART) headers['content-type'] = mediaType;",
     replace: '',
-    tests: [{ file: 'test/security/transport/body-kinds.test.ts', titles: ['is handled as JSON, where a form'] }],
+    tests: [
+      { file: 'test/security/transport/body-kinds.test.ts', titles: ['is handled as JSON, where a form'] },
+    ],
   },
   {
     name: 'http: a compressed body is refused',
@@ -51,40 +61,59 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/platform/http/bodies/text.ts',
     find: "!text.includes('\\0') && text.isWellFormed()",
     replace: 'text !== undefined',
-    tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['text that PostgreSQL could not store as sent'] }],
+    tests: [
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['text that PostgreSQL could not store as sent'],
+      },
+    ],
   },
   {
     name: 'text: bytes that are not UTF-8 are refused',
     file: 'src/platform/http/bodies/text.ts',
     find: "new TextDecoder('utf-8', { fatal: true })",
     replace: "new TextDecoder('utf-8')",
-    tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['text that PostgreSQL could not store as sent'] }],
+    tests: [
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['text that PostgreSQL could not store as sent'],
+      },
+    ],
   },
   {
     name: 'text: __proto__ in a body is refused',
     file: 'src/platform/http/bodies/text.ts',
     find: "{ protoAction: 'error', constructorAction: 'error' }",
     replace: "{ protoAction: 'ignore', constructorAction: 'ignore' }",
-    tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['is refused, and no prototype changes'] }],
+    tests: [
+      { file: 'test/security/transport/transport.test.ts', titles: ['is refused, and no prototype changes'] },
+    ],
   },
   {
     name: 'text: a body nested deeper than any of the contract is refused',
     file: 'src/platform/http/bodies/json-shape.ts',
     find: 'if (depth > MAX_DEPTH)',
     replace: 'if (depth > 1e9)',
-    tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['bodies that no reader survives by luck'] }],
+    tests: [
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['bodies that no reader survives by luck'],
+      },
+    ],
   },
   {
     name: 'validation: a JSON body is not coerced',
     file: 'src/platform/contract/validator.ts',
     find: '    useDefaults: true,',
     replace: '    useDefaults: true,\n    coerceTypes: true,',
-    tests: [{ file: 'test/security/bad-input.test.ts', titles: ['createManifest > each field with each value'] }],
+    tests: [
+      { file: 'test/security/bad-input.test.ts', titles: ['createManifest > each field with each value'] },
+    ],
   },
   {
     name: 'idempotency: a key of another request is refused',
     file: 'src/platform/idempotency/idempotent-request.ts',
-    find: "if (kept.request_hash !== key.requestHash) throw new Fault('idempotency_key_reused');",
+    find: "if (kept.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');",
     replace: '',
     tests: [{ file: 'test/resilience/idempotency.test.ts', titles: ['not one to another operation'] }],
   },
@@ -93,7 +122,9 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/platform/idempotency/idempotent-request.ts',
     find: "if (locked?.[0]?.['is_held'] !== true)",
     replace: 'if (!locked)',
-    tests: [{ file: 'test/resilience/idempotency.test.ts', titles: ['a request that waits for nothing else'] }],
+    tests: [
+      { file: 'test/resilience/idempotency.test.ts', titles: ['a request that waits for nothing else'] },
+    ],
   },
   {
     name: 'idempotency: a key is its own caller’s',
@@ -101,7 +132,10 @@ export const TRANSPORT: readonly SourceMutant[] = [
     find: 'and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}\n',
     replace: '\n',
     tests: [
-      { file: 'test/resilience/idempotency.test.ts', titles: ['the same key of another user, courier or tenant'] },
+      {
+        file: 'test/resilience/idempotency.test.ts',
+        titles: ['the same key of another user, courier or tenant'],
+      },
     ],
   },
   {
@@ -128,14 +162,21 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/platform/outbound/connect.ts',
     find: 'if (!addresses.every(isAllowed))',
     replace: 'if (!addresses.some(isAllowed))',
-    tests: [{ file: 'test/security/outbound/outbound-targets.test.ts', titles: ['whatever the name resolves to'] }],
+    tests: [
+      { file: 'test/security/outbound/outbound-targets.test.ts', titles: ['whatever the name resolves to'] },
+    ],
   },
   {
     name: 'outbound: the connection goes to the address that was checked',
     file: 'src/platform/outbound/connect.ts',
     find: 'const socket = await reachOne(addresses, target.port, signal, gate);',
     replace: 'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, gate);',
-    tests: [{ file: 'test/security/outbound/outbound-targets.test.ts', titles: ['between the check and the connection'] }],
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-targets.test.ts',
+        titles: ['between the check and the connection'],
+      },
+    ],
   },
   {
     name: 'outbound: platform addresses that look public are refused',
@@ -189,6 +230,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
     file: 'src/modules/couriers/settings/webhook-secret.ts',
     find: '...(previous !== null && isOverlapping ?',
     replace: '...(previous !== null ?',
-    tests: [{ file: 'test/modules/webhooks/webhooks.test.ts', titles: ['for a day after its secret was rotated'] }],
+    tests: [
+      { file: 'test/modules/webhooks/webhooks.test.ts', titles: ['for a day after its secret was rotated'] },
+    ],
   },
 ];

@@ -2,19 +2,19 @@ import type { Caller } from '../../platform/identity/callers.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
 import { systemCallers } from '../../platform/db/tenants.js';
-import { inLargeScope, readInScope, sql, type Db, type PlainTx } from '../../platform/db/transaction.js';
+import { bulkTransaction, snapshot, sql, type Db, type PlainTx } from '../../platform/db/transaction.js';
 import {
-  anyUnsealed,
-  deleteUnsealed,
+  hasUnchained,
+  deleteUnchained,
   headOfChain,
   insertLinks,
-  unsealedEntries,
+  unchainedEntries,
   type HeadRow,
   type NewLink,
-  type UnsealedRow,
+  type UnchainedRow,
 } from './chain-queries.js';
 
-export type Sealer = { db: Db; secrets: Secrets };
+export type ChainAppender = { db: Db; secrets: Secrets };
 
 /** What the first link of a chain is made over. */
 export const BEGINNING = '';
@@ -28,7 +28,11 @@ const BATCHES_OF_REQUEST = 10;
 const STATEMENT_TIMEOUT_MS = 15_000;
 
 /** Seals what was written in every tenant since the last time. */
-export async function sealAll({ db, secrets, stopping }: Sealer & { stopping: AbortSignal }): Promise<void> {
+export async function appendAllToChains({
+  db,
+  secrets,
+  stopping,
+}: ChainAppender & { stopping: AbortSignal }): Promise<void> {
   for (const caller of await systemCallers(db)) {
     for (let sealed = 1; sealed > 0 && !stopping.aborted;) sealed = await sealBatch({ db, secrets }, caller);
   }
@@ -39,8 +43,8 @@ export async function sealAll({ db, secrets, stopping }: Sealer & { stopping: Ab
  *
  * @param caller one who sees the whole tenant
  */
-export async function sealBeforeReading(sealer: Sealer, caller: Caller): Promise<void> {
-  const [waiting] = await readInScope(sealer.db, caller, [anyUnsealed(sealer.db, caller)]);
+export async function appendBeforeReading(sealer: ChainAppender, caller: Caller): Promise<void> {
+  const [waiting] = await snapshot(sealer.db, caller, [hasUnchained(sealer.db, caller)]);
   if (waiting?.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
     if ((await sealBatch(sealer, caller)) < BATCH_ENTRIES) return;
@@ -48,8 +52,8 @@ export async function sealBeforeReading(sealer: Sealer, caller: Caller): Promise
 }
 
 /** Answers how many it sealed. */
-const sealBatch = ({ db, secrets }: Sealer, caller: Caller): Promise<number> =>
-  inLargeScope(db, caller, STATEMENT_TIMEOUT_MS, async (tx) => {
+const sealBatch = ({ db, secrets }: ChainAppender, caller: Caller): Promise<number> =>
+  bulkTransaction(db, caller, STATEMENT_TIMEOUT_MS, async (tx) => {
     await tx.query(lockAuditChain(caller.tenantId));
     // The foreign key's own plan is kept with the connection: made while the log was short, it read all of it for every
     // link, and 20,000 took more than a minute.
@@ -57,17 +61,17 @@ const sealBatch = ({ db, secrets }: Sealer, caller: Caller): Promise<number> =>
     // nor are all that wait sorted, to take the first
     await tx.execute(sql`set local enable_bitmapscan = off`);
     const [head] = await tx.query<HeadRow>(headOfChain(db, caller));
-    const entries = await tx.query<UnsealedRow>(unsealedEntries(db, caller, BATCH_ENTRIES));
+    const entries = await tx.query<UnchainedRow>(unchainedEntries(db, caller, BATCH_ENTRIES));
     if (entries.length > 0) await appendLinks(db, tx, chain(secrets, head, entries));
     return entries.length;
   });
 
 async function appendLinks(db: Db, tx: PlainTx, links: NewLink[]): Promise<void> {
   await tx.execute(insertLinks(tx.caller, links));
-  await tx.execute(deleteUnsealed(db, tx.caller, links));
+  await tx.execute(deleteUnchained(db, tx.caller, links));
 }
 
-function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnsealedRow[]): NewLink[] {
+function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRow[]): NewLink[] {
   let sequence = Number(head?.sequence ?? 0);
   let hash = head?.hash ?? BEGINNING;
   return entries.map(({ entry_id: entryId, at, digest }) => {

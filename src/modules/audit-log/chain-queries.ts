@@ -21,17 +21,17 @@ export const linkAt = (db: Db, caller: Caller, sequence: number): Sql => sql`
   select l.sequence, encode(l.hash, 'hex') as hash from audit_links l
   where ${tenantRows(db, caller, 'l')} and l.sequence = ${sequence}::bigint`;
 
-export const anyUnsealed = (db: Db, caller: Caller): Sql => sql`
+export const hasUnchained = (db: Db, caller: Caller): Sql => sql`
   select from audit_unsealed w where ${tenantRows(db, caller, 'w')} limit 1`;
 
-export type UnsealedRow = { entry_id: string; at: Date; digest: string };
+export type UnchainedRow = { entry_id: string; at: Date; digest: string };
 
 /**
  * The oldest that wait; fewer than `limit` where some of those were tampered with: their entry is gone, or has a link. They
  * stay for verify to show. Cut and looked up one by one, because after a large upload, before the statistics know of
  * it, PostgreSQL compared each with each and ran into the time limit.
  */
-export const unsealedEntries = (db: Db, caller: Caller, limit: number): Sql => sql`
+export const unchainedEntries = (db: Db, caller: Caller, limit: number): Sql => sql`
   select w.entry_id, w.at, ${digestOf} as digest
   from (
     select w.* from audit_unsealed w where ${tenantRows(db, caller, 'w')} order by w.at, w.entry_id limit ${limit}::int
@@ -56,7 +56,7 @@ export const insertLinks = (caller: Caller, links: NewLink[]): Sql => sql`
     ${links.map(({ hash }) => hash)}::text[]) as link (sequence, entry_id, hash)`;
 
 /** They are the oldest, so that their last time bounds what is looked at. */
-export const deleteUnsealed = (db: Db, caller: Caller, links: NewLink[]): Sql => sql`
+export const deleteUnchained = (db: Db, caller: Caller, links: NewLink[]): Sql => sql`
   delete from audit_unsealed w
   using unnest(${links.map(({ at }) => at)}::timestamptz[], ${links.map(({ entryId }) => entryId)}::uuid[]) as done (at, id)
   where ${tenantRows(db, caller, 'w')} and w.at <= ${links.at(-1)?.at}::timestamptz
@@ -104,5 +104,5 @@ const timeAt = (db: Db, caller: Caller, sequence: number): Sql => sql`
   join audit_entries e on ${tenantRows(db, caller, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id
   where ${tenantRows(db, caller, 'l')} and l.sequence <= ${sequence}::bigint order by l.sequence desc limit 1`;
 
-export const countUnsealed = (db: Db, caller: Caller): Sql => sql`
+export const countUnchained = (db: Db, caller: Caller): Sql => sql`
   select count(*)::int as total from audit_unsealed w where ${tenantRows(db, caller, 'w')}`;

@@ -6,7 +6,7 @@ export type Problem = 'altered' | 'missing' | 'inserted' | 'reordered';
 /** What is wrong, and with which sequence or entry, where there is one. */
 export type Flaw = { sequence: number | null; entryId: string | null; problem: Problem };
 
-export type Judged = {
+export type ChainFinding = {
   /** How many links are as they were made. */
   verified: number;
   hash: string;
@@ -21,7 +21,12 @@ export type Judged = {
  * @param links in the order of their sequence
  * @param after the sequence before the first
  */
-export function judgeLinks(secrets: Secrets, previous: string, links: LinkRow[], after: number): Judged {
+export function verifyLinks(
+  secrets: Secrets,
+  previous: string,
+  links: LinkRow[],
+  after: number,
+): ChainFinding {
   let hash = previous;
   for (const [verified, link] of links.entries()) {
     const sequence = after + 1 + verified;

@@ -1,8 +1,8 @@
 import type { Caller } from '../../platform/identity/callers.js';
 import type { BodyOf } from '../../platform/contract/types.js';
-import { readInScope } from '../../platform/db/transaction.js';
+import { snapshot } from '../../platform/db/transaction.js';
 import {
-  countUnsealed,
+  countUnchained,
   headOfChain,
   linkAt,
   linksAfter,
@@ -11,8 +11,8 @@ import {
   type LinkRow,
   type StrayRow,
 } from './chain-queries.js';
-import { judgeLinks, type Flaw, type Judged } from './compare-chain.js';
-import { BEGINNING, sealBeforeReading, type Sealer } from './append-to-chain.js';
+import { verifyLinks, type Flaw, type ChainFinding } from './compare-chain.js';
+import { BEGINNING, appendBeforeReading, type ChainAppender } from './append-to-chain.js';
 
 type Wanted = BodyOf<'verifyAuditLog'>;
 
@@ -37,11 +37,15 @@ const BATCH_LINKS = 2_000;
  * Computes a stretch of the chain anew and names the first entry that is not as it was written. Each batch is a
  * transaction of its own: what is sealed does not change, and what is sealed meanwhile lies beyond the head.
  */
-export async function verifyChain(sealer: Sealer, caller: Caller, wanted: Wanted): Promise<Verification> {
+export async function verifyChain(
+  sealer: ChainAppender,
+  caller: Caller,
+  wanted: Wanted,
+): Promise<Verification> {
   const { db } = sealer;
   const { after, max_entries: maxEntries, known_head: known } = wanted;
-  await sealBeforeReading(sealer, caller);
-  const [heads, starts, kept] = await readInScope(db, caller, [
+  await appendBeforeReading(sealer, caller);
+  const [heads, starts, kept] = await snapshot(db, caller, [
     headOfChain(db, caller),
     linkAt(db, caller, after),
     linkAt(db, caller, known?.sequence ?? 0),
@@ -66,19 +70,19 @@ export async function verifyChain(sealer: Sealer, caller: Caller, wanted: Wanted
 type Stretch = { after: number; last: number; hash: string };
 
 /** Of a flaw, the sequence of the link from whose stored hash the chain can be followed again, if there is one. */
-type Walked = Judged & { resume: number | null };
+type Walked = ChainFinding & { resume: number | null };
 
-async function walk(sealer: Sealer, caller: Caller, { after, last, hash }: Stretch): Promise<Walked> {
+async function walk(sealer: ChainAppender, caller: Caller, { after, last, hash }: Stretch): Promise<Walked> {
   const { db, secrets } = sealer;
   let walked: Walked = { verified: 0, hash, flaw: undefined, resume: null };
   while (after + walked.verified < last) {
     const at = after + walked.verified;
     const count = Math.min(BATCH_LINKS, last - at);
-    const [rows] = await readInScope(db, caller, [linksAfter(db, caller, at, count)]);
+    const [rows] = await snapshot(db, caller, [linksAfter(db, caller, at, count)]);
     // as: the shape that the statement selects
     const links = rows as LinkRow[];
     if (links.length === 0) return { ...walked, flaw: missing(at + 1) };
-    const judged = judgeLinks(secrets, walked.hash, links, at);
+    const judged = verifyLinks(secrets, walked.hash, links, at);
     const verified = walked.verified + judged.verified;
     walked = { ...judged, verified, resume: Number(links[judged.verified]?.sequence ?? 0) || null };
     if (walked.flaw) return walked;
@@ -87,8 +91,13 @@ async function walk(sealer: Sealer, caller: Caller, { after, last, hash }: Stret
 }
 
 /** The link to begin from is gone: the next that there is can be followed, but not judged. */
-async function missAfter({ db }: Sealer, caller: Caller, sequence: number, after: number): Promise<Walked> {
-  const [rows] = await readInScope(db, caller, [linksAfter(db, caller, after, 1)]);
+async function missAfter(
+  { db }: ChainAppender,
+  caller: Caller,
+  sequence: number,
+  after: number,
+): Promise<Walked> {
+  const [rows] = await snapshot(db, caller, [linksAfter(db, caller, after, 1)]);
   // as: the shape that the statement selects
   const [next] = rows as LinkRow[];
   return { verified: 0, hash: '', flaw: missing(sequence), resume: next ? Number(next.sequence) : null };
@@ -96,10 +105,10 @@ async function missAfter({ db }: Sealer, caller: Caller, sequence: number, after
 
 const missing = (sequence: number): Flaw => ({ sequence, entryId: null, problem: 'missing' });
 
-async function readRest({ db }: Sealer, caller: Caller, after: number, to: number | null) {
-  const [strays, unsealed] = await readInScope(db, caller, [
+async function readRest({ db }: ChainAppender, caller: Caller, after: number, to: number | null) {
+  const [strays, unsealed] = await snapshot(db, caller, [
     strayEntries(db, caller, after, to),
-    countUnsealed(db, caller),
+    countUnchained(db, caller),
   ]);
   // as: the shapes that the statements select
   const [[stray], [count]] = [strays, unsealed] as [StrayRow[], { total: number }[]];

@@ -1,9 +1,9 @@
 import { auditStatement, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { assertUsable, faultOfLine } from '../../platform/values/contact.js';
+import { assertUsable, validateLine } from '../../platform/values/contact.js';
 import type { QueryOf } from '../../platform/contract/types.js';
-import { inScope, readInScope, type Db, type Tx } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
+import { transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
+import { ApiError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   carrierForUpdate,
@@ -24,7 +24,7 @@ export async function listCarriers(
   caller: UserCaller,
   query: QueryOf<'listCarriers'>,
 ): Promise<{ rows: CarrierRow[]; total: number }> {
-  const [rows, counted] = await readInScope(db, caller, [
+  const [rows, counted] = await snapshot(db, caller, [
     pageOfCarriers(db, caller, query),
     countOfCarriers(db, caller),
   ]);
@@ -32,24 +32,24 @@ export async function listCarriers(
   return { rows: (rows ?? []) as CarrierRow[], total: Number(counted?.[0]?.['total']) };
 }
 
-/** @throws Fault validation_failed, duplicate_carrier_name */
+/** @throws ApiError validation_failed, duplicate_carrier_name */
 export async function createCarrier(change: Change, name: string): Promise<CarrierRow> {
-  assertUsable({ name: faultOfLine(name) });
+  assertUsable({ name: validateLine(name) });
   const carrier = { id: newId(), name };
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     await tx.execute(insertCarrier(change.caller, carrier));
     await record(change, tx, carrier.id, { action: 'carrier.created', after: { name } });
     return carrier;
   });
 }
 
-/** The name that it has already changes nothing. @throws Fault validation_failed, carrier_not_found, duplicate_carrier_name */
+/** The name that it has already changes nothing. @throws ApiError validation_failed, carrier_not_found, duplicate_carrier_name */
 export async function renameCarrier(
   change: Change,
   carrier: CarrierRow,
 ): Promise<{ carrier: CarrierRow; isChanged: boolean }> {
-  assertUsable({ name: faultOfLine(carrier.name) });
-  return inScope(change.db, change.caller, async (tx) => {
+  assertUsable({ name: validateLine(carrier.name) });
+  return transaction(change.db, change.caller, async (tx) => {
     const before = await holdCarrier(change, tx, carrier.id);
     if (before.name === carrier.name) return { carrier: before, isChanged: false };
     await tx.execute(updateName(change.db, change.caller, carrier));
@@ -59,14 +59,14 @@ export async function renameCarrier(
   });
 }
 
-/** Answers the carrier as it was. @throws Fault carrier_not_found, carrier_in_use */
+/** Answers the carrier as it was. @throws ApiError carrier_not_found, carrier_in_use */
 export async function deleteCarrier(change: Change, id: string): Promise<CarrierRow> {
   const { db, caller } = change;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const before = await holdCarrier(change, tx, id);
     // asked by a statement of its own: it sees the packages of those who named it before it was held
     const [found] = await tx.query<{ is_used: boolean }>(isCarrierUsed(db, caller, id));
-    if (found?.is_used) throw new Fault('carrier_in_use');
+    if (found?.is_used) throw new ApiError('carrier_in_use');
     await tx.execute(removeCarrier(db, caller, id));
     await record(change, tx, id, { action: 'carrier.deleted', before: { name: before.name } });
     return before;
@@ -75,7 +75,7 @@ export async function deleteCarrier(change: Change, id: string): Promise<Carrier
 
 async function holdCarrier({ db, caller }: Change, tx: Tx, id: string): Promise<CarrierRow> {
   const [row] = await tx.query<CarrierRow>(carrierForUpdate(db, caller, id));
-  if (!row) throw new Fault('carrier_not_found');
+  if (!row) throw new ApiError('carrier_not_found');
   return row;
 }
 

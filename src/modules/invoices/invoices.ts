@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf } from '../../platform/contract/types.js';
-import { readInScope, type Db } from '../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../platform/errors/errors.js';
+import { snapshot, type Db } from '../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } from './queries.js';
 
 export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow[] };
@@ -9,7 +9,7 @@ export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: Billed
 /**
  * What a courier owes for the packages received in a period. Nothing is stored.
  *
- * @throws Fault validation_failed, courier_not_found, and record_forbidden for a courier that names anybody
+ * @throws ApiError validation_failed, courier_not_found, and record_forbidden for a courier that names anybody
  * else, existing or not, so that it learns of nobody
  */
 export async function previewInvoice(
@@ -18,13 +18,13 @@ export async function previewInvoice(
   request: BodyOf<'generateCourierInvoice'>,
 ): Promise<Preview> {
   const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
-  if (startDate > endDate) throw invalidField('end_date', 'must not be before start_date', 'minimum');
+  if (startDate > endDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
   if (caller.courierId !== null && caller.courierId !== courierId) {
-    throw new Fault('record_forbidden', 'You may preview only your own invoices.');
+    throw new ApiError('record_forbidden', 'You may preview only your own invoices.');
   }
   const period = { courierId, startDate, endDate };
-  const [parties, figures, billed] = await readInScope(db, caller, previewStatements(db, caller, period));
-  if (!parties?.[0] || !figures?.[0]) throw new Fault('courier_not_found');
+  const [parties, figures, billed] = await snapshot(db, caller, previewStatements(db, caller, period));
+  if (!parties?.[0] || !figures?.[0]) throw new ApiError('courier_not_found');
   // as: the shapes that the statements select
   return {
     parties: parties[0] as PartiesRow,

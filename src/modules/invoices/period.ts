@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
-import { bandOf, bandsOf, cutsOf, gapsBetween, tiersOfCourier, type Gap } from '../rates/tiers.js';
+import { bandOf, bandsOf, cutsOf, gapsBetween, tiersOfCourier, type Gap } from '../rates/public.js';
 
 // What a preview and a bill of one period have in common, so that the two cannot come to differ by a cent. Parts of
 // a with-list, in this order: bandsAndCuts, a query of packages, heapsOf it, sumsOfHeaps.

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
-import { maskedTrackingNumber } from '../tracking-numbers/masking.js';
+import { maskedTrackingNumber } from '../tracking-numbers/public.js';
 import {
   airFreightUsd,
   bandIn,
@@ -61,7 +61,7 @@ export type FiguresRow = Gaps & {
 export type BilledRow = { packages: string };
 
 /**
- * A preview, in three statements: who, the figures, the packages. Run them in one snapshot (readInScope), so that
+ * A preview, in three statements: who, the figures, the packages. Run them in one snapshot (snapshot), so that
  * the sums are those of the packages listed and the tiers are one whole table, whatever is changed meanwhile.
  */
 export const previewStatements = (db: Db, caller: UserCaller, period: Period): Sql[] => [

@@ -1,6 +1,6 @@
 import { jsonText } from '../../platform/contract/json-text.js';
 import type { DataOf } from '../../platform/contract/types.js';
-import { wordGap } from '../rates/tiers.js';
+import { wordGap } from '../rates/public.js';
 import type { Preview } from './invoices.js';
 import type { FiguresRow, PartiesRow } from './queries.js';
 

@@ -4,7 +4,12 @@ import type { Deps } from '../dependencies.js';
 import { addPackages, removePackages } from './cargo/cargo.js';
 import type { Change } from './shared/context.js';
 import { readManifest } from './detail/detail.js';
-import { createManifest, deleteManifest, updateManifest, type CreatedManifest } from './lifecycle/manifest.js';
+import {
+  createManifest,
+  deleteManifest,
+  updateManifest,
+  type CreatedManifest,
+} from './lifecycle/manifest.js';
 
 export function manifestHandlers({ db }: Deps) {
   return {

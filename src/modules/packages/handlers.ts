@@ -3,8 +3,8 @@ import { laneOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
-import { invalidField } from '../../platform/errors/errors.js';
-import { makeTurns } from '../../platform/concurrency/keyed-limiter.js';
+import { invalidFieldError } from '../../platform/errors/errors.js';
+import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
 import {
   exportPage,
   findPackages,
@@ -23,7 +23,7 @@ const EXPORTS_AT_ONCE = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function packageHandlers({ db }: Deps) {
-  const exports = makeTurns({ places: EXPORTS_AT_ONCE, ...EXPORT_QUEUE });
+  const exports = makeKeyedLimiter({ places: EXPORTS_AT_ONCE, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
 
   return {
@@ -82,7 +82,7 @@ export function packageHandlers({ db }: Deps) {
 
 /** A file of what was queued would be neither the one nor the other. */
 function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
-  if (action && wantsFile) throw invalidField('export', `cannot be combined with ${action}`);
+  if (action && wantsFile) throw invalidFieldError('export', `cannot be combined with ${action}`);
 }
 
 const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

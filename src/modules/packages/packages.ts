@@ -1,5 +1,5 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { readInScope, type Db } from '../../platform/db/transaction.js';
+import { snapshot, type Db } from '../../platform/db/transaction.js';
 import { filtersOf, type PackageQuery } from './list/filters.js';
 import { listPackages, totalPackages, type PackageRow, type TotalsRow } from './list/queries.js';
 
@@ -16,7 +16,7 @@ export type PackagePage = { rows: PackageRow[]; totals: TotalsRow; page: number;
 export async function findPackages(db: Db, caller: UserCaller, query: PackageQuery): Promise<PackagePage> {
   const { page, limit } = query;
   const filters = filtersOf(query);
-  const [rows, totals] = await readInScope(db, caller, [
+  const [rows, totals] = await snapshot(db, caller, [
     listPackages(db, caller, filters, { page, limit }),
     totalPackages(db, caller, filters),
   ]);

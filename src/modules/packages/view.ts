@@ -4,7 +4,7 @@ import type { DataOf } from '../../platform/contract/types.js';
 import { formatDateTime } from '../../platform/values/time.js';
 import type { Receipt } from './intake/intake.js';
 import type { PackageRow } from './list/queries.js';
-import { shownTrackingNumber } from '../tracking-numbers/masking.js';
+import { shownTrackingNumber } from '../tracking-numbers/public.js';
 import type { PackagePage } from './packages.js';
 
 export function viewReceipt({ row, isDuplicate, isFlagged }: Receipt): DataOf<'receivePackage'> {

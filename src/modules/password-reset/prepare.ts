@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { SystemCaller } from '../../platform/identity/callers.js';
 import type { Secrets } from '../../platform/access/secrets.js';
-import { inScope, type Db } from '../../platform/db/transaction.js';
-import { queueAccountMail } from '../mail/account-mails/queue-account-mail.js';
+import { transaction, type Db } from '../../platform/db/transaction.js';
+import { queueAccountMail } from '../mail/public.js';
 import type { Jobs } from '../../platform/queue/jobs.js';
 import {
   deleteOlder,
@@ -25,7 +25,7 @@ export async function preparePasswordReset(
   { tenantId, resetId }: Jobs['preparePasswordReset'],
 ): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId };
-  await inScope(db, caller, async (tx) => {
+  await transaction(db, caller, async (tx) => {
     const [request] = await tx.query<RequestRow>(lockRequest(db, caller, resetId));
     if (!request) return;
     const [user] = request.is_stale

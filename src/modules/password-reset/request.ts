@@ -1,7 +1,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { networkOf } from '../../platform/values/network-address.js';
-import { countAttempt, lockedOut, lockLeft, resetThrottle } from '../auth/credentials/throttle.js';
-import { inScope, type Rows } from '../../platform/db/transaction.js';
+import { countAttempt, lockedOut, lockLeft, resetThrottle } from '../auth/public.js';
+import { transaction, type Rows } from '../../platform/db/transaction.js';
 import type { Deps } from '../dependencies.js';
 import { consume } from '../../platform/access/rate-limit.js';
 import { newId } from '../../platform/values/ids.js';
@@ -27,7 +27,7 @@ export function openResetRequests(): ResetRequests {
       const caller = { kind: 'system', tenantId } as const;
       const throttle = resetThrottle(username);
       const id = newId();
-      await inScope(db, caller, async (tx) => {
+      await transaction(db, caller, async (tx) => {
         const counted = await tx.query(countAttempt(caller, throttle));
         if (counted.length === 0)
           throw lockedOut(await tx.query<Rows[number]>(lockLeft(db, caller, throttle)));

@@ -1,12 +1,16 @@
 import type { SystemCaller } from '../../platform/identity/callers.js';
-import { faultOfPassword } from '../auth/credentials/password-policy.js';
-import { hashPassword } from '../auth/credentials/passwords.js';
-import { forgetFailures, passwordThrottle, resetThrottle } from '../auth/credentials/throttle.js';
+import {
+  validatePassword,
+  hashPassword,
+  forgetFailures,
+  passwordThrottle,
+  resetThrottle,
+} from '../auth/public.js';
 import { auditStatement } from '../../platform/audit/audit.js';
-import { inScope, readInScope } from '../../platform/db/transaction.js';
+import { transaction, snapshot } from '../../platform/db/transaction.js';
 import type { Deps } from '../dependencies.js';
-import { Fault, invalidField } from '../../platform/errors/errors.js';
-import { queueAccountMail } from '../mail/account-mails/queue-account-mail.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { queueAccountMail } from '../mail/public.js';
 import {
   consumeToken,
   deletePreauthTokens,
@@ -29,16 +33,16 @@ export type Reset = {
  * Replaces the password of the user whom the token was mailed to, and ends its sessions. The second factor stays. A
  * password that is refused leaves the token usable.
  *
- * @throws Fault reset_token_invalid, validation_failed, too_many_attempts, overloaded
+ * @throws ApiError reset_token_invalid, validation_failed, too_many_attempts, overloaded
  */
 export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
   const { tenantId, address, newPassword } = reset;
   await deps.loginGate.assertMayTry(tenantId, address);
   const tokenHash = deps.secrets.lookupHash(reset.token, 'password_reset');
   const { username, full_name: fullName } = await assertOpen(deps, reset, tokenHash);
-  const fault = await faultOfPassword(newPassword, [username, fullName]);
-  if (fault) throw invalidField('new_password', fault.message, fault.code);
-  await deps.loginGate.inTurn(tenantId, username, async () => {
+  const fault = await validatePassword(newPassword, [username, fullName]);
+  if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
+  await deps.loginGate.withLimit(tenantId, username, async () => {
     // again, so that of many with one token only the first hashes
     await assertOpen(deps, reset, tokenHash);
     const hash = await hashPassword(newPassword);
@@ -48,7 +52,7 @@ export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
 
 async function assertOpen(deps: Deps, reset: Reset, tokenHash: string): Promise<TokenRow> {
   const caller = systemOf(reset);
-  const [rows] = await readInScope(deps.db, caller, [findToken(deps.db, caller, tokenHash)]);
+  const [rows] = await snapshot(deps.db, caller, [findToken(deps.db, caller, tokenHash)]);
   // The columns that the statement selects.
   const found = rows?.[0] as TokenRow | undefined;
   if (!found) throw await refuse(deps, reset);
@@ -56,15 +60,15 @@ async function assertOpen(deps: Deps, reset: Reset, tokenHash: string): Promise<
 }
 
 /** A wrong token counts with the wrong passwords of its address. */
-async function refuse({ loginGate }: Deps, { tenantId, address }: Reset): Promise<Fault> {
+async function refuse({ loginGate }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
   await loginGate.countFailure(tenantId, address);
-  return new Fault('reset_token_invalid');
+  return new ApiError('reset_token_invalid');
 }
 
 /** Returns false when the token was used, or the account changed, since it was looked at. */
 function store({ db }: Deps, reset: Reset, tokenHash: string, hash: string): Promise<boolean> {
   const caller = systemOf(reset);
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const [found] = await tx.query<TokenRow>(lockToken(db, caller, tokenHash));
     if (!found || (await tx.execute(consumeToken(db, caller, found.reset_id))) !== 1) return false;
     const { user_id: userId, username } = found;

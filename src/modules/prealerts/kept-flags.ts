@@ -1,13 +1,13 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
 import { lockParcel } from '../../platform/db/locks.js';
 import type { Db, Tx } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
+import { ApiError } from '../../platform/errors/errors.js';
 import { findTrackingKey, forgetFlag, keepFlag } from './review-queries.js';
 import { prealertForUpdate, type PrealertStatus } from './queries.js';
 
 type Ctx = { db: Db; tx: Tx; caller: UserCaller };
 
-export type HeldPrealert = {
+export type LockedPrealert = {
   /** As the audit trail has it. */
   columns: Record<string, unknown> & { courier_id: string; status: PrealertStatus };
   trackingKey: string;
@@ -17,22 +17,22 @@ export type HeldPrealert = {
  * Locks the parcels of a pre-alert's number and of the one that it is to get, then the pre-alert. A new pre-alert of the
  * number waits for it, and so sees a flag that is kept.
  *
- * @throws Fault prealert_not_found
+ * @throws ApiError prealert_not_found
  */
-export async function holdPrealert(
+export async function lockPrealert(
   { db, tx, caller }: Ctx,
   id: string,
   newKey?: string,
-): Promise<HeldPrealert> {
+): Promise<LockedPrealert> {
   const [found] = await tx.query<{ tracking_key: string }>(findTrackingKey(db, caller, id));
-  if (!found) throw new Fault('prealert_not_found');
+  if (!found) throw new ApiError('prealert_not_found');
   const keys = new Set([found.tracking_key, newKey ?? found.tracking_key]);
   // before the row, as intake takes them, and sorted: two orders would deadlock
   for (const key of [...keys].sort()) await tx.execute(lockParcel(caller.tenantId, key));
-  const [row] = await tx.query<HeldPrealert['columns'] & { tracking_key: string }>(
+  const [row] = await tx.query<LockedPrealert['columns'] & { tracking_key: string }>(
     prealertForUpdate(db, caller, id),
   );
-  if (!row) throw new Fault('prealert_not_found');
+  if (!row) throw new ApiError('prealert_not_found');
   const { tracking_key: trackingKey, ...columns } = row;
   // it has got another number in between; a deadlock, if this makes one, is broken and repeated
   if (!keys.has(trackingKey)) await tx.execute(lockParcel(caller.tenantId, trackingKey));
@@ -45,7 +45,7 @@ export async function holdPrealert(
  */
 export async function keepFlagOfCourier(
   { tx, caller }: Ctx,
-  { columns, trackingKey }: HeldPrealert,
+  { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
   if (caller.courierId === null || columns.status !== 'flagged') return;
   await tx.execute(keepFlag(caller, columns.courier_id, trackingKey));
@@ -54,7 +54,7 @@ export async function keepFlagOfCourier(
 /** Forgets the flag that was kept for a number, when staff delete a flagged pre-alert of it. */
 export async function forgetFlagOfStaff(
   { db, tx, caller }: Ctx,
-  { columns, trackingKey }: HeldPrealert,
+  { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
   if (caller.courierId !== null || columns.status !== 'flagged') return;
   await tx.execute(forgetFlag(db, caller, columns.courier_id, trackingKey));

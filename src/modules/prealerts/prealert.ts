@@ -2,18 +2,18 @@ import { auditStatement } from '../../platform/audit/audit.js';
 import type { KeyCaller, UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
-import { flushPrepared, inScope, readInScope, type Db, type Tx } from '../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../platform/errors/errors.js';
+import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
-import { trackingKey } from '../tracking-numbers/tracking-key.js';
-import { forgetFlagOfStaff, holdPrealert, keepFlagOfCourier } from './kept-flags.js';
+import { trackingKey } from '../tracking-numbers/public.js';
+import { forgetFlagOfStaff, lockPrealert, keepFlagOfCourier } from './kept-flags.js';
 import * as queries from './queries.js';
 import type { PrealertRow, PrealertStats } from './queries.js';
 
 /**
  * Announces a parcel with a courier's key, in one round trip to the database. Answers the new id.
  *
- * @throws Fault unknown_user_code, duplicate_tracking_number, key_invalid
+ * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
   db: Db,
@@ -30,7 +30,7 @@ export async function submitPrealert(
     description: body.Description ?? null,
     reference: body.Reference ?? null,
   };
-  const [, created] = await flushPrepared(db, caller, [
+  const [, created] = await preparedPipeline(db, caller, [
     lockParcel(caller.tenantId, announcement.trackingKey),
     queries.announceWithKey(db, caller, requestId, announcement),
   ]);
@@ -45,7 +45,7 @@ export async function listPrealerts(
   caller: UserCaller,
   query: QueryOf<'listPrealerts'>,
 ): Promise<{ rows: PrealertRow[]; stats: PrealertStats }> {
-  const [rows, stats] = await readInScope(db, caller, [
+  const [rows, stats] = await snapshot(db, caller, [
     queries.pageOfPrealerts(db, caller, query),
     queries.statsOfPrealerts(db, caller, query),
   ]);
@@ -53,7 +53,7 @@ export async function listPrealerts(
   return { rows: rows as PrealertRow[], stats: stats?.[0] as PrealertStats };
 }
 
-/** Announces a parcel for a courier's customer. @throws Fault courier_not_found, unknown_user_code, 409 */
+/** Announces a parcel for a courier's customer. @throws ApiError courier_not_found, unknown_user_code, 409 */
 export async function createPrealert(
   db: Db,
   caller: UserCaller,
@@ -61,7 +61,7 @@ export async function createPrealert(
   body: BodyOf<'createPrealert'>,
 ): Promise<string> {
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidField('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
   const announcement = {
     id: newId(),
     userCode: body.user_code,
@@ -70,12 +70,12 @@ export async function createPrealert(
     description: body.description ?? null,
     reference: null,
   };
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     await tx.execute(lockParcel(caller.tenantId, announcement.trackingKey));
     const [courier] = await tx.query<{ has_customer: boolean }>(
       queries.courierWithCustomer(db, caller, courierId, body.user_code),
     );
-    if (!courier) throw new Fault('courier_not_found');
+    if (!courier) throw new ApiError('courier_not_found');
     if (!courier.has_customer) throw unknownUserCode('user_code');
     const [created] = await tx.query<Record<string, unknown>>(
       queries.insertPrealert(caller, courierId, announcement),
@@ -85,7 +85,7 @@ export async function createPrealert(
   });
 }
 
-/** Replaces the editable fields; what the body leaves out is cleared. @throws Fault 404, 400, 409 */
+/** Replaces the editable fields; what the body leaves out is cleared. @throws ApiError 404, 400, 409 */
 export async function replacePrealert(
   db: Db,
   caller: UserCaller,
@@ -93,9 +93,9 @@ export async function replacePrealert(
   body: BodyOf<'replacePrealert'>,
 ): Promise<PrealertRow> {
   const tracking = readTracking(body.tracking_number, 'tracking_number');
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller };
-    const held = await holdPrealert(ctx, body.prealert_id, tracking.trackingKey);
+    const held = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
     const before = held.columns;
     const [courier] = await tx.query<{ has_customer: boolean }>(
       queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
@@ -118,16 +118,16 @@ export async function replacePrealert(
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was, and a courier's flag stays with the number. @throws Fault 404 */
+/** Deletes for good; the audit trail keeps what it was, and a courier's flag stays with the number. @throws ApiError 404 */
 export async function deletePrealert(
   db: Db,
   caller: UserCaller,
   requestId: string,
   id: string,
 ): Promise<void> {
-  await inScope(db, caller, async (tx) => {
+  await transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller };
-    const held = await holdPrealert(ctx, id);
+    const held = await lockPrealert(ctx, id);
     const before = held.columns;
     const removed = await tx.execute(queries.removePrealert(db, caller, id));
     if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
@@ -178,11 +178,11 @@ async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Chan
 /** Trims a tracking number; the schema has refused one without any visible character. */
 function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
   const trackingNumber = text.trim();
-  if (trackingNumber === '') throw invalidField(field, 'must not be blank', 'pattern');
+  if (trackingNumber === '') throw invalidFieldError(field, 'must not be blank', 'pattern');
   return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
 }
 
-function unknownUserCode(field: string): Fault {
+function unknownUserCode(field: string): ApiError {
   const message = `${field} must be the user code of an active customer of the courier.`;
-  return new Fault('unknown_user_code', message, { errors: [{ field, code: 'unknown', message }] });
+  return new ApiError('unknown_user_code', message, { errors: [{ field, code: 'unknown', message }] });
 }

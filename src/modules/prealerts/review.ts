@@ -2,9 +2,9 @@ import { auditStatement, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
-import { inScope, type Db, type Tx } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
-import { announceChange, claimPackage, type Claim } from '../packages/claim/claim.js';
+import { transaction, type Db, type Tx } from '../../platform/db/transaction.js';
+import { ApiError } from '../../platform/errors/errors.js';
+import { announceChange, claimPackage, type Claim } from '../packages/public.js';
 import * as queries from './review-queries.js';
 import type { ReviewedRow } from './review-queries.js';
 
@@ -16,7 +16,7 @@ export type Review = { status: 'pending' | 'received'; packageId: string | null;
  * Clears a pre-alert's flag once, whoever else does at the same time, and gives it the package of its number where that
  * is asked for.
  *
- * @throws Fault prealert_not_found, prealert_not_flagged, package_not_assignable
+ * @throws ApiError prealert_not_found, prealert_not_flagged, package_not_assignable
  */
 export async function reviewPrealert(
   db: Db,
@@ -24,7 +24,7 @@ export async function reviewPrealert(
   requestId: string,
   { prealert_id, reason, assign }: BodyOf<'reviewPrealert'>,
 ): Promise<Review> {
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller, requestId };
     const prealert = await holdFlagged(ctx, prealert_id);
     const claim = await claimPackage(ctx, announcementOf(prealert), assign);
@@ -42,14 +42,14 @@ export async function reviewPrealert(
 /** Reads and holds the pre-alert and its parcel, which intake would give to somebody in between. */
 async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<ReviewedRow> {
   const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
-  if (!found) throw new Fault('prealert_not_found');
+  if (!found) throw new ApiError('prealert_not_found');
   // before the row, as intake takes them: two orders would deadlock
   await tx.execute(lockParcel(caller.tenantId, found.tracking_key));
   const [row] = await tx.query<ReviewedRow>(queries.lockPrealert(db, caller, id));
-  if (!row) throw new Fault('prealert_not_found');
+  if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
     const message = `The pre-alert is ${row.status}. Only a flagged one can be reviewed.`;
-    throw new Fault('prealert_not_flagged', message);
+    throw new ApiError('prealert_not_flagged', message);
   }
   // it has got another number in between; a deadlock, if this makes one, is broken and repeated
   if (row.tracking_key !== found.tracking_key)

@@ -2,8 +2,8 @@ import { auditStatement } from '../../platform/audit/audit.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockRates } from '../../platform/db/locks.js';
-import { inScope, readInScope, type Db } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
+import { transaction, snapshot, type Db } from '../../platform/db/transaction.js';
+import { ApiError } from '../../platform/errors/errors.js';
 import type { Change, Ctx } from './context.js';
 import * as queries from './queries.js';
 import { planChange, readTable, type StoredTier, type WantedTier } from './tier.js';
@@ -13,17 +13,17 @@ type Action<Name> = Omit<Extract<BodyOf<'manageCourierRates'>, { action: Name }>
 
 export type RateTables = { couriers: queries.CourierRow[]; tiers: queries.TableRow[] };
 
-/** The default tiers, with the named courier's or with everybody's. @throws Fault courier_not_found */
+/** The default tiers, with the named courier's or with everybody's. @throws ApiError courier_not_found */
 export async function readRates(
   db: Db,
   caller: UserCaller,
   courierId: string | undefined,
 ): Promise<RateTables> {
-  const [couriers, tiers] = await readInScope(db, caller, [
+  const [couriers, tiers] = await snapshot(db, caller, [
     queries.selectCouriers(db, caller, courierId),
     queries.selectTiers(db, caller, courierId),
   ]);
-  if (courierId !== undefined && !couriers?.[0]) throw new Fault('courier_not_found');
+  if (courierId !== undefined && !couriers?.[0]) throw new ApiError('courier_not_found');
   // as: the shapes that the two statements select
   return { couriers: couriers as queries.CourierRow[], tiers: tiers as queries.TableRow[] };
 }
@@ -38,7 +38,7 @@ export type SavedTable = {
 /**
  * Makes a table what was sent. Callers at once take turns, so that it ends as one of them sent it.
  *
- * @throws Fault validation_failed, courier_not_found, rate_not_found
+ * @throws ApiError validation_failed, courier_not_found, rate_not_found
  */
 export async function saveRates(change: Change, wanted: Action<'save_rates'>): Promise<SavedTable> {
   const tiers = readTable(wanted.rates);
@@ -51,7 +51,7 @@ export async function saveRates(change: Change, wanted: Action<'save_rates'>): P
 /**
  * Gives a courier a copy of the default tiers in the place of its own.
  *
- * @throws Fault courier_not_found, default_rates_missing
+ * @throws ApiError courier_not_found, default_rates_missing
  */
 export async function copyDefaultRates(
   change: Change,
@@ -60,17 +60,17 @@ export async function copyDefaultRates(
   return inLock(change, async (ctx) => {
     const courierId = await findCourierId(ctx, courier_id);
     const defaults = await queries.findTable(ctx, null);
-    if (defaults.length === 0) throw new Fault('default_rates_missing');
+    if (defaults.length === 0) throw new ApiError('default_rates_missing');
     const copies = defaults.map((tier) => ({ ...tier, id: undefined }));
     return replaceTable(ctx, 'rates.copied', courierId, copies);
   });
 }
 
-/** Deletes one tier, whosever table it is in. @throws Fault rate_not_found */
+/** Deletes one tier, whosever table it is in. @throws ApiError rate_not_found */
 export async function deleteRate(change: Change, { rate_id }: Action<'delete_rate'>): Promise<SavedTable> {
   return inLock(change, async (ctx) => {
     const table = await queries.findTableOf(ctx, rate_id);
-    if (!table) throw new Fault('rate_not_found');
+    if (!table) throw new ApiError('rate_not_found');
     const stored = await queries.findTable(ctx, table.courierId);
     const rest = stored.filter(({ id }) => id !== rate_id);
     return replaceTable(ctx, 'rate.deleted', table.courierId, rest);
@@ -78,7 +78,7 @@ export async function deleteRate(change: Change, { rate_id }: Action<'delete_rat
 }
 
 async function inLock(change: Change, work: (ctx: Ctx) => Promise<SavedTable>): Promise<SavedTable> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     await tx.execute(lockRates(change.caller.tenantId));
     return work(ctx);
@@ -87,7 +87,7 @@ async function inLock(change: Change, work: (ctx: Ctx) => Promise<SavedTable>): 
 
 async function findCourierId(ctx: Ctx, courierId: string): Promise<string> {
   const courier = await queries.lockCourier(ctx, courierId);
-  if (!courier) throw new Fault('courier_not_found');
+  if (!courier) throw new ApiError('courier_not_found');
   return courier.id;
 }
 

@@ -1,5 +1,5 @@
 import type { BodyOf } from '../../platform/contract/types.js';
-import { Fault, type FieldError } from '../../platform/errors/errors.js';
+import { ApiError, type FieldError } from '../../platform/errors/errors.js';
 
 /** Weights in lb with 3 decimals and a fee in USD with 2, as text: exactly as the database writes them. */
 export type Tier = { startLb: string; endLb: string; feeUsd: string };
@@ -12,7 +12,7 @@ type SentTier = Extract<BodyOf<'manageCourierRates'>, { action: 'save_rates' }>[
 /**
  * A whole table as it was sent.
  *
- * @throws Fault validation_failed naming every tier that is inverted, overlaps another or repeats an id
+ * @throws ApiError validation_failed naming every tier that is inverted, overlaps another or repeats an id
  */
 export function readTable(sent: SentTier[]): WantedTier[] {
   const errors = [...invertedTiers(sent), ...repeatedIds(sent)];
@@ -30,9 +30,9 @@ export function readTable(sent: SentTier[]): WantedTier[] {
 
 const MAX_ERRORS = 100;
 
-function invalidTable(errors: FieldError[]): Fault {
+function invalidTable(errors: FieldError[]): ApiError {
   const message = errors[0]?.message + (errors.length > 1 ? ` And ${errors.length - 1} more.` : '');
-  return new Fault('validation_failed', message, { errors: errors.slice(0, MAX_ERRORS) });
+  return new ApiError('validation_failed', message, { errors: errors.slice(0, MAX_ERRORS) });
 }
 
 const fieldError = (field: string, code: string, words: string): FieldError => ({
@@ -84,7 +84,7 @@ export type TableChange = { updated: StoredTier[]; inserted: Tier[]; deletedIds:
  * What turns the stored table into the wanted one. A wanted tier without an id stands for a stored one of the same
  * values, so that a table that is sent again writes nothing.
  *
- * @throws Fault rate_not_found when an id is not of the stored table
+ * @throws ApiError rate_not_found when an id is not of the stored table
  */
 export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableChange {
   const left = new Map(stored.map((tier) => [tier.id, tier]));
@@ -99,7 +99,7 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
   }
   if (missing.length > 0) {
     const errors = missing.slice(0, MAX_ERRORS);
-    throw new Fault('rate_not_found', 'Nothing was changed. See errors.', { errors });
+    throw new ApiError('rate_not_found', 'Nothing was changed. See errors.', { errors });
   }
   for (const { id, ...values } of wanted) {
     if (id !== undefined) continue;

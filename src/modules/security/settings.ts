@@ -2,14 +2,14 @@ import { auditStatement } from '../../platform/audit/audit.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockSecuritySettings } from '../../platform/db/locks.js';
-import { inScope, readInScope, type Db } from '../../platform/db/transaction.js';
+import { transaction, snapshot, type Db } from '../../platform/db/transaction.js';
 import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
 
 /** What holds as long as nobody has set anything. */
 const DEFAULTS: SettingsRow = { require_two_factor: [], idle_timeout_minutes: null, updated_at: null };
 
 export async function readSettings(db: Db, caller: UserCaller): Promise<SettingsRow> {
-  const [rows] = await readInScope(db, caller, [selectSettings(db, caller)]);
+  const [rows] = await snapshot(db, caller, [selectSettings(db, caller)]);
   // The columns that the statement selects.
   return (rows?.[0] as SettingsRow | undefined) ?? DEFAULTS;
 }
@@ -21,7 +21,7 @@ export function changeSettings(
   { db, caller, requestId }: Change,
   sent: BodyOf<'updateSecuritySettings'>,
 ): Promise<{ settings: SettingsRow; isChanged: boolean }> {
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     await tx.execute(lockSecuritySettings(caller.tenantId));
     const [before = DEFAULTS] = await tx.query<SettingsRow>(selectSettings(db, caller));
     const wanted = wantedOf(before, sent);

@@ -1,6 +1,6 @@
 import { findPending } from '../../platform/db/migrations/migrate.js';
 import type { Db } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
+import { ApiError } from '../../platform/errors/errors.js';
 
 /** How long an answer counts: anybody may ask, as often as they like, and each question took a connection. */
 const KEPT_MS = 1_000;
@@ -14,7 +14,7 @@ export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise
   let pending: Promise<string[]> | undefined;
   let keptUntilMs = 0;
 
-  /** @throws Fault unavailable */
+  /** @throws ApiError unavailable */
   return async () => {
     if (!pending || performance.now() > keptUntilMs) {
       // until it has answered, everybody waits for the same question
@@ -23,6 +23,6 @@ export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise
     }
     const found = await pending;
     if (found.length > 0)
-      throw new Fault('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
+      throw new ApiError('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
   };
 }

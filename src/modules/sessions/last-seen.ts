@@ -1,5 +1,5 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { flushInScope, type Db } from '../../platform/db/transaction.js';
+import { pipeline, type Db } from '../../platform/db/transaction.js';
 import { writeLastSeen } from './queries.js';
 
 export type LastSeen = {
@@ -54,7 +54,7 @@ export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSee
     const seen = ids.map((id) => ({ id, seenAtMs: entries.get(id)?.seenAtMs ?? nowMs }));
     const caller = { kind: 'system', tenantId } as const;
     const ages = seen.map(({ id, seenAtMs }) => ({ id, ageS: (nowMs - seenAtMs) / 1000 }));
-    const [rows] = await flushInScope(db, caller, [writeLastSeen(db, caller, ages)]);
+    const [rows] = await pipeline(db, caller, [writeLastSeen(db, caller, ages)]);
     const written = new Set(rows?.map(({ id }) => id));
     for (const { id, seenAtMs } of seen) {
       const entry = entries.get(id);

@@ -2,19 +2,19 @@ import { networkOf } from '../../platform/values/network-address.js';
 import { TOKEN_LIFETIME_S } from '../../platform/access/tokens.js';
 import type { Db, Tx } from '../../platform/db/transaction.js';
 import { newId } from '../../platform/values/ids.js';
-import { queueAccountMail } from '../mail/account-mails/queue-account-mail.js';
+import { queueAccountMail } from '../mail/public.js';
 import { insertSession, noteNetwork, otherNetworks, type StartedBy } from './queries.js';
 
 /** Where a request comes from, as far as it tells. */
 export type Client = { address: string; userAgent: string | undefined };
 
 /** Whose session begins, by the database's clock. */
-export type Beginner = { id: string; nowS: number };
+export type SessionOwner = { id: string; nowS: number };
 
 /** Stores the session of a token that is about to be issued, and returns its id, which the token carries. */
 export async function beginSession(
   tx: Tx,
-  user: Beginner,
+  user: SessionOwner,
   startedBy: StartedBy,
   { address, userAgent }: Client,
 ): Promise<string> {

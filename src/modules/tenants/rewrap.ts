@@ -1,15 +1,15 @@
 import { auditStatement } from '../../platform/audit/audit.js';
 import type { SystemCaller } from '../../platform/identity/callers.js';
-import type { SecretPlace, Secrets } from '../../platform/access/secrets.js';
+import type { EncryptionContext, Secrets } from '../../platform/access/secrets.js';
 import { tenantRows } from '../../platform/db/filters.js';
-import { flushInScope, raw, readInScope, sql, type Db, type Sql } from '../../platform/db/transaction.js';
+import { pipeline, raw, snapshot, sql, type Db, type Sql } from '../../platform/db/transaction.js';
 import { newId } from '../../platform/values/ids.js';
 
 /** A column of secrets. */
 type Column = {
   table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
   column: string;
-  field: SecretPlace['field'];
+  field: EncryptionContext['field'];
 };
 
 const COLUMNS: Column[] = [
@@ -78,7 +78,7 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
   const { db, caller, column } = work;
   const done = { unopened: 0, rewrapped: 0 };
   for (let after = FIRST_ID, isMore = true; isMore;) {
-    const [rows] = await readInScope(db, caller, [selectBatch(db, caller, column, after)]);
+    const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
     // as: the shape that the statement selects
     const batch = (rows ?? []) as Kept[];
     const opened = batch.map((kept) => openKept(work, kept));
@@ -118,7 +118,7 @@ async function storeBatch({ db, caller, column }: Work, batch: Renewed[]): Promi
     entityId: caller.tenantId,
     after: { column: `${column.table}.${column.column}`, up_to: batch.length },
   };
-  const [written] = await flushInScope(db, caller, [
+  const [written] = await pipeline(db, caller, [
     updateBatch(db, caller, column, batch),
     auditStatement(caller, `rewrap ${newId()}`, [fact]),
   ]);
@@ -144,7 +144,7 @@ async function countVersions(
   caller: SystemCaller,
   { table, column }: Column,
 ): Promise<{ version: string; count: number }[]> {
-  const [rows] = await readInScope(db, caller, [
+  const [rows] = await snapshot(db, caller, [
     sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
       where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null group by 1 order by 1`,
   ]);

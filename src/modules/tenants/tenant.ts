@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { faultOfPassword } from '../auth/credentials/password-policy.js';
-import { hashPassword } from '../auth/credentials/passwords.js';
+import { validatePassword, hashPassword } from '../auth/public.js';
 import { violates } from '../../platform/db/violations.js';
 import { newId } from '../../platform/values/ids.js';
 
@@ -16,7 +15,7 @@ export type NewTenant = {
 
 /** Whether a password will do for the administrator of these names, or what is wrong with it. */
 export async function judgePassword(password: string, names: string[] = []): Promise<true | string> {
-  const fault = await faultOfPassword(password, names);
+  const fault = await validatePassword(password, names);
   return fault ? `The password ${fault.message}.` : true;
 }
 

@@ -1,9 +1,9 @@
 import type { Role } from '../../platform/identity/callers.js';
-import { assertUsable, faultOfEmail } from '../../platform/values/contact.js';
+import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
-import { inScope } from '../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../platform/errors/errors.js';
-import { queueAccountMail } from '../mail/account-mails/queue-account-mail.js';
+import { transaction } from '../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { queueAccountMail } from '../mail/public.js';
 import { record, type Change, type Ctx } from './context.js';
 import {
   courierExists,
@@ -14,7 +14,7 @@ import {
   setActive,
   setContact,
   setRole,
-  type HeldUser,
+  type LockedUser,
   type UserRow,
 } from './queries.js';
 import { courierOf } from './user.js';
@@ -25,11 +25,11 @@ export type Changed = { user: UserRow; isChanged: boolean };
 /** What may be changed of how a user is addressed; what is undefined stays. */
 export type Contact = { full_name?: string | undefined; email?: string | null | undefined };
 
-/** @throws Fault validation_failed, user_not_found */
+/** @throws ApiError validation_failed, user_not_found */
 export function updateUser(change: Change, userId: string, sent: Contact): Promise<Changed> {
   if (sent.full_name === undefined && sent.email === undefined)
-    throw invalidField('full_name', 'or email is required', 'required');
-  if (typeof sent.email === 'string') assertUsable({ email: faultOfEmail(sent.email) });
+    throw invalidFieldError('full_name', 'or email is required', 'required');
+  if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
   return changeUser(change, userId, async (ctx, before) => {
     const wanted = {
       full_name: sent.full_name ?? before.full_name,
@@ -38,7 +38,7 @@ export function updateUser(change: Change, userId: string, sent: Contact): Promi
     const fields = (['full_name', 'email'] as const).filter((name) => wanted[name] !== before[name]);
     if (fields.length === 0) return false;
     await setContact(ctx, userId, wanted);
-    const only = (from: Pick<HeldUser, 'full_name' | 'email'>) =>
+    const only = (from: Pick<LockedUser, 'full_name' | 'email'>) =>
       Object.fromEntries(fields.map((name) => [name, from[name]]));
     await record(ctx, userId, { action: 'user.updated', before: only(before), after: only(wanted) });
     if (fields.includes('email')) await tellBoth(ctx, userId, [before.email, wanted.email]);
@@ -52,7 +52,7 @@ async function tellBoth({ db, tx }: Ctx, userId: string, recipients: (string | n
     if (recipient !== null) await queueAccountMail(db, tx, { userId, kind: 'email_changed', recipient });
 }
 
-/** @throws Fault validation_failed, user_not_found, courier_not_found, last_admin */
+/** @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin */
 export function changeRole(
   change: Change,
   userId: string,
@@ -75,7 +75,7 @@ export function changeRole(
   });
 }
 
-/** @throws Fault user_not_found, last_admin */
+/** @throws ApiError user_not_found, last_admin */
 export function switchUser(change: Change, userId: string, isActive: boolean): Promise<Changed> {
   return changeUser(change, userId, async (ctx, before) => {
     if (before.is_active === isActive) return false;
@@ -95,21 +95,21 @@ export function switchUser(change: Change, userId: string, isActive: boolean): P
  * Holds the user, has `work` say whether it changed anything, and answers what it is then.
  *
  * @param first done before the user is held
- * @throws Fault user_not_found
+ * @throws ApiError user_not_found
  */
 export function changeUser(
   change: Change,
   userId: string,
-  work: (ctx: Ctx, before: HeldUser) => Promise<boolean>,
+  work: (ctx: Ctx, before: LockedUser) => Promise<boolean>,
   first: (ctx: Ctx) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Changed> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     // before any user, so that two administrators who take each other away take turns
     await tx.execute(lockAdministrators(change.caller.tenantId));
     await first(ctx);
     const before = await lockUser(ctx, userId);
-    if (!before) throw new Fault('user_not_found');
+    if (!before) throw new ApiError('user_not_found');
     const isChanged = await work(ctx, before);
     const user = await selectUser(ctx, userId);
     if (!user) throw new Error('The user went missing inside its own transaction.');
@@ -117,13 +117,13 @@ export function changeUser(
   });
 }
 
-/** Of whoever would no longer be an enabled administrator. @throws Fault last_admin */
-async function assertOneAdminRemains(ctx: Ctx, user: HeldUser): Promise<void> {
+/** Of whoever would no longer be an enabled administrator. @throws ApiError last_admin */
+async function assertOneAdminRemains(ctx: Ctx, user: LockedUser): Promise<void> {
   if (user.role !== 'admin' || !user.is_active) return;
-  if (!(await hasOtherAdmin(ctx, user.id))) throw new Fault('last_admin');
+  if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');
 }
 
 async function assertCourier({ db, caller, tx }: Ctx, courierId: string): Promise<void> {
   const found = await tx.query(courierExists(db, caller, courierId));
-  if (found.length === 0) throw new Fault('courier_not_found');
+  if (found.length === 0) throw new ApiError('courier_not_found');
 }

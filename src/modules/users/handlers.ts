@@ -2,10 +2,10 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
 import { changeRole, switchUser, updateUser, type Changed } from './change.js';
-import type { Handover } from './issued-credential.js';
+import type { IssuedCredential } from './issued-credential.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
 import { createUser, listUsers } from './user.js';
-import { viewHandover, viewUser } from './view.js';
+import { viewIssuedCredential, viewUser } from './view.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
@@ -52,8 +52,8 @@ function answer(message: string, { user, isChanged }: Changed): Managed {
   return { statusCode: 200, message: isChanged ? message : unchanged, data: viewUser(user) };
 }
 
-const handOver = (message: string, handover: Handover): Managed => ({
+const handOver = (message: string, handover: IssuedCredential): Managed => ({
   statusCode: 200,
   message,
-  data: viewHandover(handover),
+  data: viewIssuedCredential(handover),
 });

@@ -1,9 +1,8 @@
-import { newOneTimePassword } from '../auth/credentials/one-time-password.js';
-import { hashPassword } from '../auth/credentials/passwords.js';
+import { newOneTimePassword, hashPassword } from '../auth/public.js';
 import type { Change } from './context.js';
 
 /** A password to be handed over; it is nowhere else to be read. */
-export type Handover = { userId: string; username: string; password: string; expiresAt: Date };
+export type IssuedCredential = { userId: string; username: string; password: string; expiresAt: Date };
 
 /** In turn with those who log in: a hash takes a whole core for a fifth of a second. */
 export async function makePassword({
@@ -12,5 +11,5 @@ export async function makePassword({
 }: Change): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();
   const hash = () => hashPassword(password);
-  return { password, passwordHash: await loginGate.inTurn(caller.tenantId, caller.userId, hash) };
+  return { password, passwordHash: await loginGate.withLimit(caller.tenantId, caller.userId, hash) };
 }

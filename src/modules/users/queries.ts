@@ -67,14 +67,14 @@ export async function selectUser({ db, caller, tx }: Ctx, userId: string): Promi
 }
 
 /** A user as it is held for a change. */
-export type HeldUser = Pick<
+export type LockedUser = Pick<
   UserRow,
   'id' | 'username' | 'full_name' | 'email' | 'role' | 'courier_id' | 'is_active' | 'two_factor_enabled'
 > & { is_setting_up: boolean };
 
-export async function lockUser({ db, caller, tx }: Ctx, userId: string): Promise<HeldUser | undefined> {
+export async function lockUser({ db, caller, tx }: Ctx, userId: string): Promise<LockedUser | undefined> {
   const [row] =
-    await tx.query<HeldUser>(sql`select u.id, u.username, u.full_name, u.email, u.role, u.courier_id, u.is_active,
+    await tx.query<LockedUser>(sql`select u.id, u.username, u.full_name, u.email, u.role, u.courier_id, u.is_active,
       u.two_factor_enabled, u.totp_pending_secret is not null as is_setting_up
     from users u where ${tenantRows(db, caller, 'u')} and u.id = ${userId}::uuid for update`);
   return row;

@@ -1,11 +1,10 @@
-import { ONE_TIME_PASSWORD_DAYS } from '../auth/credentials/one-time-password.js';
-import { codeThrottle, forgetFailures, passwordThrottle } from '../auth/credentials/throttle.js';
-import { readInScope } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
-import { queueAccountMail } from '../mail/account-mails/queue-account-mail.js';
+import { ONE_TIME_PASSWORD_DAYS, codeThrottle, forgetFailures, passwordThrottle } from '../auth/public.js';
+import { snapshot } from '../../platform/db/transaction.js';
+import { ApiError } from '../../platform/errors/errors.js';
+import { queueAccountMail } from '../mail/public.js';
 import { changeUser, type Changed } from './change.js';
 import { record, type Change, type Ctx } from './context.js';
-import { makePassword, type Handover } from './issued-credential.js';
+import { makePassword, type IssuedCredential } from './issued-credential.js';
 import {
   clearSecondFactor,
   deleteBackupCodes,
@@ -14,8 +13,8 @@ import {
   userExists,
 } from './queries.js';
 
-/** @throws Fault own_account, user_not_found, overloaded */
-export async function resetPassword(change: Change, userId: string): Promise<Handover> {
+/** @throws ApiError own_account, user_not_found, overloaded */
+export async function resetPassword(change: Change, userId: string): Promise<IssuedCredential> {
   assertAnother(change, userId);
   await assertKnown(change, userId);
   const { password, passwordHash } = await makePassword(change);
@@ -33,7 +32,7 @@ export async function resetPassword(change: Change, userId: string): Promise<Han
   return { userId, username, password, expiresAt };
 }
 
-/** @throws Fault own_account, user_not_found */
+/** @throws ApiError own_account, user_not_found */
 export function resetTwoFactor(change: Change, userId: string): Promise<Changed> {
   assertAnother(change, userId);
   // wrong codes lock no new factor; in the order in which verify_2fa takes the two
@@ -62,11 +61,11 @@ export function resetTwoFactor(change: Change, userId: string): Promise<Changed>
 
 /** A stolen token must not do to its owner what the owner's password is asked for elsewhere. */
 function assertAnother({ caller }: Change, userId: string): void {
-  if (caller.userId === userId) throw new Fault('own_account');
+  if (caller.userId === userId) throw new ApiError('own_account');
 }
 
 /** Before a hash is paid for. */
 async function assertKnown({ db, caller }: Change, userId: string): Promise<void> {
-  const [found] = await readInScope(db, caller, [userExists(db, caller, userId)]);
-  if (found?.length === 0) throw new Fault('user_not_found');
+  const [found] = await snapshot(db, caller, [userExists(db, caller, userId)]);
+  if (found?.length === 0) throw new ApiError('user_not_found');
 }

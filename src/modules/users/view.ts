@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/contract.js';
 import { formatDateTime } from '../../platform/values/time.js';
-import type { Handover } from './issued-credential.js';
+import type { IssuedCredential } from './issued-credential.js';
 import type { UserRow } from './queries.js';
 
 export function viewUser(row: UserRow): components['schemas']['ManagedUser'] {
@@ -21,7 +21,7 @@ export function viewUser(row: UserRow): components['schemas']['ManagedUser'] {
   };
 }
 
-export const viewHandover = ({ userId, username, password, expiresAt }: Handover) => ({
+export const viewIssuedCredential = ({ userId, username, password, expiresAt }: IssuedCredential) => ({
   user_id: userId,
   username,
   one_time_password: password,

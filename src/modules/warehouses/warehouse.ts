@@ -1,10 +1,10 @@
 import { auditStatement, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { assertUsable, faultOfEmail, faultOfLine, textOrNull } from '../../platform/values/contact.js';
+import { assertUsable, validateEmail, validateLine, textOrNull } from '../../platform/values/contact.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
-import { inScope, readInScope, type Db, type Tx } from '../../platform/db/transaction.js';
-import { Fault } from '../../platform/errors/errors.js';
+import { transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
+import { ApiError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   countOfWarehouses,
@@ -32,7 +32,7 @@ export async function listWarehouses(
   caller: UserCaller,
   query: QueryOf<'listWarehouses'>,
 ): Promise<{ rows: WarehouseRow[]; total: number }> {
-  const [rows, counted] = await readInScope(db, caller, [
+  const [rows, counted] = await snapshot(db, caller, [
     pageOfWarehouses(db, caller, query),
     countOfWarehouses(db, caller),
   ]);
@@ -40,7 +40,7 @@ export async function listWarehouses(
   return { rows: (rows ?? []) as WarehouseRow[], total: Number(counted?.[0]?.['total']) };
 }
 
-/** The first that a tenant makes is primary. @throws Fault validation_failed, duplicate_warehouse_name */
+/** The first that a tenant makes is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
 export async function createWarehouse(
   change: Change,
   sent: SentFields & { name: string },
@@ -48,7 +48,7 @@ export async function createWarehouse(
   assertAcceptable(sent);
   const { db, caller } = change;
   const fields = merge({ name: sent.name, ...NOTHING }, sent);
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     await tx.query(lockWarehouses(caller.tenantId));
     const [row] = await tx.query<WarehouseRow>(insertWarehouse(db, caller, newId(), fields));
     if (!row) throw new Error('The warehouse was not stored.');
@@ -58,7 +58,7 @@ export async function createWarehouse(
   });
 }
 
-/** Changes what is sent and differs. @throws Fault validation_failed, warehouse_not_found, duplicate_warehouse_name */
+/** Changes what is sent and differs. @throws ApiError validation_failed, warehouse_not_found, duplicate_warehouse_name */
 export async function updateWarehouse(
   change: Change,
   id: string,
@@ -66,7 +66,7 @@ export async function updateWarehouse(
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   assertAcceptable(sent);
   const { db, caller } = change;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const before = await holdWarehouse(change, tx, id);
     const row = { ...before, ...merge(before, sent) };
     const changed = (['name', ...OPTIONAL] as const).filter((name) => row[name] !== before[name]);
@@ -78,13 +78,13 @@ export async function updateWarehouse(
   });
 }
 
-/** @throws Fault warehouse_not_found */
+/** @throws ApiError warehouse_not_found */
 export async function makePrimary(
   change: Change,
   id: string,
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   const { db, caller } = change;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     await tx.query(lockWarehouses(caller.tenantId));
     const row = await holdWarehouse(change, tx, id);
     if (row.is_primary) return { row, isChanged: false };
@@ -96,16 +96,16 @@ export async function makePrimary(
   });
 }
 
-/** Answers the warehouse as it was. @throws Fault warehouse_not_found, warehouse_is_primary, warehouse_in_use */
+/** Answers the warehouse as it was. @throws ApiError warehouse_not_found, warehouse_is_primary, warehouse_in_use */
 export async function deleteWarehouse(change: Change, id: string): Promise<WarehouseRow> {
   const { db, caller } = change;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     await tx.query(lockWarehouses(caller.tenantId));
     const row = await holdWarehouse(change, tx, id);
-    if (row.is_primary) throw new Fault('warehouse_is_primary');
+    if (row.is_primary) throw new ApiError('warehouse_is_primary');
     // asked by a statement of its own: it sees what named the warehouse before it was held
     const [found] = await tx.query<{ is_used: boolean }>(isWarehouseUsed(db, caller, id));
-    if (found?.is_used) throw new Fault('warehouse_in_use');
+    if (found?.is_used) throw new ApiError('warehouse_in_use');
     await tx.execute(removeWarehouse(db, caller, id));
     const { name, address, city, country, phone, email } = row;
     const before = { name, address, city, country, phone, email };
@@ -126,15 +126,15 @@ function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
 function assertAcceptable(sent: SentFields): void {
   const faultOf = (name: keyof WarehouseFields) => {
     const text = sent[name] ?? '';
-    const fault = faultOfLine(text);
-    return fault ?? (name === 'email' && text.trim() !== '' ? faultOfEmail(text) : undefined);
+    const fault = validateLine(text);
+    return fault ?? (name === 'email' && text.trim() !== '' ? validateEmail(text) : undefined);
   };
   assertUsable(Object.fromEntries((['name', ...OPTIONAL] as const).map((name) => [name, faultOf(name)])));
 }
 
 async function holdWarehouse({ db, caller }: Change, tx: Tx, id: string): Promise<WarehouseRow> {
   const [row] = await tx.query<WarehouseRow>(warehouseForUpdate(db, caller, id));
-  if (!row) throw new Fault('warehouse_not_found');
+  if (!row) throw new ApiError('warehouse_not_found');
   return row;
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import { holds } from './permissions.js';
 import type { Secrets } from './secrets.js';
@@ -19,7 +19,7 @@ const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
  * Who the request says it comes from, judged as far as that goes without the database: the token's signature,
  * its tenant and its role's permission. The database judges the rest in the transaction that does the work.
  *
- * @throws Fault 401 or 403 as the contract's order of refusal has it
+ * @throws ApiError 401 or 403 as the contract's order of refusal has it
  */
 export function authenticate(
   request: FastifyRequest,
@@ -38,8 +38,8 @@ export function authenticate(
       });
     case 'token': {
       const caller = present(request, tokens.read(readToken(request)));
-      if (caller.tenantId !== tenantId) throw new Fault('token_invalid');
-      if (!holds(caller.role, operation.permission)) throw new Fault('permission_denied');
+      if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
+      if (!holds(caller.role, operation.permission)) throw new ApiError('permission_denied');
       return { ...caller, ...EXEMPTIONS[operation.id] };
     }
   }
@@ -56,9 +56,9 @@ function present<Presented extends UserCaller | KeyCaller>(
 
 function readToken(request: FastifyRequest): string {
   const header = request.headers.authorization;
-  if (!header) throw new Fault('token_missing');
+  if (!header) throw new ApiError('token_missing');
   const [, token] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
-  if (!token) throw new Fault('token_invalid');
+  if (!token) throw new ApiError('token_invalid');
   return token;
 }
 
@@ -67,6 +67,6 @@ function readKey(request: FastifyRequest): string {
   // as: undeclared to the type, the query parser always makes an object
   const query = (request.query as Record<string, unknown>)['api_key'];
   const key = header ?? query;
-  if (key === undefined || key === '') throw new Fault('key_missing');
+  if (key === undefined || key === '') throw new ApiError('key_missing');
   return typeof key === 'string' ? key : JSON.stringify(key);
 }

@@ -1,19 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 import { networkOf } from '../values/network-address.js';
-import { makeTurns } from '../concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from '../concurrency/keyed-limiter.js';
 
-export type LoginGate = {
-  /** @throws Fault too_many_attempts when too many sign-ins from the address have failed */
+export type LoginLimiter = {
+  /** @throws ApiError too_many_attempts when too many sign-ins from the address have failed */
   assertMayTry(tenantId: string, address: string): Promise<void>;
   countFailure(tenantId: string, address: string): Promise<void>;
   /**
    * Runs a password attempt when a place is free: one at a time for each user name, in turn between names.
    *
-   * @throws Fault overloaded when no place came free in time
+   * @throws ApiError overloaded when no place came free in time
    */
-  inTurn<Result>(tenantId: string, username: string, attempt: () => Promise<Result>): Promise<Result>;
+  withLimit<Result>(tenantId: string, username: string, attempt: () => Promise<Result>): Promise<Result>;
 };
 
 const FAILURES_PER_ADDRESS = 50;
@@ -28,15 +28,15 @@ const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
  *
  * @param places how many password attempts run at once
  */
-export function makeLoginGate(places = DEFAULT_PLACES): LoginGate {
+export function makeLoginLimiter(places = DEFAULT_PLACES): LoginLimiter {
   const failures = new RateLimiterMemory({ points: FAILURES_PER_ADDRESS, duration: FAILURE_WINDOW_S });
-  const turns = makeTurns({ places, ...QUEUE });
+  const turns = makeKeyedLimiter({ places, ...QUEUE });
 
   return {
     async assertMayTry(tenantId, address) {
       const counted = await failures.get(subjectOf(tenantId, address));
       if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;
-      throw new Fault('too_many_attempts', undefined, {
+      throw new ApiError('too_many_attempts', undefined, {
         retryAfterSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
       });
     },
@@ -45,7 +45,7 @@ export function makeLoginGate(places = DEFAULT_PLACES): LoginGate {
       await failures.penalty(subjectOf(tenantId, address));
     },
 
-    inTurn: (tenantId, username, attempt) => turns.run(`${tenantId} ${username.toLowerCase()}`, attempt),
+    withLimit: (tenantId, username, attempt) => turns.run(`${tenantId} ${username.toLowerCase()}`, attempt),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 import { networkOf } from '../values/network-address.js';
 
 export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
@@ -21,7 +21,7 @@ export function openRequestLimit(perMinute: number | undefined): RequestLimit {
   };
 }
 
-export type KeyFailures = { judge(fault: Fault, request: FastifyRequest): Promise<Fault> };
+export type KeyFailures = { judge(fault: ApiError, request: FastifyRequest): Promise<ApiError> };
 
 const KEY_FAILURES = { points: 300, duration: 15 * 60 };
 
@@ -38,14 +38,14 @@ export function openKeyFailures(): KeyFailures {
         await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');
         return fault;
       } catch (refusal) {
-        if (refusal instanceof Fault) return refusal;
+        if (refusal instanceof ApiError) return refusal;
         throw refusal;
       }
     },
   };
 }
 
-/** @throws Fault with Retry-After when the subject has no points left */
+/** @throws ApiError with Retry-After when the subject has no points left */
 export async function consume(
   limiter: RateLimiterMemory,
   subject: string,
@@ -55,7 +55,7 @@ export async function consume(
     await limiter.consume(subject);
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw new Fault(code, undefined, {
+    throw new ApiError(code, undefined, {
       retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)),
     });
   }

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import type { SecretConfig } from '../../config/config.js';
 
 /** Where a secret is kept. It is bound into the ciphertext, so that one copied elsewhere does not open. */
-export type SecretPlace = {
+export type EncryptionContext = {
   tenantId: string;
   rowId: string;
   field:
@@ -27,16 +27,16 @@ type LookupPurpose =
 
 export type Secrets = {
   /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */
-  encrypt(plain: string, place: SecretPlace): string;
+  encrypt(plain: string, place: EncryptionContext): string;
   /**
    * Also opens what was encrypted for the same row with its id in upper case, as earlier versions did when a request
    * spelt the id so.
    *
    * @throws UnopenedSecret when the text was altered or belongs to another place; Error when its key version is not configured
    */
-  decrypt(cipher: string, place: SecretPlace): string;
+  decrypt(cipher: string, place: EncryptionContext): string;
   /** Whether a text opens in exactly this place, and not only with the row's id in upper case. */
-  isBoundTo(cipher: string, place: SecretPlace): boolean;
+  isBoundTo(cipher: string, place: EncryptionContext): boolean;
   /** Whether a text was encrypted with the newest key, which encrypts now. */
   isNewest(cipher: string): boolean;
   /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
@@ -54,7 +54,7 @@ export class UnopenedSecret extends Error {}
 /** @param onUnopened told of each secret that does not open, for the log */
 export function openSecrets(
   config: SecretConfig,
-  onUnopened: (place: SecretPlace) => void = () => {},
+  onUnopened: (place: EncryptionContext) => void = () => {},
 ): Secrets {
   const [newest] = config.encryptionKeys;
   if (!newest) throw new Error('No encryption key is configured.');
@@ -62,7 +62,7 @@ export function openSecrets(
   const chainKey = Buffer.from(hkdfSync('sha256', config.lookupKey, '', 'audit chain', 32));
 
   /** Undefined when it does not open in the place. @throws Error when its key version is not configured */
-  function open(text: string, place: SecretPlace): string | undefined {
+  function open(text: string, place: EncryptionContext): string | undefined {
     const [, version = '', sealed = ''] = /^v(\d+)\.([\w-]+)$/.exec(text) ?? [];
     const key = keys.get(version);
     if (!key) throw new Error(`No encryption key of version ${version || '(none)'} is configured.`);
@@ -112,6 +112,6 @@ export function openSecrets(
   };
 }
 
-function placeBytes({ tenantId, rowId, field }: SecretPlace): Buffer {
+function placeBytes({ tenantId, rowId, field }: EncryptionContext): Buffer {
   return Buffer.from(`${tenantId}/${rowId}/${field}`);
 }

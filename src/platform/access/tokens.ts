@@ -1,7 +1,7 @@
 import jwt from '@fastify/jwt';
 import type { FastifyInstance } from 'fastify';
 import type { TokenConfig } from '../../config/config.js';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 import type { Role, UserCaller } from '../identity/callers.js';
 
 /** Seconds that an access token lives: 8 hours, by the contract. */
@@ -10,7 +10,7 @@ export const TOKEN_LIFETIME_S = 8 * 60 * 60;
 export type Tokens = {
   /** @param nowS seconds since the epoch by the database's clock, which also judges the expiry */
   issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | keyof Exemptions>, nowS: number): string;
-  /** @throws Fault token_invalid; an expired token passes here, the database's clock decides */
+  /** @throws ApiError token_invalid; an expired token passes here, the database's clock decides */
   read(token: string): UserCaller;
 };
 
@@ -67,7 +67,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
     read(token) {
       try {
         const signer = signers[keyIdOf(token)];
-        if (!signer) throw new Fault('token_invalid');
+        if (!signer) throw new ApiError('token_invalid');
         const claims = signer.verify(token);
         return {
           kind: 'user',
@@ -80,7 +80,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
           expiresAt: claims.exp,
         };
       } catch {
-        throw new Fault('token_invalid');
+        throw new ApiError('token_invalid');
       }
     },
   };

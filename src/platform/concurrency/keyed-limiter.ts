@@ -1,11 +1,11 @@
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 
-export type Turns = {
-  /** Runs the work when a place is free. @throws Fault overloaded when none came free in time */
+export type KeyedLimiter = {
+  /** Runs the work when a place is free. @throws ApiError overloaded when none came free in time */
   run<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
 };
 
-export type TurnLimits = {
+export type KeyedLimiterOptions = {
   /** How many run at once. */
   places: number;
   /** How many wait before them. */
@@ -22,12 +22,17 @@ type Waiter = { start(): void; refuse(): void };
  * time for each lane. Lanes take turns, and a full queue gives up the newest of the lane that waits most often, so
  * that a flood on one lane crowds out itself alone.
  */
-export function makeTurns({ places, maxWaiting, maxWaitMs, retryAfterSeconds }: TurnLimits): Turns {
+export function makeKeyedLimiter({
+  places,
+  maxWaiting,
+  maxWaitMs,
+  retryAfterSeconds,
+}: KeyedLimiterOptions): KeyedLimiter {
   let taken = 0;
   const busy = new Set<string>();
   // in the order of their turns
   const lanes = new Map<string, Waiter[]>();
-  const overloaded = () => new Fault('overloaded', undefined, { retryAfterSeconds });
+  const overloaded = () => new ApiError('overloaded', undefined, { retryAfterSeconds });
 
   function admitNext(): void {
     if (taken === places) return;

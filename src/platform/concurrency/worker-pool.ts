@@ -7,7 +7,7 @@ const IDLE_MS = 10_000;
 /** To start one takes half a second, and ten times that on a machine with ten times as much to do as it can. */
 const STARTING_MS = 30_000;
 
-export type Threads = {
+export type WorkerPool = {
   /**
    * Has a thread answer one message. How many there are at once is the caller's to bound. The time begins when the
    * thread has loaded.
@@ -28,7 +28,7 @@ export class Unanswered extends Error {}
  * @param file the thread's, below dist/src: always the built one, a thread starts without the tests' compiler
  * @param maxHeapMb beyond this the thread ends, and not the service
  */
-export function makeThreads(file: string, maxHeapMb: number): Threads {
+export function makeWorkerPool(file: string, maxHeapMb: number): WorkerPool {
   const idle = new Map<Worker, NodeJS.Timeout>();
 
   async function take(): Promise<Worker> {

@@ -56,7 +56,7 @@ const mapOperations = (paths: Bundle['paths'], map: (operation: ContractOperatio
 const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** A file of a form is text to the contract, and by now an UploadedFile; http/forms.ts has checked that it is. */
+/** A file of a form is text to the contract, and by now an UploadedFile; platform/http/bodies/forms.ts has checked that it is. */
 function takeFiles(schema: Schema = {}): void {
   const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
   for (const [name, { format }] of Object.entries(properties)) {

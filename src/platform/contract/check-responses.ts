@@ -5,7 +5,7 @@ import { dereference, type Bundle, type Schema } from './bundle.js';
 import { makeAjv } from './validator.js';
 
 /** A reply that was judged, and what of the contract it showed. */
-export type SeenReply = {
+export type ObservedResponse = {
   /** Empty where no operation was reached. */
   operationId: string;
   status: number;
@@ -26,7 +26,7 @@ export type Reply = {
 };
 
 /** Judges replies against the contract: status, media type, headers and every field, none undeclared. */
-export type ReplyJudge = {
+export type ResponseValidator = {
   /** What is wrong with the reply; empty when it is the contract's. */
   judge(operationId: string, reply: Reply): string[];
   /** A failure that no operation gave, such as that of an unknown path. */
@@ -34,12 +34,12 @@ export type ReplyJudge = {
 };
 
 /** Tests switch this on: every reply that leaves the server is judged, whether its test looks or not. */
-export function checkReplies(
+export function validateResponses(
   app: FastifyInstance,
   bundle: Bundle,
-  onReply: (reply: SeenReply) => void,
+  onReply: (reply: ObservedResponse) => void,
 ): void {
-  const { judge, judgeFailure } = makeReplyJudge(bundle);
+  const { judge, judgeFailure } = makeResponseValidator(bundle);
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const isReference = request.url.startsWith('/docs');
     if (isReference) return payload;
@@ -90,7 +90,7 @@ function actionIn(part: unknown): string | undefined {
 
 const mediaTypeOf = (contentType = '') => contentType.split(';')[0] ?? '';
 
-export function makeReplyJudge(bundle: Bundle): ReplyJudge {
+export function makeResponseValidator(bundle: Bundle): ResponseValidator {
   const ajv = makeAjv();
   const { paths, components } = dereference(bundle);
   const operations = new Map(

@@ -87,7 +87,7 @@ type Download<Code, Response> = Response extends { content: infer Content }
     : { statusCode: Code; file: FileReply<BinaryMedia<Content>> }
   : never;
 
-/** What http/envelope.ts adds is left out; a payload that is no envelope is given whole, as `body`. */
+/** What platform/http/replies/envelope.ts adds is left out; a payload that is no envelope is given whole, as `body`. */
 type Bare<Code, Body> = Body extends { status: 'success' }
   ? { statusCode: Code } & Omit<Body, 'status' | 'timestamp'>
   : Body extends { status: string; timestamp: number }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.js';
 import { createPool, type PoolOptions } from './connections/pool.js';
-import { makeSeats } from './connections/connection-shares.js';
+import { makeConnectionShares } from './connections/connection-shares.js';
 import type { Db } from './transaction.js';
 
 /** One pool for the scoped statements and for Prisma. */
@@ -12,7 +12,7 @@ export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {
   return {
     pool,
     prisma,
-    seats: makeSeats({ size: options.size, countTenants: () => countTenants(pool) }),
+    seats: makeConnectionShares({ size: options.size, countTenants: () => countTenants(pool) }),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,
     async close() {

@@ -1,4 +1,4 @@
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 import { raw, sql, type PlainTx, type Sql } from './transaction.js';
 
 /** How much of something a courier may do in a UTC day or hour, its own calls and those of staff for it together. */
@@ -15,7 +15,7 @@ type Asker = { tenantId: string; courierId: string };
 /**
  * Counts `amount` more, in the transaction that does it. The row stays locked until that ends: call it last.
  *
- * @throws Fault quota_exceeded when that is more than is left
+ * @throws ApiError quota_exceeded when that is more than is left
  */
 export async function takeQuota(
   tx: Pick<PlainTx, 'query'>,
@@ -38,7 +38,7 @@ export const remainingQuota = async (
   asker: Asker,
 ): Promise<number> => quota.limit - (await readQuota(tx, quota, asker)).used;
 
-/** @throws Fault quota_exceeded when less than `amount` is left */
+/** @throws ApiError quota_exceeded when less than `amount` is left */
 export async function assertQuota(
   tx: Pick<PlainTx, 'query'>,
   quota: Quota,
@@ -60,7 +60,7 @@ async function readQuota(tx: Pick<PlainTx, 'query'>, quota: Quota, asker: Asker)
 }
 
 const exceeded = ({ limit, noun, period }: Quota, retryAfterSeconds = 60) =>
-  new Fault(
+  new ApiError(
     'quota_exceeded',
     `A courier may have ${limit} ${noun} per ${period}, and this would be more. Nothing was changed. Wait as long as Retry-After says.`,
     { retryAfterSeconds },

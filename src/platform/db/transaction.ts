@@ -1,35 +1,34 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { Prisma, type PrismaClient } from '../../../generated/prisma/client.js';
+import type { PrismaClient } from '../../../generated/prisma/client.js';
 import type { Caller } from '../identity/callers.js';
-import { Fault, type FailureCode } from '../errors/errors.js';
-import { assertNoneHeld, heldNow, hold, inTransaction, isInTransaction, type Held } from './unit-of-work.js';
+import { ApiError, type FailureCode } from '../errors/errors.js';
+import {
+  assertNoUnitOfWork,
+  currentUnitOfWork,
+  runInUnitOfWork,
+  inTransaction,
+  isInTransaction,
+  type UnitOfWork,
+} from './unit-of-work.js';
 import { STATEMENT_TIMEOUT_MS } from './connections/pool.js';
-import type { Seats } from './connections/connection-shares.js';
+import type { ConnectionShares } from './connections/connection-shares.js';
+import { empty, raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
 import { isRetryable } from './violations.js';
 
 export type Db = {
   pool: pg.Pool;
   prisma: PrismaClient;
   /** Who may have how many of the pool's connections; every transaction asks. */
-  seats: Seats;
+  seats: ConnectionShares;
   /** False only in the tests that prove row-level security alone; see ownRows. */
   applicationFilters: boolean;
   /** Nothing outlives a transaction: settings are made in each, and no statement is prepared. */
   isBehindPooler: boolean;
 };
 
-export type Sql = Prisma.Sql;
-export const { sql, join, empty, raw } = Prisma;
-
-/** A transaction in a caller's scope: Prisma's models, and raw SQL where that is the clearer. */
-export type Tx = {
-  models: Prisma.TransactionClient;
-  caller: Caller;
-  query<Row>(statement: Sql): Promise<Row[]>;
-  /** Answers the number of rows written. */
-  execute(statement: Sql): Promise<number>;
-};
+export { empty, join, raw, sql } from './statements.js';
+export type { PlainTx, Rows, Sql, Tx } from './statements.js';
 
 const MAX_ATTEMPTS = 3;
 
@@ -37,22 +36,22 @@ const MAX_ATTEMPTS = 3;
  * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
  * ending it. `work` must have no effect outside the transaction.
  *
- * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
+ * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
-export async function inScope<Result>(
+export async function transaction<Result>(
   db: Db,
   caller: Caller,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   refuseNesting();
-  const held = heldNow();
+  const held = currentUnitOfWork();
   if (!held) return untilUnbroken(() => runOnce(db, caller, work));
-  return hold(held, (around) =>
+  return runInUnitOfWork(held, (around) =>
     untilUnbroken(() => runOnce(db, caller, (tx) => around(tx, () => work(tx))), held),
   );
 }
 
-async function untilUnbroken<Result>(run: () => Promise<Result>, held?: Held): Promise<Result> {
+async function untilUnbroken<Result>(run: () => Promise<Result>, held?: UnitOfWork): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();
@@ -84,16 +83,13 @@ async function runSeated<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promi
   );
 }
 
-/** A transaction without Prisma's models. */
-export type PlainTx = Omit<Tx, 'models'>;
-
 /**
- * As inScope, on a connection alone, for work that is large by its nature: Prisma hands a parameter over as JSON,
+ * As transaction, on a connection alone, for work that is large by its nature: Prisma hands a parameter over as JSON,
  * and 8 MB of it stopped the event loop for 60 ms.
  *
  * @param timeoutMs when a statement is given up, instead of at the pool's own limit
  */
-export async function inLargeScope<Result>(
+export async function bulkTransaction<Result>(
   db: Db,
   caller: Caller,
   timeoutMs: number,
@@ -105,9 +101,11 @@ export async function inLargeScope<Result>(
       await limitStatements(tx, timeoutMs);
       return inside(tx);
     });
-  const held = heldNow();
+  const held = currentUnitOfWork();
   if (!held) return untilUnbroken(() => run(work));
-  return hold(held, (around) => untilUnbroken(() => run((tx) => around(tx, () => work(tx))), held));
+  return runInUnitOfWork(held, (around) =>
+    untilUnbroken(() => run((tx) => around(tx, () => work(tx))), held),
+  );
 }
 
 /** A transaction in the caller's scope on a connection alone. */
@@ -150,14 +148,14 @@ async function onConnectionSeated<Result>(
 const SNAPSHOT = 'begin isolation level repeatable read, read only';
 
 /** Reads what is too much for one answer part by part, all parts seeing the database as it was at one moment. */
-export async function readPartsInScope<Result>(
+export async function snapshotTransaction<Result>(
   db: Db,
   caller: Caller,
   timeoutMs: number,
   work: (tx: PlainTx) => Promise<Result>,
 ): Promise<Result> {
   refuseNesting();
-  assertNoneHeld(heldNow());
+  assertNoUnitOfWork(currentUnitOfWork());
   const readParts = async (tx: PlainTx) => {
     await limitStatements(tx, timeoutMs);
     return work(tx);
@@ -178,10 +176,10 @@ const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
 /**
  * Reads in one flush, all statements seeing the database as it was at one moment.
  *
- * @throws Fault as inScope does
+ * @throws ApiError as transaction does
  */
-export async function readInScope(db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> {
-  assertNoneHeld(heldNow());
+export async function snapshot(db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> {
+  assertNoUnitOfWork(currentUnitOfWork());
   return flush(db, caller, SNAPSHOT, statements);
 }
 
@@ -189,13 +187,13 @@ export async function readInScope(db: Db, caller: Caller, statements: Sql[]): Pr
  * Sends `statements` as one transaction in the caller's scope, in one flush, and answers their rows. A caller
  * who may not enter has an empty scope, so that the statements behind find and change nothing.
  *
- * @throws Fault as inScope does
+ * @throws ApiError as transaction does
  */
-export const flushInScope = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
+export const pipeline = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
   flushWrites(db, caller, statements, toQuery);
 
-/** As flushInScope, for statements whose text is always the same: they are prepared. */
-export const flushPrepared = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
+/** As pipeline, for statements whose text is always the same: they are prepared. */
+export const preparedPipeline = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
   flushWrites(db, caller, statements, preparing(db));
 
 async function flushWrites(
@@ -204,10 +202,10 @@ async function flushWrites(
   statements: Sql[],
   prepare: (statement: Sql) => object,
 ): Promise<Rows[]> {
-  const held = heldNow();
+  const held = currentUnitOfWork();
   if (!held) return flush(db, caller, 'begin', statements, prepare);
   refuseNesting();
-  return hold(held, (around) =>
+  return runInUnitOfWork(held, (around) =>
     onConnection(db, caller, (tx, client) => around(tx, () => sendTogether(client, statements.map(prepare)))),
   );
 }
@@ -252,20 +250,18 @@ async function sendTogether(client: pg.PoolClient, queries: (string | object)[])
   return settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
 }
 
-export type Rows = Record<string, unknown>[];
-
 /** `courier_id` is the owner of a key. */
 type Admission = { outcome: 'ok' | FailureCode; courier_id?: string };
 
 const entered = new WeakSet<Caller>();
 
 /** Whether the database has let this caller in during this request. */
-export const hasEntered = (caller: Caller): boolean => entered.has(caller);
+export const isAdmitted = (caller: Caller): boolean => entered.has(caller);
 
 function admit(db: Db, caller: Caller, rows: Admission[]): void {
   const { outcome, courier_id: courierId } = rows[0] ?? {};
   if (!outcome) throw new Error('The scope statement answered nothing.');
-  if (outcome !== 'ok') throw new Fault(outcome);
+  if (outcome !== 'ok') throw new ApiError(outcome);
   if (caller.kind === 'key' && courierId) db.seats.learnKey(caller.keyHash, courierId);
   entered.add(caller);
 }
@@ -276,14 +272,14 @@ const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
 const SESSION = sql`, set_config('timezone', 'UTC', true),
   set_config('statement_timeout', ${TIMEOUT}, true)`;
 
-const enterWith = (db: Db, caller: Caller): Sql => enter(caller, db.isBehindPooler ? SESSION : empty);
+const enterWith = (db: Db, caller: Caller): Sql => enterScope(caller, db.isBehindPooler ? SESSION : empty);
 
 /**
  * Sets the scope and asks, in one statement, whether the caller may still enter.
  *
  * @param also selected beside the outcome
  */
-export function enter(caller: Caller, also: Sql = empty): Sql {
+export function enterScope(caller: Caller, also: Sql = empty): Sql {
   switch (caller.kind) {
     case 'user':
       return sql`select outcome${also} from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
@@ -299,7 +295,7 @@ export function enter(caller: Caller, also: Sql = empty): Sql {
 
 /** Asks only whether the caller may enter. */
 export async function assertAdmitted(db: Db, caller: Caller): Promise<void> {
-  await flushInScope(db, caller, []);
+  await pipeline(db, caller, []);
 }
 
 const toQuery = (statement: Sql) => ({ text: statement.text, values: statement.values });

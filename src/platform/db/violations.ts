@@ -1,4 +1,4 @@
-import { Fault, type FailureCode } from '../errors/errors.js';
+import { ApiError, type FailureCode } from '../errors/errors.js';
 
 // Constraint or index -> what its violation means to the caller. One that is not here is a bug, hence a 500.
 const MEANINGS: Record<string, FailureCode> = {
@@ -56,13 +56,13 @@ const AWAY_WORDS =
   /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
 
 /** What a database error means to a caller, or undefined when it is nobody's fault but ours. */
-export function faultOf(error: unknown): Fault | undefined {
+export function apiErrorOfViolation(error: unknown): ApiError | undefined {
   const { code, constraint } = describe(error);
   if (code && INTEGRITY.has(code)) {
     const meaning = MEANINGS[constraint ?? ''];
-    return meaning && new Fault(meaning);
+    return meaning && new ApiError(meaning);
   }
-  return isAway(error) ? new Fault('unavailable', undefined, { retryAfterSeconds: 2 }) : undefined;
+  return isAway(error) ? new ApiError('unavailable', undefined, { retryAfterSeconds: 2 }) : undefined;
 }
 
 export function isRetryable(error: unknown): boolean {

@@ -156,16 +156,16 @@ const CATALOGUE = {
   overloaded: { http: 503, text: 'Too much work at once. Try again after Retry-After.' },
 } satisfies Record<FailureCode, { http: number; text: string }>;
 
-export type FaultDetail = { errors?: FieldError[]; retryAfterSeconds?: number };
+export type ApiErrorDetail = { errors?: FieldError[]; retryAfterSeconds?: number };
 
-/** A refusal with a code of the catalogue; only http/failures.ts makes a reply of it. */
-export class Fault extends Error {
+/** A refusal with a code of the catalogue; only platform/http/replies/error-handler.ts makes a reply of it. */
+export class ApiError extends Error {
   readonly httpStatus: number;
 
   constructor(
     readonly code: FailureCode,
     message: string = CATALOGUE[code].text,
-    readonly detail: FaultDetail = {},
+    readonly detail: ApiErrorDetail = {},
   ) {
     super(message);
     this.httpStatus = CATALOGUE[code].http;
@@ -173,8 +173,8 @@ export class Fault extends Error {
 }
 
 /** A 400 that names one field. */
-export function invalidField(field: string, message: string, code = 'invalid'): Fault {
-  return new Fault('validation_failed', `${field} ${message}.`, {
+export function invalidFieldError(field: string, message: string, code = 'invalid'): ApiError {
+  return new ApiError('validation_failed', `${field} ${message}.`, {
     errors: [{ field, code, message: `${field} ${message}.` }],
   });
 }

@@ -5,11 +5,17 @@ import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import type { Operation } from '../contract/types.js';
 import type { Db } from '../db/transaction.js';
-import { Fault } from '../errors/errors.js';
-import { admitBeforeLargeBody, bodyBytesOf, bodyTooLarge, fileTooLarge, formBytesOf } from './bodies/body-limits.js';
+import { ApiError } from '../errors/errors.js';
+import {
+  admitBeforeLargeBody,
+  bodyBytesOf,
+  bodyTooLarge,
+  fileTooLarge,
+  formBytesOf,
+} from './bodies/body-limits.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
 import { HEALTH_CHECKS } from './https-only.js';
-import { readRepeatable } from '../idempotency/idempotency-key.js';
+import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { RequestLimit } from '../access/rate-limit.js';
 import type { Tenants } from './tenant-by-host.js';
 import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './bodies/text.js';
@@ -54,12 +60,13 @@ export function guardBeforeValidation(operation: Operation, { secrets }: Pick<Gu
     if (operation.mediaTypes.length > 0) {
       if (request.isMultipart()) request.body = await readForm(request, reply, operation);
       if (request.body === undefined && operation.bodyRequired)
-        throw new Fault('body_required', bodyWanted(operation));
+        throw new ApiError('body_required', bodyWanted(operation));
       // an absent optional body is an empty one, so that its defaults are filled in
       if (request.body === undefined) request.body = {};
     }
     assertActionDeclared(request, sentMediaType(request), operation);
-    if (operation.takesIdempotencyKey) request.repeatable = await readRepeatable(request, operation, secrets);
+    if (operation.takesIdempotencyKey)
+      request.repeatable = await readIdempotencyKey(request, operation, secrets);
   };
 }
 
@@ -88,7 +95,7 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');
-    throw new Fault('unsupported_media_type', `Send Content-Type: ${types}, uncompressed and in UTF-8.`);
+    throw new ApiError('unsupported_media_type', `Send Content-Type: ${types}, uncompressed and in UTF-8.`);
   }
   // the router picks the schema by this header; only its canonical spelling is sure to find one
   if (mediaType !== MULTIPART) headers['content-type'] = mediaType;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 
 /** Asked by load balancers inside the network, which speak plain HTTP and know no host name. */
 export const HEALTH_CHECKS: ReadonlySet<string> = new Set(['getHealth', 'getReadiness']);
@@ -7,7 +7,7 @@ export const HEALTH_CHECKS: ReadonlySet<string> = new Set(['getHealth', 'getRead
 /** Refuses everything that did not come over TLS, whatever its path: pages and unknown paths too. */
 export function requireHttps(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
-    if (!request.isSecure && !isHealthCheck(request)) throw new Fault('https_required');
+    if (!request.isSecure && !isHealthCheck(request)) throw new ApiError('https_required');
   });
 }
 

@@ -3,14 +3,14 @@ import openapiGlue from 'fastify-openapi-glue';
 import type { Handlers } from '../../../generated/handlers.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { toRoutes, type Bundle } from '../contract/bundle.js';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 import { sendAnswer, toAnswer, type Answer, type Bare } from './replies/responses.js';
 import { bodyBytesOf } from './bodies/body-limits.js';
 import { answerDocument } from './documents/static-documents.js';
-import { sendFault } from './replies/error-handler.js';
+import { sendError } from './replies/error-handler.js';
 import { sentMediaType } from './bodies/forms.js';
 import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
-import { answerOnce } from '../idempotency/idempotent-request.js';
+import { runIdempotent } from '../idempotency/idempotent-request.js';
 import { noteSecretReads } from './secret-reads.js';
 import { withUploads } from './bodies/uploads.js';
 
@@ -60,7 +60,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardPa
     const { operation, repeatable } = request;
     const answer =
       operation && repeatable && caller
-        ? await answerOnce({ db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
+        ? await runIdempotent({ db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
         : await work();
     if (operation) noteSecretReads(request, operation, answer);
     return sendAnswer(reply, answer);
@@ -77,9 +77,9 @@ function makeNotFoundHandler() {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const asked = request.url.split('?')[0] ?? '';
     const methods = templates.find(({ pattern }) => pattern.test(asked))?.methods;
-    if (!methods) return sendFault(new Fault('route_not_found'), request, reply);
+    if (!methods) return sendError(new ApiError('route_not_found'), request, reply);
     void reply.header('allow', methods.join(', '));
-    return sendFault(new Fault('method_not_allowed'), request, reply);
+    return sendError(new ApiError('method_not_allowed'), request, reply);
   };
 }
 

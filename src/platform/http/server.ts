@@ -83,7 +83,7 @@ export async function makeServer(
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
-    // what may be kept says so itself: http/documents.ts, logos
+    // what may be kept says so itself: platform/http/documents/static-documents.ts, logos
     void reply.header('cache-control', 'no-store');
     assertOneHost(request.raw);
   });

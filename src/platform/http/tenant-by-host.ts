@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 
 export type Tenants = {
-  /** The id of the tenant that answers on a request's host. @throws Fault unknown_host */
+  /** The id of the tenant that answers on a request's host. @throws ApiError unknown_host */
   ofHost(host: string | undefined): Promise<string>;
 };
 
@@ -22,7 +22,7 @@ export function openTenants(pool: pg.Pool): Tenants {
         cache.delete(host);
         throw error;
       });
-      if (!tenantId) throw new Fault('unknown_host');
+      if (!tenantId) throw new ApiError('unknown_host');
       return tenantId;
     },
   };

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
-import { Fault } from '../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 
 const MESSAGE = 'action is not acceptable here. This request takes no action; leave it out.';
 
@@ -8,7 +8,7 @@ const MESSAGE = 'action is not acceptable here. This request takes no action; le
  * Refuses an `action` in a query or a body for which the contract declares none. Other unknown fields are ignored, but a
  * caller who names an action expects it to be done. The schema judges the actions that are declared.
  *
- * @throws Fault validation_failed
+ * @throws ApiError validation_failed
  */
 export function assertActionDeclared(
   { query, body }: Pick<FastifyRequest, 'query' | 'body'>,
@@ -20,7 +20,7 @@ export function assertActionDeclared(
     (namesAction(query) && !places.includes('query')) ||
     (namesAction(body) && !places.includes(mediaType ?? ''));
   if (!isUndeclared) return;
-  throw new Fault('validation_failed', MESSAGE, {
+  throw new ApiError('validation_failed', MESSAGE, {
     errors: [{ field: 'action', code: 'enum', message: MESSAGE }],
   });
 }

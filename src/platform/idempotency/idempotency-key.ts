@@ -10,12 +10,12 @@ import { MULTIPART, sentMediaType } from '../http/bodies/forms.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Where the request may be a repetition of another. */
-    repeatable?: Repeatable | undefined;
+    repeatable?: IdempotencyKey | undefined;
   }
 }
 
 /** Keyed hashes of a request's Idempotency-Key, and of everything that it asks for with it. */
-export type Repeatable = { keyHash: string; requestHash: string };
+export type IdempotencyKey = { keyHash: string; requestHash: string };
 
 const HEADER = 'idempotency-key';
 
@@ -26,11 +26,11 @@ const HEADER = 'idempotency-key';
  *
  * The hash is keyed because bodies hold passwords, which a plain one would let be guessed.
  */
-export async function readRepeatable(
+export async function readIdempotencyKey(
   request: FastifyRequest,
   operation: Operation,
   secrets: Secrets,
-): Promise<Repeatable | undefined> {
+): Promise<IdempotencyKey | undefined> {
   const key = request.headers[HEADER];
   if (typeof key !== 'string') return undefined;
   // as: the query parser makes an object

@@ -2,14 +2,20 @@ import { buffer } from 'node:stream/consumers';
 import type { FastifyError } from 'fastify';
 import type { Secrets } from '../access/secrets.js';
 import type { Operation } from '../contract/types.js';
-import { holding, type Closing } from '../db/unit-of-work.js';
-import { inScope, readInScope, type Db, type Rows } from '../db/transaction.js';
-import { Fault, type FailureCode } from '../errors/errors.js';
+import { inUnitOfWork, type FinalStatement } from '../db/unit-of-work.js';
+import { transaction, snapshot, type Db, type Rows } from '../db/transaction.js';
+import { ApiError, type FailureCode } from '../errors/errors.js';
 import { newId } from '../values/ids.js';
 import { JSON_TYPE, type Answer } from '../http/replies/responses.js';
 import { wrapFailure } from '../http/replies/envelope.js';
-import { toFault } from '../http/replies/error-handler.js';
-import { findKept, insertKept, tryLockKey, type KeptRow, type OwnedKey } from './stored-response-queries.js';
+import { toApiError } from '../http/replies/error-handler.js';
+import {
+  findStoredResponse,
+  insertStoredResponse,
+  tryLockKey,
+  type StoredResponseRow,
+  type OwnedKey,
+} from './stored-response-queries.js';
 
 /** A request that came with an Idempotency-Key. */
 export type Attempt = {
@@ -25,23 +31,23 @@ export type Attempt = {
  * the work writes, and the next request with the same key gets it (decision 0020). Work that writes nothing has nothing
  * to double, and is done anew.
  *
- * @throws Fault idempotency_key_reused, idempotency_in_progress, and what the work throws
+ * @throws ApiError idempotency_key_reused, idempotency_in_progress, and what the work throws
  */
-export async function answerOnce(attempt: Attempt, work: () => Promise<Answer>): Promise<Answer> {
+export async function runIdempotent(attempt: Attempt, work: () => Promise<Answer>): Promise<Answer> {
   const end = (await findEarlier(attempt)) ?? (await workOnce(attempt, work));
   if ('fault' in end) throw end.fault;
   return end.answer;
 }
 
 /** An answer that is kept, or a refusal that is not. */
-type End = { answer: Answer } | { fault: Fault };
+type End = { answer: Answer } | { fault: ApiError };
 
 async function workOnce(attempt: Attempt, work: () => Promise<Answer>): Promise<End> {
   const { db, key } = attempt;
   try {
-    return await holding<End>(
+    return await inUnitOfWork<End>(
       {
-        opening: [tryLockKey(key), findKept(db, key)],
+        opening: [tryLockKey(key), findStoredResponse(db, key)],
         assertMayWork: assertFirst,
         closing: (end) => ('answer' in end ? keep(attempt, end.answer) : undefined),
       },
@@ -58,7 +64,7 @@ class AnsweredMeanwhile extends Error {}
 
 function assertFirst([locked, kept]: Rows[]): void {
   if (locked?.[0]?.['is_held'] !== true)
-    throw new Fault('idempotency_in_progress', undefined, { retryAfterSeconds: 1 });
+    throw new ApiError('idempotency_in_progress', undefined, { retryAfterSeconds: 1 });
   if (kept?.[0]) throw new AnsweredMeanwhile();
 }
 
@@ -72,7 +78,7 @@ async function workToItsEnd(
     const answer = await work();
     return { answer: hasWritten() ? await toWhole(answer) : answer };
   } catch (error) {
-    if (!hasWritten() || !(error instanceof Fault)) throw error;
+    if (!hasWritten() || !(error instanceof ApiError)) throw error;
     return isKept(error) ? { answer: toRefusal(attempt, error) } : { fault: error };
   }
 }
@@ -91,12 +97,12 @@ function bytesOf({ payload }: Answer): Buffer {
 }
 
 /** What the operation itself refuses; the rest may be sent again with the same key. */
-const isKept = ({ code, httpStatus }: Fault): boolean =>
+const isKept = ({ code, httpStatus }: ApiError): boolean =>
   code === 'record_forbidden' || (KEPT_STATUSES.has(httpStatus) && !OF_THE_KEY.has(code));
 const KEPT_STATUSES = new Set([400, 404, 409, 422]);
 const OF_THE_KEY = new Set<FailureCode>(['idempotency_key_reused', 'idempotency_in_progress']);
 
-function toRefusal({ operation, requestId }: Attempt, fault: Fault): Answer {
+function toRefusal({ operation, requestId }: Attempt, fault: ApiError): Answer {
   const body = wrapFailure(fault, operation, requestId, new Date());
   return {
     statusCode: fault.httpStatus,
@@ -109,11 +115,11 @@ function toRefusal({ operation, requestId }: Attempt, fault: Fault): Answer {
 /** A refusal that undid its transaction, or opened none, is kept by itself. @throws the error where it is none that is kept */
 async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
   // as: what was thrown may be anything, and is looked at in there
-  const fault = toFault(error as FastifyError);
+  const fault = toApiError(error as FastifyError);
   if (!isKept(fault)) throw error;
   const answer = toRefusal(attempt, fault);
   if (bytesOf(answer).length > MAX_REFUSAL_BYTES) throw error;
-  const rows = await inScope(attempt.db, attempt.key.caller, async (tx) => {
+  const rows = await transaction(attempt.db, attempt.key.caller, async (tx) => {
     // refused for what the first request is doing perhaps, which alone may answer then
     assertFirst([await tx.query(tryLockKey(attempt.key))]);
     return tx.query(keep(attempt, answer).statement);
@@ -124,26 +130,26 @@ async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
 /** It has changed nothing: without being kept it is found anew. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-function keep({ secrets, key, operation }: Attempt, answer: Answer): Closing {
+function keep({ secrets, key, operation }: Attempt, answer: Answer): FinalStatement {
   const id = newId();
   const { statusCode, headers, code } = answer;
   const text = JSON.stringify({ statusCode, headers, code, payload: bytesOf(answer).toString('base64') });
   const answerCipher = secrets.encrypt(text, placeOf(key, id));
   return {
-    statement: insertKept(key, { id, operationId: operation.id, answerCipher }),
+    statement: insertStoredResponse(key, { id, operationId: operation.id, answerCipher }),
     assertClosed(rows) {
       if (rows.length !== 1) throw new AnsweredMeanwhile();
     },
   };
 }
 
-/** The answer that was kept before, marked as such. @throws Fault when it was to another request */
+/** The answer that was kept before, marked as such. @throws ApiError when it was to another request */
 async function findEarlier({ db, secrets, key }: Attempt): Promise<{ answer: Answer } | undefined> {
-  const [rows] = await readInScope(db, key.caller, [findKept(db, key)]);
+  const [rows] = await snapshot(db, key.caller, [findStoredResponse(db, key)]);
   // as: the shape that the statement selects
-  const kept = rows?.[0] as KeptRow | undefined;
+  const kept = rows?.[0] as StoredResponseRow | undefined;
   if (!kept) return undefined;
-  if (kept.request_hash !== key.requestHash) throw new Fault('idempotency_key_reused');
+  if (kept.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');
   // as: keep() has spelt it
   const answer = JSON.parse(secrets.decrypt(kept.answer_cipher, placeOf(key, kept.id))) as Answer & {
     payload: string;

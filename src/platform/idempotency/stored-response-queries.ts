@@ -1,10 +1,10 @@
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import { tenantRows } from '../db/filters.js';
 import { sql, type Db, type Sql } from '../db/transaction.js';
-import type { Repeatable } from './idempotency-key.js';
+import type { IdempotencyKey } from './idempotency-key.js';
 
 /** A request's key and whose it is: one user's, or one courier's that sends its API key. */
-export type OwnedKey = { caller: UserCaller | KeyCaller } & Repeatable;
+export type OwnedKey = { caller: UserCaller | KeyCaller } & IdempotencyKey;
 
 /** Source: the contract, "Repeating a request". Pruned after the same time. */
 const LIFETIME = sql`interval '24 hours'`;
@@ -20,9 +20,9 @@ export const tryLockKey = (key: OwnedKey): Sql => sql`
   select pg_try_advisory_xact_lock(hashtextextended(
     ${`idempotency key ${key.caller.tenantId} ${kindOf(key)} ${key.keyHash} `} || ${idOf(key)}::text, 0)) as is_held`;
 
-export type KeptRow = { id: string; request_hash: string; answer_cipher: string };
+export type StoredResponseRow = { id: string; request_hash: string; answer_cipher: string };
 
-export const findKept = (db: Db, key: OwnedKey): Sql => sql`
+export const findStoredResponse = (db: Db, key: OwnedKey): Sql => sql`
   select k.id, k.request_hash, k.answer_cipher from idempotency_keys k
   where ${tenantRows(db, key.caller, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
     and k.key_hash = ${key.keyHash} and k.created_at > now() - ${LIFETIME}`;
@@ -31,10 +31,13 @@ export const findKept = (db: Db, key: OwnedKey): Sql => sql`
 const courierOf = ({ caller }: OwnedKey) =>
   caller.kind === 'user' ? sql`${caller.courierId}::uuid` : sql`app_courier()`;
 
-export type NewlyKept = { id: string; operationId: string; answerCipher: string };
+export type NewStoredResponse = { id: string; operationId: string; answerCipher: string };
 
 /** Answers one row, or none where an answer is kept already. */
-export const insertKept = (key: OwnedKey, { id, operationId, answerCipher }: NewlyKept): Sql => sql`
+export const insertStoredResponse = (
+  key: OwnedKey,
+  { id, operationId, answerCipher }: NewStoredResponse,
+): Sql => sql`
   insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
     operation_id, answer_cipher)
   values (${key.caller.tenantId}::uuid, ${id}::uuid, ${courierOf(key)}, ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Message } from './mime.js';
-import type { SendResult } from './transport.js';
+import type { SendResult } from './send-result.js';
 
 /**
  * Puts a message into the outbox, a file that only this account may read. It has its name from the moment on in which

@@ -1,6 +1,6 @@
 import type { SESClient } from '@aws-sdk/client-ses';
 import { oneLine } from './plain-text.js';
-import type { SendResult } from './transport.js';
+import type { SendResult } from './send-result.js';
 
 export type SesConfig = { region: string; endpoint?: string };
 

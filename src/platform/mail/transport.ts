@@ -1,22 +1,8 @@
 import type { MailConfig } from '../../config/config.js';
 import { toMime, type Message } from './mime.js';
 import { writeToOutbox } from './outbox.js';
+import type { SendResult } from './send-result.js';
 import { openSes } from './ses.js';
-
-export type SendResult =
-  | {
-      outcome: 'sent';
-      /** The id that SES gave it, or the file in the outbox. */
-      reference: string;
-    }
-  | {
-      /** refused: it would be refused again. */
-      outcome: 'failed' | 'refused';
-      /** In a few words without addresses, fit for the log. */
-      reason: string;
-      /** What the refusal said, which may name addresses. */
-      detail?: string;
-    };
 
 /** Sends one message to one recipient. Never throws for what the other side does. */
 export type Mailer = { send(message: Message): Promise<SendResult>; close(): void };

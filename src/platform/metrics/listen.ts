@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { ConfigError } from '../../config/config.js';
-import { oneAtATime } from '../http/connections/pipelining.js';
+import { limitPipelining } from '../http/connections/pipelining.js';
 import { watchUnread } from '../http/connections/unread-replies.js';
 import { METRICS_TYPE, type Metrics } from './metrics.js';
 
@@ -29,7 +29,7 @@ export async function listenForScrapes(
     ['/health', { type: 'text/plain; charset=utf-8', read: () => 'ok\n' }],
   ]);
   const unread = watchUnread(() => {});
-  const turns = oneAtATime(
+  const turns = limitPipelining(
     (request, response) => {
       const page = pages.get(request.url?.split('?')[0]);
       // the reason may be told: whoever asks here operates the service

@@ -3,45 +3,11 @@ import type { OutboundConfig } from '../../config/config.js';
 import { makeAddressGate } from './address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
+export type { OutboundReply, OutboundRequest } from './messages.js';
 import { exchange, type Ended } from './exchange.js';
+import type { OutboundReply, OutboundRequest } from './messages.js';
 import { makeResolver } from './resolve.js';
-import { faultOfUrl } from './urls.js';
-
-/** A request to an address that a courier gave. */
-export type OutboundRequest = {
-  method: 'GET' | 'POST';
-  url: string;
-  headers: Record<string, string>;
-  body?: string;
-  /** For all of it: looking the name up, connecting, sending, and reading the answer. */
-  timeoutMs: number;
-  /** How much of the answer's body is read; what comes beyond is cut off. */
-  maxBytes: number;
-};
-
-export type OutboundReply =
-  | {
-      outcome: 'answered';
-      status: number;
-      /** At most maxBytes. */
-      body: Buffer;
-      /** Whether there was more, or the time was up or the connection broke before the body's end. */
-      isCut: boolean;
-      durationMs: number;
-    }
-  | {
-      /** unsafe_target: an address that strangers may not have us call; nothing was connected to. */
-      outcome: 'timeout' | 'unreachable' | 'unsafe_target';
-      /** In words, for the courier's log; nothing of our own network. */
-      error: string;
-      durationMs: number;
-    }
-  | {
-      /** Not sent: the address gets as many requests as it may, of all couriers and tenants together. */
-      outcome: 'postponed';
-      retryAfterMs: number;
-      durationMs: number;
-    };
+import { validateUrl } from './urls.js';
 
 /** Calls what couriers ask us to call. Never throws for what a target does, never follows a redirect. */
 export type OutboundClient = {
@@ -68,7 +34,7 @@ export function makeOutboundClient(
   let closing: Promise<void> | undefined;
 
   async function attempt(request: OutboundRequest): Promise<Ended> {
-    const fault = faultOfUrl(request.url, { allowLoopback, ports });
+    const fault = validateUrl(request.url, { allowLoopback, ports });
     if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
     const headerFault = faultOfHeaders(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };

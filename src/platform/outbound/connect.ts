@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 import { makeAddressGate, type AddressGate } from './address-rate-limit.js';
-import { postponed, TargetFault } from './failures.js';
+import { postponed, TargetError } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
 
@@ -14,7 +14,7 @@ export type Target = {
   isTls: boolean;
 };
 
-/** @throws TargetFault, or what the socket failed with */
+/** @throws TargetError, or what the socket failed with */
 export type OpenSocket = (target: Target, signal: AbortSignal) => Promise<Socket>;
 
 export type ConnectOptions = OutboundRules & {
@@ -51,7 +51,7 @@ export function makeOpenSocket({
 
   function check(addresses: string[]): void {
     if (!addresses.every(isAllowed))
-      throw new TargetFault('unsafe_target', 'the host has an address that is not public');
+      throw new TargetError('unsafe_target', 'the host has an address that is not public');
   }
 
   return async (target, signal) => {
@@ -99,7 +99,7 @@ async function reachOne(
   return reach(last ?? '', port, signal);
 }
 
-/** @throws TargetFault postponed */
+/** @throws TargetError postponed */
 function pay(gate: AddressGate, address: string): void {
   const retryAfterMs = gate.take(address);
   if (retryAfterMs > 0) throw postponed(retryAfterMs);

@@ -64,7 +64,7 @@ function makeConnection(
           kept = socket;
           done(null, socket);
         },
-        // as: sockets, TLS and TargetFault throw nothing else
+        // as: sockets, TLS and TargetError throw nothing else
         (error: unknown) => done(error as Error, null),
       );
     },

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
-import type { OutboundReply, OutboundRequest } from './client.js';
+import type { OutboundReply, OutboundRequest } from './messages.js';
 import type { Connections } from './connections.js';
-import { TargetFault, wordsOf } from './failures.js';
+import { TargetError, wordsOf } from './failures.js';
 
 type Unmeasured<Reply> = Reply extends unknown ? Omit<Reply, 'durationMs'> : never;
 export type Ended = Unmeasured<OutboundReply>;
@@ -16,13 +16,13 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
 
     const timer = setTimeout(() => {
       const what = controller ? 'no answer' : 'no connection';
-      stop(reply(new TargetFault('timeout', `${what} within ${request.timeoutMs / 1000} s`)));
+      stop(reply(new TargetError('timeout', `${what} within ${request.timeoutMs / 1000} s`)));
     }, request.timeoutMs);
 
     /** What came, when the headers had come; else what failed. */
     function reply(failure: Error): Ended {
       if (status !== undefined) return { outcome: 'answered', status, body: body.bytes(), isCut: true };
-      if (!(failure instanceof TargetFault)) return { outcome: 'unreachable', error: wordsOf(failure) };
+      if (!(failure instanceof TargetError)) return { outcome: 'unreachable', error: wordsOf(failure) };
       const { outcome, retryAfterMs } = failure;
       return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, error: wordsOf(failure) };
     }

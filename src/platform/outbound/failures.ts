@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 
 /** A target that was not called, or not reached; the message is for the courier's log. */
-export class TargetFault extends Error {
+export class TargetError extends Error {
   constructor(
     readonly outcome: 'timeout' | 'unreachable' | 'unsafe_target' | 'postponed',
     message: string,
@@ -14,7 +14,7 @@ export class TargetFault extends Error {
 
 /** As many requests go to the address already as may. */
 export const postponed = (retryAfterMs: number) =>
-  new TargetFault('postponed', 'the address gets as many requests as it may', retryAfterMs);
+  new TargetError('postponed', 'the address gets as many requests as it may', retryAfterMs);
 
 // What sockets, TLS and undici call it, and what a courier can do something with.
 const WORDS: Partial<Record<string, string>> = {
@@ -44,7 +44,7 @@ export const codeOf = (error: unknown) =>
 
 /** What went wrong, in words that tell nothing of our own network: no address, no port, no path. */
 export function wordsOf(error: unknown): string {
-  if (error instanceof TargetFault) return error.message;
+  if (error instanceof TargetError) return error.message;
   const code = codeOf(error);
   if (WORDS[code]) return WORDS[code];
   // the parser's errors have a name alone

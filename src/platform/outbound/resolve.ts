@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
-import { codeOf, TargetFault } from './failures.js';
+import { codeOf, TargetError } from './failures.js';
 
-/** @throws TargetFault when the name has no address, or nobody says which */
+/** @throws TargetError when the name has no address, or nobody says which */
 export type Resolve = (name: string) => Promise<string[]>;
 
 const IS_NO_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
@@ -21,7 +21,7 @@ export function makeResolver(dnsServers: string[]): { resolve: Resolve; cancel()
     const isNoName = answers.every(
       (answer) => answer.status === 'fulfilled' || IS_NO_NAME.has(codeOf(answer.reason)),
     );
-    throw new TargetFault(
+    throw new TargetError(
       'unreachable',
       isNoName ? 'the name does not resolve' : 'the name could not be looked up',
     );

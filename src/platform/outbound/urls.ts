@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import { faultOfPort, portOf } from '../../config/blocked-ports.js';
+import { validatePort, portOf } from '../../config/blocked-ports.js';
 
 export type OutboundRules = {
   /** Development: http, and hosts of this machine, pass as well. */
@@ -14,7 +14,7 @@ export type OutboundRules = {
  * Judges what is written, and addresses written as such. A name's addresses are judged when it is called: what
  * it resolves to now says nothing of later.
  */
-export function faultOfUrl(text: string, rules: OutboundRules): string | undefined {
+export function validateUrl(text: string, rules: OutboundRules): string | undefined {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]+)/i.exec(text) ?? [];
   const isPlain = /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text);
   if (!isPlain || !URL.canParse(text)) return 'must be a URL in ASCII: encode other characters';
@@ -26,7 +26,7 @@ export function faultOfUrl(text: string, rules: OutboundRules): string | undefin
 }
 
 function faultOfHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
-  const portFault = faultOfPort(portOf(url), rules.ports);
+  const portFault = validatePort(portOf(url), rules.ports);
   if (portFault) return portFault;
   // 2130706433, 0x7f.1, %6c: what reads otherwise than it is written hides something
   if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname)

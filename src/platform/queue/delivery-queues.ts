@@ -4,7 +4,7 @@ import { sql, type Sql } from '../db/transaction.js';
 export type Endpoint = 'add_package' | 'update_package';
 
 /** What is sent by itself, and delays nobody else: all that goes to one URL of one courier. */
-export type Lane = { tenantId: string; courierId: string; endpoint: Endpoint };
+export type DeliveryQueue = { tenantId: string; courierId: string; endpoint: Endpoint };
 
 /**
  * The statement that has lanes worked off, from the transaction's commit on. A lane has one job at most that waits:
@@ -12,7 +12,7 @@ export type Lane = { tenantId: string; courierId: string; endpoint: Endpoint };
  *
  * @param lanes selects courier_id and endpoint
  */
-export const wakeLanes = (tenantId: string, lanes: Sql): Sql =>
+export const wakeDeliveryQueues = (tenantId: string, lanes: Sql): Sql =>
   addLaneJobs(tenantId, sql`select lane.*, now() as due from (${lanes}) as lane`, false);
 
 /**
@@ -20,7 +20,8 @@ export const wakeLanes = (tenantId: string, lanes: Sql): Sql =>
  *
  * @param lanes selects courier_id, endpoint and due; a null due is never
  */
-export const wakeLanesWhenDue = (tenantId: string, lanes: Sql): Sql => addLaneJobs(tenantId, lanes, true);
+export const wakeDeliveryQueuesWhenDue = (tenantId: string, lanes: Sql): Sql =>
+  addLaneJobs(tenantId, lanes, true);
 
 function addLaneJobs(tenantId: string, lanes: Sql, keepsTime: boolean): Sql {
   // one call a lane, sorted, because transactions that wake the same lanes in different orders deadlock: given both lanes

@@ -1,10 +1,10 @@
 import { sql, type Sql } from '../db/transaction.js';
-import type { Lane } from './delivery-queues.js';
+import type { DeliveryQueue } from './delivery-queues.js';
 
 /** What workers do, and what each is told. Ids only: the rows they name are read in the tenant's scope. */
 export type Jobs = {
-  /** Sends what is due in a lane, see lanes.ts. */
-  deliver: Lane;
+  /** Sends what is due in a lane, see delivery-queues.ts. */
+  deliver: DeliveryQueue;
   sendManifestMail: { tenantId: string; mailId: string };
   sendAccountMail: { tenantId: string; mailId: string };
   /** Looks the user of a request up, makes the token and queues the mail. */

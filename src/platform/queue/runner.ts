@@ -4,7 +4,7 @@ import { parseCronItems, run, type Runner, type TaskList, type WorkerEvents } fr
 import type pg from 'pg';
 import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
-import { beat, reclaim, release } from './worker-pools.js';
+import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 
 /** What is done for each kind of job. A job that throws is done again later. */
 export type Tasks = { [Kind in keyof Jobs]: (payload: Jobs[Kind]) => Promise<void> };
@@ -79,7 +79,7 @@ async function keepRunning(options: QueueOptions, state: State, stopping: AbortS
 /** Gives back what the last runner has left locked. None of it runs: a runner ends after its jobs. */
 async function releaseEnded({ pg }: QueueOptions, state: State): Promise<void> {
   if (!state.poolId) return;
-  await release(pg, [state.poolId]);
+  await releaseJobs(pg, [state.poolId]);
   state.poolId = undefined;
 }
 
@@ -104,7 +104,7 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {
     state.poolId = workerPool.id;
-    beat(pg, workerPool.id).catch(() => undefined);
+    recordHeartbeat(pg, workerPool.id).catch(() => undefined);
   });
   return run({
     pgPool: pg,
@@ -130,8 +130,8 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
 
 function startHeart({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
   const pulse = async () => {
-    if (state.poolId) await beat(pg, state.poolId);
-    const dead = await reclaim(pg, heartbeatSeconds);
+    if (state.poolId) await recordHeartbeat(pg, state.poolId);
+    const dead = await recoverJobs(pg, heartbeatSeconds);
     if (dead > 0) log({ level: 'warning', text: `Took over the jobs of ${dead} dead workers.` });
   };
   const tick = () => {

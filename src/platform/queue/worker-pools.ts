@@ -4,7 +4,7 @@ import type pg from 'pg';
 const MISSED_BEATS = 3;
 
 /** Says that a pool of workers lives. */
-export async function beat(pg: pg.Pool, poolId: string): Promise<void> {
+export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void> {
   await pg.query(
     `insert into queue.worker_pools as pool (id) values ($1) on conflict (id) do update set seen_at = now()`,
     [poolId],
@@ -15,7 +15,7 @@ export async function beat(pg: pg.Pool, poolId: string): Promise<void> {
  * Gives the jobs of dead pools back to the queue, and answers how many pools that was. Dead is who holds a job and has
  * not been seen for three beats, by the database's clock; the library itself would wait for four hours.
  */
-export async function reclaim(pg: pg.Pool, beatSeconds: number): Promise<number> {
+export async function recoverJobs(pg: pg.Pool, beatSeconds: number): Promise<number> {
   const { rows } = await pg.query<{ dead: string[] | null }>(
     `select array_agg(distinct held.locked_by) as dead
      from (
@@ -29,12 +29,12 @@ export async function reclaim(pg: pg.Pool, beatSeconds: number): Promise<number>
     [beatSeconds * MISSED_BEATS],
   );
   const dead = rows[0]?.dead ?? [];
-  if (dead.length > 0) await release(pg, dead);
+  if (dead.length > 0) await releaseJobs(pg, dead);
   return dead.length;
 }
 
 /** Gives back what these pools hold. */
-export async function release(pg: pg.Pool, poolIds: string[]): Promise<void> {
+export async function releaseJobs(pg: pg.Pool, poolIds: string[]): Promise<void> {
   await pg.query('select graphile_worker.force_unlock_workers($1)', [poolIds]);
   await pg.query('delete from queue.worker_pools where id = any($1)', [poolIds]);
 }

@@ -22,7 +22,8 @@ const GOOD: Record<string, FilePart[]> = {
 /** @throws when the table has no file for the part: the fuzzer could send nothing that is taken */
 export function filesFor(part: string): FilePart[] {
   const files = GOOD[part];
-  if (!files) throw new Error(`Add a file that the part ${part} takes to GOOD in test/contract/fuzz/files.ts.`);
+  if (!files)
+    throw new Error(`Add a file that the part ${part} takes to GOOD in test/contract/fuzz/files.ts.`);
   return files;
 }
 

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
-import { makeReplyJudge } from '../../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../../src/platform/contract/check-responses.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle, describeOperation, operationIds, operationOf } from '../../support/service/contract.js';
@@ -9,7 +9,7 @@ import type { FuzzRequest } from './requests.js';
 
 type Failure = { code: string; request_id: string; errors?: { field: string; code: string }[] };
 
-const { judge, judgeFailure } = makeReplyJudge(bundle);
+const { judge, judgeFailure } = makeResponseValidator(bundle);
 const ajv = makeAjv();
 const compiled = new Map<Schema, ValidateFunction>();
 
@@ -70,7 +70,7 @@ function isRule(id: OperationId, status: number, { code, errors = [] }: Failure)
   if (code !== 'validation_failed') return !OF_THE_FORM.has(code);
   const media = describeOperation(id).responses[String(status)]?.content?.['application/json'];
   const shown = Object.values(media?.examples ?? {})
-    // as: examples of failures are failures, which contract-examples.test.ts holds
+    // as: examples of failures are failures, which examples.test.ts holds
     .flatMap(({ value }) => (value as Failure).errors ?? [])
     .map(nameOf);
   // The example names one field that an action excludes, and stands for all of them.

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeLoginGate } from '../../../src/platform/access/login-gate.js';
+import { makeLoginLimiter } from '../../../src/platform/access/login-gate.js';
 import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
-import { flushInScope } from '../../../src/platform/db/transaction.js';
+import { pipeline } from '../../../src/platform/db/transaction.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
@@ -108,9 +108,7 @@ test('of 200 wrong passwords at once for one name, at most five are hashed', asy
 test('of 1,000 attempts that reach the database at once from any replica, five are let through', async () => {
   const caller = { kind: 'system', tenantId: DEMO.tenants.demo } as const;
   const throttle = passwordThrottle('Somebody');
-  const counted = await times(1_000, () =>
-    flushInScope(service.db, caller, [countAttempt(caller, throttle)]),
-  );
+  const counted = await times(1_000, () => pipeline(service.db, caller, [countAttempt(caller, throttle)]));
   const failures = counted.flatMap(([rows]) => rows ?? []).map((row) => row['failures']);
   expect(failures.sort()).toEqual([1, 2, 3, 4, 5]);
 });
@@ -126,17 +124,17 @@ test('40 right logins of one user at once are not taken for guessing', async () 
 
 /** A gate whose every place is taken, and a way to give them back. */
 function takenGate() {
-  const gate = makeLoginGate(1);
+  const gate = makeLoginLimiter(1);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const holder = gate.inTurn('t', 'holder', () => released);
+  const holder = gate.withLimit('t', 'holder', () => released);
   return { gate, release, holder };
 }
 
 test('a flood on one name crowds out itself, and another name is next in turn', async () => {
   const { gate, release, holder } = takenGate();
   const order: string[] = [];
-  const attempt = (name: string) => gate.inTurn('t', name, async () => order.push(name));
+  const attempt = (name: string) => gate.withLimit('t', name, async () => order.push(name));
   const flood = Array.from({ length: CALLERS }, () => attempt('flood'));
   const others = ['one', 'two', 'three'].map(attempt);
   release();
@@ -147,11 +145,11 @@ test('a flood on one name crowds out itself, and another name is next in turn', 
 });
 
 test('three places serve three names at once, and one name one at a time', async () => {
-  const gate = makeLoginGate(3);
+  const gate = makeLoginLimiter(3);
   const mostAtOnce = async (nameOf: (index: number) => string) => {
     let running = 0;
     const seen = await times(10, (index) =>
-      gate.inTurn('t', nameOf(index), async () => {
+      gate.withLimit('t', nameOf(index), async () => {
         running += 1;
         await new Promise((resolve) => setImmediate(resolve));
         return running--;
@@ -167,7 +165,7 @@ test('a full queue refuses at once, and a wait ends after 3 seconds', async () =
   const { gate, release, holder } = takenGate();
   const start = performance.now();
   const waitedMs = async (name: string) => {
-    await expect(gate.inTurn('t', name, async () => {})).rejects.toMatchObject({
+    await expect(gate.withLimit('t', name, async () => {})).rejects.toMatchObject({
       code: 'overloaded',
       detail: { retryAfterSeconds: 2 },
     });
@@ -181,9 +179,9 @@ test('a full queue refuses at once, and a wait ends after 3 seconds', async () =
 });
 
 test('an attempt that throws gives its place back', async () => {
-  const gate = makeLoginGate();
+  const gate = makeLoginLimiter();
   for (let round = 0; round < 20; round += 1) {
-    await expect(gate.inTurn('t', 'same', () => Promise.reject(new Error('broken')))).rejects.toThrow(
+    await expect(gate.withLimit('t', 'same', () => Promise.reject(new Error('broken')))).rejects.toThrow(
       'broken',
     );
   }

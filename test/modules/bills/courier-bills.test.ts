@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/demo.js';
-import { inScope, sql } from '../../../src/platform/db/transaction.js';
+import { transaction, sql } from '../../../src/platform/db/transaction.js';
 import { makeBilling, MAY, newBill, type Billing } from '../../support/builders/billing.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
@@ -448,7 +448,7 @@ describe('a published bill', () => {
       await billing.publish(billId);
       const change = (statement: string) =>
         role === 'crossdock_app'
-          ? inScope(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, (tx) =>
+          ? transaction(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, (tx) =>
               tx.execute(sql([statement])),
             )
           : service.owner.query(statement);

@@ -8,7 +8,13 @@ import { openDb } from '../../../src/platform/db/open-database.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { plantCouriers } from '../../support/builders/register.js';
-import { startService, untilAdmitted, type Call, type Reply, type Service } from '../../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../../support/service/service.js';
 
 const { HRB, IEX, TWO } = DEMO.couriers;
 const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';

@@ -18,7 +18,13 @@ import {
   svg,
   SVG_NAMESPACES,
 } from '../../support/readers/pictures.js';
-import { startService, untilAdmitted, type Call, type Reply, type Service } from '../../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../../support/service/service.js';
 
 const IEX = DEMO.couriers.IEX;
 const MIB = 1024 * 1024;

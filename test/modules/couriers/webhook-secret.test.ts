@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Webhook } from 'standardwebhooks';
 import { signingSecrets, type SigningRow } from '../../../src/modules/couriers/settings/webhook-secret.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { startService, untilAdmitted, type Call, type Reply, type Service } from '../../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const URL = 'https://partner.example/hooks';

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { QueryOf } from '../../../src/platform/contract/types.js';
-import { branchNames, pageOfCustomers, totalOfCustomers } from '../../../src/modules/customers/crud/list-queries.js';
-import { readInScope, sql, type Sql } from '../../../src/platform/db/transaction.js';
+import {
+  branchNames,
+  pageOfCustomers,
+  totalOfCustomers,
+} from '../../../src/modules/customers/crud/list-queries.js';
+import { snapshot, sql, type Sql } from '../../../src/platform/db/transaction.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -66,7 +70,7 @@ async function isAllVisible(): Promise<boolean> {
 /** How many blocks a statement looks at: unlike time, the same on a machine that is busy. */
 async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<number> {
   const explained = sql`explain (analyze, buffers, format json) ${statement}`;
-  const [rows] = await readInScope(service.db, CALLERS[who], [explained]);
+  const [rows] = await snapshot(service.db, CALLERS[who], [explained]);
   // as: what PostgreSQL's explain answers
   const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
   return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { rollDice } from '../../../src/development/demo/values/dice.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { prune } from '../../../src/jobs/retention.js';
+import { deleteExpired } from '../../../src/jobs/retention.js';
 import { clone } from '../../support/builders/couriers.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
@@ -402,7 +402,7 @@ describe('the dictionary', () => {
     const { rows: full } = await service.owner.query<{ n: number }>(
       'select count(*)::int as n from customer_terms',
     );
-    await prune({ db: service.db, stopping: new AbortController().signal });
+    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
     expect(await answers()).toEqual(before);
     const held = await service.owner.query(NAMES);
     const total = await service.owner.query<{ n: number }>('select count(*)::int as n from customer_terms');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { prune } from '../../../src/jobs/retention.js';
+import { deleteExpired } from '../../../src/jobs/retention.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startSyncRig } from '../../support/builders/customer-sync.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
@@ -97,7 +97,7 @@ describe('three uploads of 1 MiB with distinct words', () => {
     expect(await find('Filomena Weatherborne', 'hrb')).toEqual(['HRB-NEW']);
 
     await service.owner.query("delete from customers where user_code like 'ATT-%'");
-    await prune({ db: service.db, stopping: new AbortController().signal });
+    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
     // words of other customers that came when the dictionary was full would be missing; here there are none
     expect(await termsOf(IEX)).toBeLessThanOrEqual(terms[0] ?? 0);
     await service.owner.query('vacuum customer_terms');

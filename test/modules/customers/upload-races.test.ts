@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createApp } from '../../../src/app.js';
 import { readConfig } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { makeTurns } from '../../../src/platform/concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../src/platform/concurrency/keyed-limiter.js';
 import { codeOf, logIn } from '../../support/service/client.js';
 import { demoDatabase } from '../../support/service/database.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -193,7 +193,7 @@ test('while 12 uploads run, others are served', async () => {
 
 describe('turns', () => {
   test('a lane runs one at a time, lanes side by side, and who waits too long or too many is 503', async () => {
-    const turns = makeTurns({ places: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
+    const turns = makeKeyedLimiter({ places: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
     const open: Record<string, () => void> = {};
     const work = (lane: string, name: string) =>
       turns

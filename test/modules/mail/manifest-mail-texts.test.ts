@@ -3,7 +3,14 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { MAX_LISTED } from '../../../src/modules/mail/manifest-mails/compose.js';
 import { toMime } from '../../../src/platform/mail/mime.js';
 import { sendManifestMail } from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';
-import { mailsOf, makeManifest, makePackages, move, openMailRoom, type MailRoom } from '../../support/receivers/mails.js';
+import {
+  mailsOf,
+  makeManifest,
+  makePackages,
+  move,
+  openMailRoom,
+  type MailRoom,
+} from '../../support/receivers/mails.js';
 import { headerOf, parseMail, type ParsedMail } from '../../support/receivers/mime.js';
 import { openPageReader, type Page, type PageReader } from '../../support/readers/page.js';
 import { startService, type Service } from '../../support/service/service.js';

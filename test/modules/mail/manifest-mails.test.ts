@@ -7,8 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { inScope, readInScope, sql } from '../../../src/platform/db/transaction.js';
-import { MAX_ATTEMPTS, sendManifestMail } from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';
+import { transaction, snapshot, sql } from '../../../src/platform/db/transaction.js';
+import {
+  MAX_ATTEMPTS,
+  sendManifestMail,
+} from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { canariesIn, makeCouriers } from '../../support/builders/couriers.js';
 import {
@@ -489,13 +492,13 @@ describe('rows of mails', () => {
     ]);
     await move(service, id, 'ready');
     const [mail] = await mailsOf(service, id);
-    const stolen = inScope(service.db, { kind: 'system', tenantId: two }, (tx) =>
+    const stolen = transaction(service.db, { kind: 'system', tenantId: two }, (tx) =>
       tx.execute(sql`
         insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
         values (${demo}::uuid, ${randomUUID()}::uuid, ${IEX}::uuid, ${id}::uuid, 'MAN-20260101-AAAA', 'ready')`),
     );
     await expect(stolen).rejects.toThrow(/row-level security/);
-    const changed = await inScope(service.db, { kind: 'system', tenantId: two }, (tx) =>
+    const changed = await transaction(service.db, { kind: 'system', tenantId: two }, (tx) =>
       tx.execute(sql`update manifest_mails set status = 'failed' where id = ${mail?.id}::uuid`),
     );
     expect(changed).toBe(0);
@@ -511,7 +514,7 @@ describe('rows of mails', () => {
         courierId,
         tokenVersion: 1,
       } as const;
-      const [rows] = await readInScope(service.db, { ...caller, expiresAt: 4e9 }, [
+      const [rows] = await snapshot(service.db, { ...caller, expiresAt: 4e9 }, [
         sql`select courier_id from manifest_mails where manifest_id = ${id}::uuid`,
       ]);
       expect(rows).toEqual([{ courier_id: courierId }]);

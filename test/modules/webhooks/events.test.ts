@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Caller } from '../../../src/platform/identity/callers.js';
-import { flushInScope, inScope, raw, sql, type Tx } from '../../../src/platform/db/transaction.js';
+import { pipeline, transaction, raw, sql, type Tx } from '../../../src/platform/db/transaction.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { recordPackageEvents } from '../../../src/modules/webhooks/events/events.js';
@@ -112,7 +112,7 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 async function recordInVain(packageIds: string[]): Promise<void> {
   const { db } = service;
   const changes = packageIds.map((packageId) => ({ packageId }));
-  const outcome = await inScope(db, system(demo), async (tx) => {
+  const outcome = await transaction(db, system(demo), async (tx) => {
     await recordPackageEvents({ db, tx }, 'package.created', changes);
     throw new Error('in vain');
   }).catch((error: unknown) => messageOf(error));
@@ -197,7 +197,7 @@ describe('sequences', () => {
   test('the events of one transaction are in the order in which they were given', async () => {
     const { db } = service;
     const ids = (await addPackages(12, IEX)).reverse();
-    await inScope(db, system(demo), (tx) =>
+    await transaction(db, system(demo), (tx) =>
       recordPackageEvents(
         { db, tx },
         'package.updated',
@@ -223,7 +223,7 @@ describe('sequences', () => {
     const ids = await addPackages(2, null);
     const { db } = service;
     const before = await feeds();
-    await inScope(db, system(demo), (tx) =>
+    await transaction(db, system(demo), (tx) =>
       recordPackageEvents(
         { db, tx },
         'package.created',
@@ -237,7 +237,9 @@ describe('sequences', () => {
     const [first = '', second = ''] = await addPackages(2, HRB);
     const { db, owner } = service;
     const record = (packageId: string) =>
-      inScope(db, system(demo), (tx) => recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]));
+      transaction(db, system(demo), (tx) =>
+        recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]),
+      );
     await owner.query(
       `insert into webhook_endpoints (tenant_id, courier_id, endpoint, paused_at) values ($1, $2, 'add_package', now())`,
       [demo, HRB],
@@ -507,7 +509,7 @@ describe('whose events they are', () => {
   describe.each(NAMES)('%s, by row-level security alone,', (name) => {
     test.each(TABLES)('reads its own of %s and no other', async (table) => {
       const read = (tx: Tx) => tx.query<Owned>(ownersOf(table));
-      const rows = await inScope(alone.db, await callerOf(alone, name), read);
+      const rows = await transaction(alone.db, await callerOf(alone, name), read);
       expect(named(rows)).toEqual(ownersSeen(name, table));
     });
 
@@ -515,7 +517,7 @@ describe('whose events they are', () => {
       const caller = await callerOf(alone, name);
       const mayDelete = await may('delete', table);
       const removed: Owned[] = [];
-      const outcome = await inScope(alone.db, caller, async (tx) => {
+      const outcome = await transaction(alone.db, caller, async (tx) => {
         const statement = sql`delete from ${raw(table)} returning tenant_id, courier_id`;
         removed.push(...(await tx.query<Owned>(statement)));
         throw new Error('undone');
@@ -529,7 +531,7 @@ describe('whose events they are', () => {
       if (name === 'iex' || name === 'key IEX') moves.push(sql`courier_id = ${HRB}::uuid`);
       for (const move of moves) {
         const statement = sql`update ${raw(table)} set ${move}`;
-        await expect(flushInScope(alone.db, caller, [statement])).rejects.toThrow(refusal);
+        await expect(pipeline(alone.db, caller, [statement])).rejects.toThrow(refusal);
       }
     });
   });
@@ -566,7 +568,7 @@ describe('whose events they are', () => {
           [demo, mine, IEX],
           [two, theirs, TWO],
         ] as const) {
-          await inScope(db, system(tenantId), (tx) =>
+          await transaction(db, system(tenantId), (tx) =>
             recordPackageEvents({ db, tx }, 'package.updated', [{ packageId: mine }, { packageId: theirs }]),
           );
           const { rows } = await owner.query(

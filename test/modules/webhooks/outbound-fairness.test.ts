@@ -3,7 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
-import { accept, hang, refuse, startReceiver, talkForEver, type Receiver } from '../../support/receivers/receiver.js';
+import {
+  accept,
+  hang,
+  refuse,
+  startReceiver,
+  talkForEver,
+  type Receiver,
+} from '../../support/receivers/receiver.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 import { setEndpoints } from '../../support/receivers/webhooks.js';
 

@@ -2,7 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { makeOutboundClient, type OutboundClient, type OutboundRequest } from '../../../src/platform/outbound/client.js';
+import {
+  makeOutboundClient,
+  type OutboundClient,
+  type OutboundRequest,
+} from '../../../src/platform/outbound/client.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';

@@ -7,11 +7,21 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { makeOutboundClient, type OutboundClient, type OutboundRequest } from '../../../src/platform/outbound/client.js';
+import {
+  makeOutboundClient,
+  type OutboundClient,
+  type OutboundRequest,
+} from '../../../src/platform/outbound/client.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { makeFolder, removeFolders, until } from '../../support/service/processes.js';
-import { closeReceivers, pem, startReceiver, startTlsReceiver, startWire } from '../../support/receivers/receivers.js';
+import {
+  closeReceivers,
+  pem,
+  startReceiver,
+  startTlsReceiver,
+  startWire,
+} from '../../support/receivers/receivers.js';
 
 // what test/support/receivers/courier.pem certifies
 const CERTIFIED = 'hooks.courier.example';
@@ -207,7 +217,7 @@ test('neither a proxy nor trust in everything can be had by the environment', as
     socket.destroy();
   });
   const file = join(await makeFolder(), 'send.mjs');
-  const built = join(projectRoot, 'dist', 'src', 'outbound', 'client.js');
+  const built = join(projectRoot, 'dist', 'src', 'platform', 'outbound', 'client.js');
   await writeFile(
     file,
     `import { makeOutboundClient } from ${JSON.stringify(built)};

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
-import { faultOfUrl } from '../../../src/platform/outbound/urls.js';
+import { validateUrl } from '../../../src/platform/outbound/urls.js';
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
 import { formatDateTime } from '../../../src/platform/values/time.js';
 import { plantEvent } from '../../support/builders/deliveries.js';
@@ -165,14 +165,14 @@ describe('ports', () => {
       expect(reply.body['errors'][0].message).toContain(`must not use port ${port}`);
     }
     for (const url of ['https://example.com/', 'https://example.com:8443/', 'https://example.com:5432/'])
-      expect(faultOfUrl(url, { allowLoopback: false })).toBeUndefined();
+      expect(validateUrl(url, { allowLoopback: false })).toBeUndefined();
   });
 
   test('can be narrowed by the operator, when a URL is saved and when it is called', async () => {
     const rules = { allowLoopback: false, ports: [443, 8443] };
-    expect(faultOfUrl('https://example.com/', rules)).toBeUndefined();
-    expect(faultOfUrl('https://example.com:8443/', rules)).toBeUndefined();
-    expect(faultOfUrl('https://example.com:9443/', rules)).toBe(
+    expect(validateUrl('https://example.com/', rules)).toBeUndefined();
+    expect(validateUrl('https://example.com:8443/', rules)).toBeUndefined();
+    expect(validateUrl('https://example.com:9443/', rules)).toBe(
       'must not use port 9443. Use one of the ports 443, 8443',
     );
     const narrowed = await startService({ env: { OUTBOUND_PORTS: '443, 8443' } });

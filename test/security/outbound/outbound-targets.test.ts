@@ -5,7 +5,11 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPublicAddress } from '../../../src/platform/outbound/addresses.js';
-import { makeOutboundClient, type OutboundClient, type OutboundReply } from '../../../src/platform/outbound/client.js';
+import {
+  makeOutboundClient,
+  type OutboundClient,
+  type OutboundReply,
+} from '../../../src/platform/outbound/client.js';
 import { makeOpenSocket } from '../../../src/platform/outbound/connect.js';
 import { startCanary, type Canary } from '../../support/readers/canary.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isLoopbackAddress, isPublicAddress } from '../../../src/platform/outbound/addresses.js';
-import { faultOfUrl } from '../../../src/platform/outbound/urls.js';
+import { validateUrl } from '../../../src/platform/outbound/urls.js';
 import { HOSTILE, LOOPBACK_AND_HTTP, NOT_PUBLIC } from '../../support/attacks/hostile-urls.js';
 
 const STRICT = { allowLoopback: false };
@@ -12,23 +12,23 @@ test('there are more than 250 hostile URLs', () => {
 
 describe('refused, in development too', () => {
   test.each(Object.entries(HOSTILE))('%s', (_why, urls) => {
-    const passed = urls.filter((url) => !faultOfUrl(url, STRICT) || !faultOfUrl(url, DEVELOPMENT));
+    const passed = urls.filter((url) => !validateUrl(url, STRICT) || !validateUrl(url, DEVELOPMENT));
     // of this machine, which development may be told to allow
-    expect(passed.filter((url) => faultOfUrl(url, STRICT) === undefined)).toEqual([]);
+    expect(passed.filter((url) => validateUrl(url, STRICT) === undefined)).toEqual([]);
     expect(passed).toEqual([]);
   });
 
   test('what is wrong is told in words that follow the name of the field', () => {
-    expect(faultOfUrl('ftp://example.com/', STRICT)).toBe('must be an absolute https URL');
-    expect(faultOfUrl('https://10.0.0.1/', STRICT)).toBe('must not point into a private network');
-    expect(faultOfUrl('https://2130706433/', STRICT)).toBe('must write its host the usual way');
-    expect(faultOfUrl('https://u@example.com/', STRICT)).toBe('must not hold a user name or a password');
+    expect(validateUrl('ftp://example.com/', STRICT)).toBe('must be an absolute https URL');
+    expect(validateUrl('https://10.0.0.1/', STRICT)).toBe('must not point into a private network');
+    expect(validateUrl('https://2130706433/', STRICT)).toBe('must write its host the usual way');
+    expect(validateUrl('https://u@example.com/', STRICT)).toBe('must not hold a user name or a password');
   });
 });
 
 test.each(LOOPBACK_AND_HTTP)('%s passes only where loopback is allowed', (url) => {
-  expect(faultOfUrl(url, STRICT)).toBeDefined();
-  expect(faultOfUrl(url, DEVELOPMENT)).toBeUndefined();
+  expect(validateUrl(url, STRICT)).toBeDefined();
+  expect(validateUrl(url, DEVELOPMENT)).toBeUndefined();
 });
 
 test.each([
@@ -47,7 +47,7 @@ test.each([
   'https://example.com/it%27s?x=(1)',
   "https://example.com/~a/$b;c,d:e!f'g*",
 ])('%s passes', (url) => {
-  expect(faultOfUrl(url, STRICT)).toBeUndefined();
+  expect(validateUrl(url, STRICT)).toBeUndefined();
 });
 
 describe('addresses, as a resolver answers them', () => {

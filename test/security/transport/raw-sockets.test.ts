@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeReplyJudge } from '../../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../../src/platform/contract/check-responses.js';
 import { bundle } from '../../support/service/contract.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { openSocket, receive, talk, type RawReply } from '../../support/service/wire.js';
 
-const { judgeFailure } = makeReplyJudge(bundle);
+const { judgeFailure } = makeResponseValidator(bundle);
 
 let service: Service;
 /** What came back to each of the slow requests, which are sent at once and wait beside the other tests. */

@@ -523,8 +523,8 @@ describe('HTTPS only, in staging', () => {
 
   test('our own TLS counts, and gives slow requests no more time', async () => {
     const files = {
-      TLS_CERT_FILE: join(projectRoot, 'test', 'support', 'localhost.pem'),
-      TLS_KEY_FILE: join(projectRoot, 'test', 'support', 'localhost-key.pem'),
+      TLS_CERT_FILE: join(projectRoot, 'test', 'support', 'receivers', 'localhost.pem'),
+      TLS_KEY_FILE: join(projectRoot, 'test', 'support', 'receivers', 'localhost-key.pem'),
     };
     const timeouts = { headersMs: 300, requestMs: 600 };
     const secure = await startService({ env: { ...STAGING, ...files }, timeouts });

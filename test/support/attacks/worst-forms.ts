@@ -2,7 +2,15 @@ import { crc32 } from 'node:zlib';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { filesFor } from '../../contract/fuzz/files.js';
 import { formShapes, operationOf, type FormShape } from '../service/contract.js';
-import { assemble, BOUNDARY, MULTIPART_TYPE, toForm, toParts, type FormFields, type Part } from '../service/forms.js';
+import {
+  assemble,
+  BOUNDARY,
+  MULTIPART_TYPE,
+  toForm,
+  toParts,
+  type FormFields,
+  type Part,
+} from '../service/forms.js';
 import { filled, type WorstBody } from './worst-bodies.js';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,10 @@
 import { runOnce } from 'graphile-worker';
 import { pino } from 'pino';
 import type { MailConfig } from '../../../src/config/config.js';
-import { sendManifestMail, type MailDeps } from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';
+import {
+  sendManifestMail,
+  type MailDeps,
+} from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';
 import { makeMailer } from '../../../src/platform/mail/transport.js';
 import { queueLogger } from '../../../src/platform/queue/log.js';
 import { clone, freshNumber } from '../builders/couriers.js';

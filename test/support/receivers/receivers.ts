@@ -14,7 +14,7 @@ import { projectRoot } from '../../../src/config/project-root.js';
 const servers: { server: Server | TcpServer; sockets: Set<Socket> }[] = [];
 
 export const pem = (name: string) =>
-  readFileSync(join(projectRoot, 'test', 'support', `${name}.pem`), 'utf8');
+  readFileSync(join(projectRoot, 'test', 'support', 'receivers', `${name}.pem`), 'utf8');
 
 /** For afterEach: ends what a test has started. */
 export async function closeReceivers(): Promise<void> {

@@ -1,5 +1,10 @@
 import type { ValidateFunction } from 'ajv';
-import { dereference, type Bundle, type ContractOperation, type Schema } from '../../../src/platform/contract/bundle.js';
+import {
+  dereference,
+  type Bundle,
+  type ContractOperation,
+  type Schema,
+} from '../../../src/platform/contract/bundle.js';
 import { seal } from '../../../src/platform/contract/check-responses.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle } from '../service/contract.js';

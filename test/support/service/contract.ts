@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operations, type OperationId } from '../../../generated/operations.js';
-import { dereference, type Bundle, type ContractOperation, type Schema } from '../../../src/platform/contract/bundle.js';
+import {
+  dereference,
+  type Bundle,
+  type ContractOperation,
+  type Schema,
+} from '../../../src/platform/contract/bundle.js';
 import type { Operation } from '../../../src/platform/contract/types.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { filesFor } from '../../contract/fuzz/files.js';
@@ -109,6 +114,6 @@ export const nameOfShape = ({ id, action }: Pick<BodyShape, 'id' | 'action'>): s
 export function codesOf(id: OperationId, status: number): string[] {
   const media = describeOperation(id).responses[String(status)]?.content?.['application/json'];
   const values = [media?.example, ...Object.values(media?.examples ?? {}).map(({ value }) => value)];
-  // as: examples of failures are failures, which contract-examples.test.ts holds
+  // as: examples of failures are failures, which examples.test.ts holds
   return values.flatMap((value) => (value as { code?: string } | undefined)?.code ?? []);
 }

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = join(fileURLToPath(import.meta.url), '..', '..', '..');
+const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 
 // Faults of ours, which no request can be made to cause at will.
 const NOT_ASKED_FOR = new Set(['500', '503']);

@@ -1,10 +1,10 @@
 import type { SystemCaller, UserCaller } from '../../../platform/identity/callers.js';
 import { accountById, type Account } from '../credentials/account-queries.js';
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
-import { readInScope, type Tx } from '../../../platform/db/transaction.js';
+import { snapshot, type Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
-import { Fault } from '../../../platform/errors/errors.js';
-import { queueAccountMail, type AccountMailKind } from '../../mail/account-mails/queue-account-mail.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 
 /** A user who asks for a change of itself. */
 export type Own = {
@@ -21,12 +21,12 @@ export type Own = {
  */
 export const systemOf = ({ tenantId }: UserCaller): SystemCaller => ({ kind: 'system', tenantId });
 
-/** The caller's own account. @throws Fault when it may not enter */
+/** The caller's own account. @throws ApiError when it may not enter */
 export async function ownAccount({ deps: { db }, caller }: Own): Promise<Account> {
-  const [rows] = await readInScope(db, caller, [accountById(db, caller, caller.userId)]);
+  const [rows] = await snapshot(db, caller, [accountById(db, caller, caller.userId)]);
   // as: the shape that accountById selects
   const account = rows?.[0] as Account | undefined;
-  if (!account) throw new Fault('token_invalid');
+  if (!account) throw new ApiError('token_invalid');
   return account;
 }
 
@@ -45,5 +45,5 @@ export const tellOwner = (own: Own, tx: Tx, kind: AccountMailKind): Promise<void
 
 /** What the caller was let in with has changed meanwhile, and its token has ended with it. */
 export function assertWritten(rows: number): void {
-  if (rows !== 1) throw new Fault('token_invalid');
+  if (rows !== 1) throw new ApiError('token_invalid');
 }

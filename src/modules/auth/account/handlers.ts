@@ -1,14 +1,7 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import {
-  toBegun,
-  toDisabled,
-  toEnabled,
-  toPasswordChanged,
-  toRegenerated,
-  toStatus,
-} from './view.js';
+import { toBegun, toDisabled, toEnabled, toPasswordChanged, toRegenerated, toStatus } from './view.js';
 import { changePassword } from './change-password.js';
 import {
   disableFactor,

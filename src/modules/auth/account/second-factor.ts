@@ -16,13 +16,13 @@ import { newBackupCodes } from '../credentials/backup-codes.js';
 import { confirmPassword } from './change-password.js';
 import { takeCode, takeTotpCode, tryCode } from '../credentials/code-attempt.js';
 import { accountById, type Account } from '../credentials/account-queries.js';
-import type { SecretPlace } from '../../../platform/access/secrets.js';
+import type { EncryptionContext } from '../../../platform/access/secrets.js';
 import type { SignIn } from '../sign-in.js';
 import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
-import { inScope, readInScope, type Tx } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
-import { beginSession } from '../../sessions/session.js';
+import { transaction, snapshot, type Tx } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { beginSession } from '../../sessions/public.js';
 
 export type FactorStatus = {
   isEnabled: boolean;
@@ -37,7 +37,7 @@ export async function readFactor(own: Own): Promise<FactorStatus> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
   const system = systemOf(caller);
-  const [codes, pending] = await readInScope(deps.db, system, [
+  const [codes, pending] = await snapshot(deps.db, system, [
     countBackupCodes(deps.db, system, caller.userId),
     pendingSetup(deps.db, system, caller.userId),
   ]);
@@ -52,7 +52,7 @@ export async function readFactor(own: Own): Promise<FactorStatus> {
 
 export type Setup = { secret: string; uri: string; expiresAt: Date };
 
-/** Makes a secret that counts for nothing until a code proves it. @throws Fault two_factor_enabled, password_wrong */
+/** Makes a secret that counts for nothing until a code proves it. @throws ApiError two_factor_enabled, password_wrong */
 export async function setUpFactor(own: Own, password: string): Promise<Setup> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
@@ -60,9 +60,9 @@ export async function setUpFactor(own: Own, password: string): Promise<Setup> {
   return confirmPassword(own, account, 'password', password, (confirmed) => {
     const secret = newTotpSecret();
     const cipher = deps.secrets.encrypt(secret, placeOf(own, 'totp_pending_secret'));
-    return inScope(deps.db, systemOf(caller), async (tx) => {
+    return transaction(deps.db, systemOf(caller), async (tx) => {
       const [pending] = await tx.query<PendingSetup>(setPendingSecret(deps.db, caller, confirmed, cipher));
-      if (!pending) throw new Fault('token_invalid');
+      if (!pending) throw new ApiError('token_invalid');
       await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
       await record(own, tx, { action: 'user.two_factor_setup_begun' });
       const [tenant] = await tx.query<{ name: string }>(tenantName(deps.db, caller));
@@ -74,7 +74,7 @@ export async function setUpFactor(own: Own, password: string): Promise<Setup> {
 
 export type Enabled = SignIn & { backupCodes: string[] };
 
-/** Turns on what a code proves. @throws Fault two_factor_enabled, two_factor_setup_missing, code_wrong, 429 */
+/** Turns on what a code proves. @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429 */
 export async function enableFactor(own: Own, code: string): Promise<Enabled> {
   const { deps } = own;
   const before = await ownAccount(own);
@@ -84,14 +84,14 @@ export async function enableFactor(own: Own, code: string): Promise<Enabled> {
     const outcome = await tryCode(deps.db, tx, guesserOf(own), () =>
       Promise.resolve(prove(own, pending, before, code)),
     );
-    if (outcome === undefined || outcome instanceof Fault) return outcome;
+    if (outcome === undefined || outcome instanceof ApiError) return outcome;
     return turnOn(own, tx, outcome);
   });
 }
 
 async function findPending({ deps: { db }, caller }: Own, tx: Tx): Promise<PendingSetup> {
   const [pending] = await tx.query<PendingSetup>(pendingSetup(db, caller, caller.userId));
-  if (!pending) throw new Fault('two_factor_setup_missing');
+  if (!pending) throw new ApiError('two_factor_setup_missing');
   return pending;
 }
 
@@ -114,11 +114,11 @@ async function turnOn(own: Own, tx: Tx, { secret, proven, step }: Proven): Promi
   return { ...(await beginAnew(own, tx)), backupCodes };
 }
 
-/** Takes a code of either kind. @throws Fault two_factor_disabled, password_wrong, code_wrong, 429 */
+/** Takes a code of either kind. @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429 */
 export async function disableFactor(own: Own, password: string, code: string): Promise<SignIn> {
   const { deps, caller } = own;
   const { isRequired } = await readFactor(own);
-  if (isRequired) throw new Fault('two_factor_required', STAYS_ON);
+  if (isRequired) throw new ApiError('two_factor_required', STAYS_ON);
   return withBoth(own, password, takeCode, code, async (tx, account) => {
     assertWritten(await tx.execute(disableSecret(deps.db, caller, account)));
     await tx.execute(deleteBackupCodes(deps.db, caller, caller.userId));
@@ -131,7 +131,7 @@ export async function disableFactor(own: Own, password: string, code: string): P
 
 const STAYS_ON = 'Your role requires two-factor authentication. It cannot be turned off.';
 
-/** Takes the authenticator's code alone. @throws Fault two_factor_disabled, password_wrong, code_wrong, 429 */
+/** Takes the authenticator's code alone. @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429 */
 export async function regenerateBackupCodes(own: Own, password: string, code: string): Promise<string[]> {
   const { deps, caller } = own;
   return withBoth(own, password, takeTotpCode, code, async (tx, account) => {
@@ -160,7 +160,7 @@ async function withBoth<Result>(
 ): Promise<Result> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
-  if (!account.twoFactorEnabled) throw new Fault('two_factor_disabled');
+  if (!account.twoFactorEnabled) throw new ApiError('two_factor_disabled');
   return confirmPassword(own, account, 'password', password, (confirmed) =>
     judgeCode(own, async (tx) => {
       const taken = await tryCode(
@@ -169,7 +169,7 @@ async function withBoth<Result>(
         guesserOf(own),
         async () => (await take(deps, tx, confirmed, code)) || undefined,
       );
-      const outcome = taken === undefined || taken instanceof Fault ? taken : await work(tx, confirmed);
+      const outcome = taken === undefined || taken instanceof ApiError ? taken : await work(tx, confirmed);
       // last, as everybody takes it after the user; the password was right whatever the code is
       await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
       return outcome;
@@ -180,15 +180,15 @@ async function withBoth<Result>(
 /** Runs an attempt whose refusal is answered and not thrown, so that it is counted; then throws it. */
 async function judgeCode<Result>(
   { deps, caller, address }: Own,
-  judge: (tx: Tx) => Promise<Result | Fault | undefined>,
+  judge: (tx: Tx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
   await deps.loginGate.assertMayTry(caller.tenantId, address);
-  const outcome = await inScope(deps.db, systemOf(caller), judge);
-  if (outcome instanceof Fault) throw outcome;
+  const outcome = await transaction(deps.db, systemOf(caller), judge);
+  if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;
   await deps.loginGate.countFailure(caller.tenantId, address);
   const message = 'code is wrong or used.';
-  throw new Fault('code_wrong', undefined, { errors: [{ field: 'code', code: 'wrong', message }] });
+  throw new ApiError('code_wrong', undefined, { errors: [{ field: 'code', code: 'wrong', message }] });
 }
 
 async function replaceBackupCodes({ deps: { db, secrets }, caller }: Own, tx: Tx): Promise<string[]> {
@@ -212,7 +212,7 @@ async function beginAnew(own: Own, tx: Tx): Promise<SignIn> {
 }
 
 function assertOff({ twoFactorEnabled }: Account): void {
-  if (twoFactorEnabled) throw new Fault('two_factor_enabled');
+  if (twoFactorEnabled) throw new ApiError('two_factor_enabled');
 }
 
 const fromTo = (wasEnabled: boolean) => ({
@@ -222,7 +222,7 @@ const fromTo = (wasEnabled: boolean) => ({
 
 const guesserOf = ({ caller, requestId }: Own) => ({ userId: caller.userId, requestId });
 
-const placeOf = ({ caller }: Own, field: SecretPlace['field']): SecretPlace => ({
+const placeOf = ({ caller }: Own, field: EncryptionContext['field']): EncryptionContext => ({
   tenantId: caller.tenantId,
   rowId: caller.userId,
   field,

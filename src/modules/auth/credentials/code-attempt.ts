@@ -12,7 +12,7 @@ import { stepOfCode } from './totp.js';
 import { auditStatement } from '../../../platform/audit/audit.js';
 import type { Db, Rows, Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 
 type Guesser = { userId: string; requestId: string };
 
@@ -26,14 +26,14 @@ export async function tryCode<Found>(
   db: Db,
   tx: Tx,
   { userId, requestId }: Guesser,
-  take: () => Promise<Found | Fault | undefined>,
-): Promise<Found | Fault | undefined> {
+  take: () => Promise<Found | ApiError | undefined>,
+): Promise<Found | ApiError | undefined> {
   const throttle = codeThrottle(userId);
   // before the user is read: its row makes those who guess at once wait for each other
   const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
   if (!counted) return lockedOut(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
   const found = await take();
-  if (found instanceof Fault) return found;
+  if (found instanceof ApiError) return found;
   if (found !== undefined) {
     await tx.execute(forgetFailures(db, tx.caller, throttle));
   } else if (counted.failures >= MAX_FAILURES) {

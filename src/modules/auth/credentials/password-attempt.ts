@@ -11,9 +11,9 @@ import {
   passwordThrottle,
 } from './throttle.js';
 import { auditStatement } from '../../../platform/audit/audit.js';
-import { flushInScope } from '../../../platform/db/transaction.js';
+import { pipeline } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityFacts } from '../../../platform/logging/security-log.js';
 
 export type PasswordAttempt = {
@@ -30,12 +30,12 @@ export type PasswordAttempt = {
  * transaction that makes sure that the password is still the same.
  *
  * @param refuse what to answer a wrong password, which one for an unknown user and one that has expired are too
- * @throws Fault too_many_attempts, overloaded, or the refusal
+ * @throws ApiError too_many_attempts, overloaded, or the refusal
  */
 export async function withPassword<Result>(
   deps: Deps,
   attempt: PasswordAttempt,
-  refuse: () => Fault,
+  refuse: () => ApiError,
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const { tenantId, username, address } = attempt;
@@ -44,13 +44,13 @@ export async function withPassword<Result>(
     await deps.loginGate.assertMayTry(tenantId, address);
     // asked before the queue, where a flood on a locked name would stand in others' way
     await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
-    return await deps.loginGate.inTurn(tenantId, username, async () => {
-      const account = await judgePassword(deps, attempt, seen);
+    return await deps.loginGate.withLimit(tenantId, username, async () => {
+      const account = await verifyPassword(deps, attempt, seen);
       if (!account) throw refuse();
       return work(account);
     });
   } catch (error) {
-    if (error instanceof Fault)
+    if (error instanceof ApiError)
       deps.securityLog('password.refused', { ...factsOf(deps, attempt, seen), code: error.code });
     throw error;
   }
@@ -68,7 +68,11 @@ function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen):
 }
 
 /** The account that the password opens. */
-async function judgePassword(deps: Deps, attempt: PasswordAttempt, seen: Seen): Promise<Account | undefined> {
+async function verifyPassword(
+  deps: Deps,
+  attempt: PasswordAttempt,
+  seen: Seen,
+): Promise<Account | undefined> {
   // again, because those before it in the queue may have used up what the address had left
   await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
@@ -88,7 +92,7 @@ async function beginAttempt(
 ): Promise<{ failures: number; account: Account | undefined }> {
   const caller = callerOf(attempt);
   const throttle = passwordThrottle(attempt.username);
-  const [counted, left, accounts] = await flushInScope(db, caller, [
+  const [counted, left, accounts] = await pipeline(db, caller, [
     countAttempt(caller, throttle),
     lockLeft(db, caller, throttle),
     accountByName(db, caller, attempt.username),
@@ -103,7 +107,7 @@ async function lockOut(deps: Deps, attempt: PasswordAttempt, account: Account | 
   const { db } = deps;
   const caller = callerOf(attempt);
   const facts = account ? [{ action: 'user.locked_out', entity: 'user' as const, entityId: account.id }] : [];
-  await flushInScope(db, caller, [
+  await pipeline(db, caller, [
     lock(db, caller, passwordThrottle(attempt.username)),
     auditStatement(caller, attempt.requestId, facts),
   ]);

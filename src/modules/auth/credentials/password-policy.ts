@@ -4,7 +4,7 @@ import { MAX_PASSWORD_BYTES } from './passwords.js';
 export const MIN_PASSWORD_LENGTH = 12;
 
 /** Why a password will not do. `message` goes on after the name of the field. */
-export type PasswordFault = { code: string; message: string };
+export type PasswordProblem = { code: string; message: string };
 
 /**
  * What is wrong with a new password, or undefined. A list of what people choose stops more guesses than rules on
@@ -12,10 +12,10 @@ export type PasswordFault = { code: string; message: string };
  *
  * @param names the user's own, which a guess tries first
  */
-export async function faultOfPassword(
+export async function validatePassword(
   password: string,
   names: string[] = [],
-): Promise<PasswordFault | undefined> {
+): Promise<PasswordProblem | undefined> {
   if ([...password].length < MIN_PASSWORD_LENGTH)
     return { code: 'minLength', message: `must have ${MIN_PASSWORD_LENGTH} characters or more` };
   if (password.includes('\0')) return { code: 'nul', message: 'must not hold a NUL character' };

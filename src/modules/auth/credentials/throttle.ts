@@ -1,7 +1,7 @@
 import type { Caller } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { flushInScope, sql, type Db, type Rows, type Sql } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { pipeline, sql, type Db, type Rows, type Sql } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 
 /**
  * Failures in a row, counted in the database by its own clock, so that all replicas count together.
@@ -68,15 +68,15 @@ export function forgetFailures(db: Db, caller: Caller, { kind, subject }: Thrott
     where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}`;
 }
 
-/** @throws Fault too_many_attempts with the lock's Retry-After */
+/** @throws ApiError too_many_attempts with the lock's Retry-After */
 export async function assertUnlocked(db: Db, caller: Caller, throttle: Throttle): Promise<void> {
-  const [found] = await flushInScope(db, caller, [lockLeft(db, caller, throttle)]);
+  const [found] = await pipeline(db, caller, [lockLeft(db, caller, throttle)]);
   if (found?.[0]) throw lockedOut(found);
 }
 
 /** The refusal while locked, from what lockLeft answered. */
-export function lockedOut(left: Rows): Fault {
-  return new Fault('too_many_attempts', undefined, {
+export function lockedOut(left: Rows): ApiError {
+  return new ApiError('too_many_attempts', undefined, {
     retryAfterSeconds: Number(left[0]?.['seconds'] ?? LOCK_S),
   });
 }

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { readInScope, type Db } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import {
   countLines,
   findBill,
@@ -20,7 +20,7 @@ export type BillDetail = {
   payments: PaymentRow[];
 };
 
-/** A bill with a page of its lines and all payments. @throws Fault bill_not_found, also for what a courier may not see */
+/** A bill with a page of its lines and all payments. @throws ApiError bill_not_found, also for what a courier may not see */
 export async function readBill(
   db: Db,
   caller: UserCaller,
@@ -28,7 +28,7 @@ export async function readBill(
 ): Promise<BillDetail> {
   const { bill_id: billId, limit } = query;
   const page = { limit, offset: (query.page - 1) * limit };
-  const [bills, lines, counted, payments] = await readInScope(db, caller, [
+  const [bills, lines, counted, payments] = await snapshot(db, caller, [
     findBill(db, caller, billId),
     linesOfBill(db, caller, billId, page),
     countLines(db, caller, billId),
@@ -36,7 +36,7 @@ export async function readBill(
   ]);
   // as: the shapes that the four statements select
   const [bill] = bills as BillHeadRow[];
-  if (!bill) throw new Fault('bill_not_found');
+  if (!bill) throw new ApiError('bill_not_found');
   return {
     query,
     bill,

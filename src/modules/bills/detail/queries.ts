@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { maskedTrackingNumber } from '../../tracking-numbers/masking.js';
+import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import type { BillRow } from '../list/queries.js';
 
 /** Who bills, or who is billed, as it stands on paper; frozen by the publication. */

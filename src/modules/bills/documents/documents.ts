@@ -1,9 +1,9 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import type { KeptLogo, LogoPrinter } from '../../couriers/logo/logo.js';
+import type { KeptLogo, LogoPrinter } from '../../couriers/public.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
 import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
-import { readPartsInScope, type Db, type PlainTx } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { snapshotTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import {
   findBill,
   linesOfBill,
@@ -27,7 +27,7 @@ export type Printing = { db: Db; printLogo: LogoPrinter; writeInvoice: InvoiceWr
 
 type Ctx = { db: Db; caller: UserCaller; billId: string };
 
-/** A bill as a file. @throws Fault bill_not_found, bill_too_long */
+/** A bill as a file. @throws ApiError bill_not_found, bill_too_long */
 export async function downloadBill(
   { db, printLogo, writeInvoice }: Printing,
   caller: UserCaller,
@@ -35,10 +35,10 @@ export async function downloadBill(
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
   const ctx = { db, caller, billId };
   if (format === 'csv') {
-    const { bill, content } = await readPartsInScope(db, caller, READING_MS, (tx) => writeLines(tx, ctx));
+    const { bill, content } = await snapshotTransaction(db, caller, READING_MS, (tx) => writeLines(tx, ctx));
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
-  const { kept, ...read } = await readPartsInScope(db, caller, READING_MS, (tx) => readInvoice(tx, ctx));
+  const { kept, ...read } = await snapshotTransaction(db, caller, READING_MS, (tx) => readInvoice(tx, ctx));
   // an invoice without its logo is an invoice
   const invoice = { ...read, logo: kept && (await printLogo(caller.tenantId, kept)) };
   return {
@@ -61,7 +61,7 @@ async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   const { db, caller, billId } = ctx;
   const bill = await readBill(tx, ctx);
   const [counted] = await tx.query<{ total: number }>(countLines(db, caller, billId, MAX_PDF_LINES + 1));
-  if (counted && counted.total > MAX_PDF_LINES) throw new Fault('bill_too_long');
+  if (counted && counted.total > MAX_PDF_LINES) throw new ApiError('bill_too_long');
   const payments = await tx.query<PaymentRow>(paymentsOfBill(db, caller, billId));
   const [kept] = await tx.query<KeptLogo>(logoOfBill(db, caller, billId));
   const lines: string[] = [];
@@ -81,7 +81,7 @@ function toJson(rows: { bill: BillHeadRow; payments: PaymentRow[] }): Pick<Invoi
 
 async function readBill(tx: PlainTx, { db, caller, billId }: Ctx): Promise<BillHeadRow> {
   const [bill] = await tx.query<BillHeadRow>(findBill(db, caller, billId));
-  if (!bill) throw new Fault('bill_not_found');
+  if (!bill) throw new ApiError('bill_not_found');
   return bill;
 }
 

@@ -1,8 +1,8 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { laneOf } from '../../../platform/identity/callers.js';
-import { makeLogoPrinter } from '../../couriers/logo/logo.js';
+import { makeLogoPrinter } from '../../couriers/public.js';
 import type { Deps } from '../../dependencies.js';
-import { makeTurns } from '../../../platform/concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { downloadBill } from './documents.js';
 import { makeInvoiceWriter } from './pdf/writer.js';
 
@@ -11,7 +11,7 @@ const FILES_AT_ONCE = 2;
 const FILE_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function billDocumentHandlers({ db, drawLogo }: Deps) {
-  const files = makeTurns({ places: FILES_AT_ONCE, ...FILE_QUEUE });
+  const files = makeKeyedLimiter({ places: FILES_AT_ONCE, ...FILE_QUEUE });
   const printing = { db, printLogo: makeLogoPrinter(db, drawLogo), writeInvoice: makeInvoiceWriter() };
 
   return {

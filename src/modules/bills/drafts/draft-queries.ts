@@ -11,7 +11,7 @@ import {
   tierLabel,
   type Gaps,
   type Period,
-} from '../../invoices/period.js';
+} from '../../invoices/public.js';
 import { MAX_USD, type Ctx } from '../shared/context.js';
 
 /**

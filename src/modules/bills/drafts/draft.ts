@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { inLargeScope } from '../../../platform/db/transaction.js';
+import { bulkTransaction } from '../../../platform/db/transaction.js';
 import { violates } from '../../../platform/db/violations.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { wordGap } from '../../rates/tiers.js';
+import { wordGap } from '../../rates/public.js';
 import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js';
 import { drawDraft, lockCourier, removeDraft, type DrawnRow, type NewDraft } from './draft-queries.js';
-import { holdDraft } from '../shared/locked-bill.js';
+import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
 /** 100,000 packages take seconds; the pool's own limit is for pages. */
 const TIMEOUT_MS = 60_000;
@@ -23,11 +23,11 @@ export type CreatedDraft = {
  * Drafts a bill of what a courier's packages of a period cost, with their weights and fees as they are now. Packages on
  * another bill are left out.
  *
- * @throws Fault validation_failed, courier_not_found, nothing_to_bill, bill_too_large
+ * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
  */
 export async function createDraft(change: Change, wanted: Wanted<'create_draft'>): Promise<CreatedDraft> {
   const { start_date: startDate, end_date: endDate } = wanted;
-  if (endDate < startDate) throw invalidField('end_date', 'must not be before start_date', 'minimum');
+  if (endDate < startDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
   const draft = {
     period: { courierId: wanted.courier_id, startDate, endDate },
     serviceType: wanted.service_type,
@@ -40,10 +40,10 @@ export async function createDraft(change: Change, wanted: Wanted<'create_draft'>
 }
 
 async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft> {
-  return inLargeScope(change.db, change.caller, TIMEOUT_MS, async (tx) => {
+  return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
     const ctx = { ...change, tx };
     const courierId = await lockCourier(ctx, draft.period.courierId);
-    if (!courierId) throw new Fault('courier_not_found');
+    if (!courierId) throw new ApiError('courier_not_found');
     const drawn = await drawDraft(ctx, draft);
     if (!drawn?.is_drawn) throw whyNotDrawn(drawn);
     const { total_packages, already_billed, subtotal, tax_amount, total_amount } = drawn;
@@ -58,12 +58,12 @@ async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft
   });
 }
 
-function whyNotDrawn(drawn: DrawnRow | undefined): Fault | Error {
+function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
   if (!drawn) return new Error('The courier went missing under its own lock.');
   const { total_packages: total, already_billed: billed, total_amount: amount } = drawn;
   if (total === 0) {
     const elsewhere = billed === 0 ? '' : `; ${billed} ${billed === 1 ? 'is' : 'are'} on another`;
-    return new Fault(
+    return new ApiError(
       'nothing_to_bill',
       `The courier has no package of this period that is on no bill yet${elsewhere}.`,
     );
@@ -72,14 +72,14 @@ function whyNotDrawn(drawn: DrawnRow | undefined): Fault | Error {
     total > MAX_PACKAGES
       ? `The period has ${total} packages to bill, and a bill at most ${MAX_PACKAGES}.`
       : `The bill would come to ${amount} USD, and a bill comes to ${MAX_USD} at most.`;
-  return new Fault('bill_too_large', `${excess} Choose a shorter period.`);
+  return new ApiError('bill_too_large', `${excess} Choose a shorter period.`);
 }
 
-/** Deletes a draft for good: its packages can be billed anew. @throws Fault bill_not_found, bill_not_draft */
+/** Deletes a draft for good: its packages can be billed anew. @throws ApiError bill_not_found, bill_not_draft */
 export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_draft'>): Promise<string> {
-  return inLargeScope(change.db, change.caller, TIMEOUT_MS, async (tx) => {
+  return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
     const ctx = { ...change, tx };
-    const { id, balance: _, paid_amount: __, ...before } = await holdDraft(ctx, bill_id);
+    const { id, balance: _, paid_amount: __, ...before } = await lockDraftForUpdate(ctx, bill_id);
     if ((await removeDraft(ctx, id)) !== 1) throw new Error('A draft was not deleted under its own lock.');
     await record(ctx, { action: 'bill.draft_deleted', billId: id, before });
     return id;

@@ -1,7 +1,7 @@
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql } from '../../../platform/db/transaction.js';
 import type { Ctx } from '../shared/context.js';
-import type { HeldBill } from '../shared/locked-bill-queries.js';
+import type { LockedBill } from '../shared/locked-bill-queries.js';
 import type { BillRow } from '../list/queries.js';
 
 /** Amounts are decimal text. */
@@ -27,7 +27,7 @@ export type NewPayment = {
 /** Stores a payment and what it leaves to pay; undefined where that would be less than nothing. */
 export async function insertPayment(
   { db, tx, caller }: Ctx,
-  bill: HeldBill,
+  bill: LockedBill,
   payment: NewPayment,
 ): Promise<SettledRow | undefined> {
   const { id, amountUsd, method, reference, receivedOn } = payment;

@@ -2,7 +2,7 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { bandOf, bandsOf, cutsOf, tiersOfEachCourier } from '../../rates/tiers.js';
+import { bandOf, bandsOf, cutsOf, tiersOfEachCourier } from '../../rates/public.js';
 
 /** Dates are text, both inclusive and in UTC. */
 export type Period = { courierId: string | undefined; from: string; to: string };

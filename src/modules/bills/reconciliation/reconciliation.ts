@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { readInScope, type Db } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { parseDate } from '../../../platform/values/time.js';
 import { checkBills, type CheckRow } from './checks.js';
 import {
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 /**
  * What was received in a period against what was billed, and the bills against themselves, all as of one moment.
  *
- * @throws Fault validation_failed, courier_not_found
+ * @throws ApiError validation_failed, courier_not_found
  */
 export async function reconcile(
   db: Db,
@@ -38,19 +38,19 @@ export async function reconcile(
   query: ReconciliationQuery,
 ): Promise<Reconciliation> {
   const { courier_id: courierId, from, to, before, limit } = query;
-  if (to < from) throw invalidField('to', 'must not be before from', 'minimum');
+  if (to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
   if (parseDate(to).getTime() - parseDate(from).getTime() >= MAX_DAYS * DAY_MS) {
-    throw invalidField('to', `must be at most ${MAX_DAYS - 1} days after from`, 'maximum');
+    throw invalidFieldError('to', `must be at most ${MAX_DAYS - 1} days after from`, 'maximum');
   }
   const period = { courierId, from, to };
-  const [couriers, figures, counted, checks, found] = await readInScope(db, caller, [
+  const [couriers, figures, counted, checks, found] = await snapshot(db, caller, [
     findCourier(db, caller, period),
     figuresOfPackages(db, caller, period),
     countReceived(db, caller, period),
     checkBills(db, caller, period),
     pageOfExceptions(db, caller, period, { before, limit }),
   ]);
-  if (courierId && !couriers?.[0]) throw new Fault('courier_not_found');
+  if (courierId && !couriers?.[0]) throw new ApiError('courier_not_found');
   // as: the shapes that the statements select
   const exceptions = found as ExceptionRow[];
   const page = exceptions.slice(0, limit);

@@ -1,20 +1,25 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { inScope, readInScope, type Db } from '../../../platform/db/transaction.js';
+import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { record, type Change } from '../shared/context.js';
 import { changeFields } from '../settings/courier.js';
 import { assertAcceptable } from '../shared/fields.js';
 import { readRecord } from '../shared/record.js';
 import { takeProfile, type CourierUpdate } from './fields.js';
-import { countOfCouriers, pageOfCouriers, updateActivity, type RecordRow } from '../shared/administration-queries.js';
+import {
+  countOfCouriers,
+  pageOfCouriers,
+  updateActivity,
+  type RecordRow,
+} from '../shared/administration-queries.js';
 
 export async function listCouriers(
   db: Db,
   caller: UserCaller,
   query: QueryOf<'listCouriers'>,
 ): Promise<{ rows: RecordRow[]; total: number }> {
-  const [rows, counted] = await readInScope(db, caller, [
+  const [rows, counted] = await snapshot(db, caller, [
     pageOfCouriers(db, caller, query),
     countOfCouriers(db, caller, query),
   ]);
@@ -22,7 +27,7 @@ export async function listCouriers(
   return { rows: (rows ?? []) as RecordRow[], total: Number(counted?.[0]?.['total']) };
 }
 
-/** Changes what is sent and differs. @throws Fault validation_failed, courier_not_found */
+/** Changes what is sent and differs. @throws ApiError validation_failed, courier_not_found */
 export async function updateCourier(
   { outbound }: Deps,
   change: Change,
@@ -30,7 +35,7 @@ export async function updateCourier(
 ): Promise<{ row: RecordRow; isChanged: boolean }> {
   const sent = takeProfile(body);
   assertAcceptable(sent, outbound);
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const isChanged = await changeFields(ctx, sent);
     return { row: await readRecord(ctx), isChanged };
@@ -41,13 +46,13 @@ export async function updateCourier(
  * Lets a courier in, or stops it: whoever enters a scope after the commit, on whatever replica, is asked for it in
  * the same round trip.
  *
- * @throws Fault courier_not_found
+ * @throws ApiError courier_not_found
  */
 export async function setActivity(
   change: Change,
   isActive: boolean,
 ): Promise<{ row: RecordRow; isChanged: boolean }> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const isChanged = (await updateActivity(ctx, isActive)) === 1;
     if (isChanged) {

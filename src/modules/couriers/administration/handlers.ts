@@ -8,7 +8,7 @@ import { viewCredentials, viewRecord } from './view.js';
 
 type Managed = Promise<ReplyOf<'manageCouriers'>>;
 
-export function courierRegisterHandlers(deps: Deps) {
+export function courierAdministrationHandlers(deps: Deps) {
   const { db, secrets } = deps;
 
   return {

@@ -1,19 +1,22 @@
 import { auditStatement } from '../../../platform/audit/audit.js';
-import { insertUser } from '../../auth/credentials/new-user.js';
-import { newOneTimePassword } from '../../auth/credentials/one-time-password.js';
-import { hashPassword } from '../../auth/credentials/passwords.js';
-import { assertUsable, faultOfEmail, faultOfLine, textOrNull } from '../../../platform/values/contact.js';
+import { insertUser, newOneTimePassword, hashPassword } from '../../auth/public.js';
+import { assertUsable, validateEmail, validateLine, textOrNull } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { inScope, readInScope } from '../../../platform/db/transaction.js';
+import { transaction, snapshot } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { record, type Change, type Ctx } from '../shared/context.js';
 import { newKey } from '../settings/courier.js';
 import { faultsOf } from '../shared/fields.js';
 import { readRecord } from '../shared/record.js';
 import { takeProfile } from './fields.js';
-import { insertCourier, takenNames, type NewProfile, type RecordRow } from '../shared/administration-queries.js';
+import {
+  insertCourier,
+  takenNames,
+  type NewProfile,
+  type RecordRow,
+} from '../shared/administration-queries.js';
 
 export type NewCourier = Extract<BodyOf<'manageCouriers'>, { action: 'create' }>;
 
@@ -30,7 +33,7 @@ export type Credentials = {
 /**
  * A new courier with its key and its first user, all or nothing.
  *
- * @throws Fault validation_failed, duplicate_courier_code, duplicate_username, overloaded
+ * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, overloaded
  */
 export async function createCourier(
   deps: Deps,
@@ -41,11 +44,11 @@ export async function createCourier(
   const username = body.login.username.toLowerCase();
   assertUsable({
     ...faultsOf(takeProfile(body), deps.outbound),
-    'login.full_name': faultOfLine(full_name),
-    'login.email': email && faultOfEmail(email),
+    'login.full_name': validateLine(full_name),
+    'login.email': email && validateEmail(email),
   });
   const oneTimePassword = newOneTimePassword();
-  const passwordHash = await deps.loginGate.inTurn(change.caller.tenantId, username, async () => {
+  const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {
     // the database has the last word; asked beforehand too, so that no core is kept busy in vain
     await assertFree(change, body.courier_code, username);
     return hashPassword(oneTimePassword);
@@ -53,7 +56,7 @@ export async function createCourier(
   const user = { id: newId(), username, full_name };
   const { key: apiKey, ...kept } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
   const profile = profileOf(body);
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     await insertCourier(ctx, profile, kept);
     const names = { id: user.id, username, fullName: full_name, email: textOrNull(email) };
@@ -73,9 +76,9 @@ export async function createCourier(
 }
 
 async function assertFree({ db, caller }: Change, code: string, username: string): Promise<void> {
-  const [rows] = await readInScope(db, caller, [takenNames(db, caller, code, username)]);
-  if (rows?.[0]?.['is_code_taken']) throw new Fault('duplicate_courier_code');
-  if (rows?.[0]?.['is_username_taken']) throw new Fault('duplicate_username');
+  const [rows] = await snapshot(db, caller, [takenNames(db, caller, code, username)]);
+  if (rows?.[0]?.['is_code_taken']) throw new ApiError('duplicate_courier_code');
+  if (rows?.[0]?.['is_username_taken']) throw new ApiError('duplicate_username');
 }
 
 const profileOf = (body: NewCourier): NewProfile => ({

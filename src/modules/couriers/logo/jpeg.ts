@@ -1,4 +1,4 @@
-import { assertModest, PictureFault, type Raster } from './picture-error.js';
+import { assertModest, PictureError, type Raster } from './picture-error.js';
 
 // The kinds of frame that browsers show: baseline, extended and progressive.
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
@@ -29,7 +29,7 @@ export function readJpeg(bytes: Buffer): Raster | undefined {
     if (bytes[offset] !== 0xff) throw broken();
     if (marker === END_OF_IMAGE) break;
     const segment = readSegment(bytes, offset);
-    if (OTHER_FRAMES.has(marker)) throw new PictureFault('Browsers cannot show this kind of JPG.');
+    if (OTHER_FRAMES.has(marker)) throw new PictureError('Browsers cannot show this kind of JPG.');
     if (FRAMES.has(marker)) {
       frames += 1;
       [widthPx, heightPx] = sizeOf(segment);
@@ -74,4 +74,4 @@ function endOfScan(bytes: Buffer, start: number): number {
   throw broken();
 }
 
-const broken = () => new PictureFault('The JPG is damaged or not whole.');
+const broken = () => new PictureError('The JPG is damaged or not whole.');

@@ -1,6 +1,6 @@
-import { makeThreads, Unanswered, type Threads } from '../../../platform/concurrency/worker-pool.js';
-import { makeTurns } from '../../../platform/concurrency/keyed-limiter.js';
-import { PictureFault, type Raster } from './picture-error.js';
+import { makeWorkerPool, Unanswered, type WorkerPool } from '../../../platform/concurrency/worker-pool.js';
+import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
 import type { Drawing } from './raster-worker.js';
 
@@ -11,7 +11,7 @@ export type DrawnLogo = Picture & { raster: Buffer };
  * Cleans a logo and draws it, once; what is printed later is the PNG.
  *
  * @param courierId whose it is: one logo of a courier at a time
- * @throws PictureFault, also when it takes too long; Fault overloaded when too many wait
+ * @throws PictureError, also when it takes too long; ApiError overloaded when too many wait
  */
 export type LogoDrawer = (courierId: string, bytes: Buffer) => Promise<DrawnLogo>;
 
@@ -24,9 +24,9 @@ const DRAWING_MS = 5_000;
 const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
-  const cleaners = makeThreads('couriers/svg-worker.js', MAX_HEAP_MB);
-  const painters = makeThreads('couriers/raster-worker.js', MAX_HEAP_MB);
-  const turns = makeTurns(QUEUE);
+  const cleaners = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
+  const painters = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
+  const turns = makeKeyedLimiter(QUEUE);
 
   return async (courierId, bytes) => {
     const source = readSource(bytes);
@@ -38,19 +38,19 @@ export function makeLogoDrawer(): LogoDrawer {
   };
 }
 
-async function clean(source: Source, cleaners: Threads): Promise<Picture> {
+async function clean(source: Source, cleaners: WorkerPool): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
   // as: what the thread answers with
   const cleaned = (await ask(cleaners, source.svg, CLEANING_MS)) as string | undefined;
-  if (cleaned === undefined) throw new PictureFault('Of the SVG nothing remains that may be shown.');
+  if (cleaned === undefined) throw new PictureError('Of the SVG nothing remains that may be shown.');
   return { mediaType: 'image/svg+xml', content: Buffer.from(cleaned) };
 }
 
-async function draw({ content }: Picture, source: Source, painters: Threads): Promise<Buffer> {
+async function draw({ content }: Picture, source: Source, painters: WorkerPool): Promise<Buffer> {
   const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
   // as: what the thread answers with
   const png = (await ask(painters, drawing, DRAWING_MS)) as Uint8Array | null;
-  if (!png) throw new PictureFault('The logo shows nothing, or its pixels are damaged.');
+  if (!png) throw new PictureError('The logo shows nothing, or its pixels are damaged.');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }
 
@@ -62,12 +62,12 @@ function framed({ mediaType, content, widthPx: width, heightPx: height }: Raster
   return { svg, largest: { width, height } };
 }
 
-async function ask(threads: Threads, message: unknown, timeoutMs: number): Promise<unknown> {
+async function ask(threads: WorkerPool, message: unknown, timeoutMs: number): Promise<unknown> {
   try {
     return await threads.ask(message, timeoutMs);
   } catch (error) {
     // out of time, of memory or of stack: the picture's doing
-    if (error instanceof Unanswered) throw new PictureFault('The logo takes too long to draw. Simplify it.');
+    if (error instanceof Unanswered) throw new PictureError('The logo takes too long to draw. Simplify it.');
     throw error;
   }
 }

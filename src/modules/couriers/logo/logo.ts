@@ -3,13 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
-import { inScope, readInScope, type Db } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import { found, record, type Change } from '../shared/context.js';
 import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
-import { PictureFault } from './picture-error.js';
+import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
-import { findLogo, keepRaster, lockCourier, replaceLogo, selectLogo, type LogoRow } from '../shared/queries.js';
+import {
+  findLogo,
+  keepRaster,
+  lockCourier,
+  replaceLogo,
+  selectLogo,
+  type LogoRow,
+} from '../shared/queries.js';
 
 const EXTENSIONS: Record<MediaType, string> = {
   'image/png': 'png',
@@ -24,7 +31,7 @@ export const pathOf = (courierId: string, hash: string, mediaType: MediaType): s
 /**
  * Cleans and draws a picture and makes it the courier's logo. Answers its path.
  *
- * @throws Fault logo_not_acceptable, courier_not_found, overloaded
+ * @throws ApiError logo_not_acceptable, courier_not_found, overloaded
  */
 export async function storeLogo(change: Change, file: UploadedFile, drawLogo: LogoDrawer): Promise<string> {
   const { mediaType, content, raster } = await drawSent(
@@ -34,7 +41,7 @@ export async function storeLogo(change: Change, file: UploadedFile, drawLogo: Lo
   );
   const content_hash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(change.courierId, content_hash, mediaType);
-  await inScope(change.db, change.caller, async (tx) => {
+  await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const { logo_hash, logo_media_type } = found(await lockCourier(ctx));
     if (logo_hash === content_hash) return;
@@ -61,7 +68,7 @@ export function makeLogoReader(db: Db): LogoReader {
     sizeCalculation: ({ content }) => content.length + 1,
   });
 
-  /** @throws Fault logo_not_found */
+  /** @throws ApiError logo_not_found */
   return async (tenantId, { courier_id: courierId, file }) => {
     const caller: SystemCaller = { kind: 'system', tenantId };
     const [hash = '', extension] = file.split('.');
@@ -69,24 +76,24 @@ export function makeLogoReader(db: Db): LogoReader {
     const kept = cache.get(key);
     // asked each time, because another logo may have taken its place
     const statement = kept ? findLogo : selectLogo;
-    const [rows] = await readInScope(db, caller, [statement(db, caller, courierId, hash)]);
+    const [rows] = await snapshot(db, caller, [statement(db, caller, courierId, hash)]);
     // The shape that both statements select, findLogo without the content.
     const row = rows?.[0] as LogoRow | undefined;
-    if (!row || EXTENSIONS[row.media_type] !== extension) throw new Fault('logo_not_found');
+    if (!row || EXTENSIONS[row.media_type] !== extension) throw new ApiError('logo_not_found');
     if (kept) return kept;
     cache.set(key, row);
     return row;
   };
 }
 
-/** @throws Fault logo_not_acceptable, overloaded */
+/** @throws ApiError logo_not_acceptable, overloaded */
 async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer): Promise<DrawnLogo> {
   try {
     return await drawLogo(courierId, bytes);
   } catch (error) {
-    if (!(error instanceof PictureFault)) throw error;
+    if (!(error instanceof PictureError)) throw error;
     const { message } = error;
-    throw new Fault('logo_not_acceptable', message, {
+    throw new ApiError('logo_not_acceptable', message, {
       errors: [{ field: 'logo', code: 'content', message }],
     });
   }
@@ -112,12 +119,14 @@ export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
     if (raster || !undrawn) return raster ?? undefined;
     const drawn = await drawOrGiveUp(courierId, undrawn, drawLogo);
     const caller: SystemCaller = { kind: 'system', tenantId };
-    await inScope(db, caller, (tx) => keepRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }));
+    await transaction(db, caller, (tx) =>
+      keepRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
+    );
     return drawn;
   };
 }
 
-/** @throws Fault overloaded */
+/** @throws ApiError overloaded */
 async function drawOrGiveUp(
   courierId: string,
   bytes: Buffer,
@@ -126,7 +135,7 @@ async function drawOrGiveUp(
   try {
     return (await drawLogo(courierId, bytes)).raster;
   } catch (error) {
-    if (error instanceof PictureFault) return undefined;
+    if (error instanceof PictureError) return undefined;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { projectRoot } from '../../../config/project-root.js';
 
-// The thread of drawer.ts that draws logos. WebAssembly's memory is outside the heap's limit: what is drawn is bounded by
+// The thread of logo-drawer.ts that draws logos. WebAssembly's memory is outside the heap's limit: what is drawn is bounded by
 // its pixels instead, and by the time that the thread is given.
 
 /** What is drawn: an SVG, or a picture of pixels inside of one. A picture of pixels is never enlarged. */
@@ -28,7 +28,7 @@ const FONTS = {
 
 await initWasm(readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
 
-// as: drawer.ts sent it. What fails here ends the thread, which a panic of the library leaves unusable.
+// as: logo-drawer.ts sent it. What fails here ends the thread, which a panic of the library leaves unusable.
 parentPort?.on('message', (drawing: Drawing) => parentPort?.postMessage(draw(drawing) ?? null));
 // the first drawing takes the time that it takes to compile
 draw({ svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>' });

@@ -1,4 +1,4 @@
-import { PictureFault } from './picture-error.js';
+import { PictureError } from './picture-error.js';
 
 const MAX_BYTES = 256 * 1024;
 const MAX_ELEMENTS = 5_000;
@@ -23,23 +23,23 @@ const TOKEN = new RegExp(
  * Before the sanitiser, because parsing 10,000 nested elements takes it 12 seconds.
  *
  * @returns the text of the svg element, without what is around it
- * @throws PictureFault
+ * @throws PictureError
  */
 export function scanSvg(bytes: Buffer): string {
   if (bytes.length > MAX_BYTES) throw neither(bytes, 'The SVG is larger than 256 KiB.');
   const text = decode(bytes);
   const [prolog] = /^\s*(?:<\?xml\s[^?]*\?>)?/.exec(text) ?? [''];
-  if (!/<svg[\s/>]/.test(text)) throw new PictureFault(NEITHER);
+  if (!/<svg[\s/>]/.test(text)) throw new PictureError(NEITHER);
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
-    throw new PictureFault('The SVG has a DOCTYPE. Save it without one.');
+    throw new PictureError('The SVG has a DOCTYPE. Save it without one.');
   return readElements(text, prolog.length);
 }
 
 const NEITHER = 'The logo is neither a JPG nor a PNG nor an SVG.';
 
 /** What is large and no text at all is told so. */
-function neither(bytes: Buffer, otherwise: string): PictureFault {
-  return new PictureFault(bytes.subarray(0, 1024).includes('<svg') ? otherwise : NEITHER);
+function neither(bytes: Buffer, otherwise: string): PictureError {
+  return new PictureError(bytes.subarray(0, 1024).includes('<svg') ? otherwise : NEITHER);
 }
 
 function decode(bytes: Buffer): string {
@@ -50,7 +50,7 @@ function decode(bytes: Buffer): string {
   } catch {
     // told below
   }
-  throw new PictureFault(NEITHER);
+  throw new PictureError(NEITHER);
 }
 
 function readElements(text: string, from: number): string {
@@ -80,10 +80,10 @@ function readElements(text: string, from: number): string {
 }
 
 function assertSmall(elements: number, depth: number, attributes: string): void {
-  if (elements > MAX_ELEMENTS) throw new PictureFault(`The SVG has more than ${MAX_ELEMENTS} elements.`);
-  if (depth > MAX_DEPTH) throw new PictureFault(`The SVG is nested more than ${MAX_DEPTH} levels deep.`);
+  if (elements > MAX_ELEMENTS) throw new PictureError(`The SVG has more than ${MAX_ELEMENTS} elements.`);
+  if (depth > MAX_DEPTH) throw new PictureError(`The SVG is nested more than ${MAX_DEPTH} levels deep.`);
   if (attributes.replace(/"[^"]*"|'[^']*'/g, '').split('=').length > MAX_ATTRIBUTES + 1)
-    throw new PictureFault(`The SVG has an element with more than ${MAX_ATTRIBUTES} attributes.`);
+    throw new PictureError(`The SVG has an element with more than ${MAX_ATTRIBUTES} attributes.`);
 }
 
-const malformed = () => new PictureFault('The SVG is not well-formed.');
+const malformed = () => new PictureError('The SVG is not well-formed.');

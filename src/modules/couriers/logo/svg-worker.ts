@@ -5,7 +5,7 @@ import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
 import { scanSvg } from './svg-scan.js';
 import { removeNestedClips, type Attribute, type Element } from './svg-tree.js';
 
-// The thread of drawer.ts that cleans SVGs. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
+// The thread of logo-drawer.ts that cleans SVGs. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
 // in which nothing that is text can turn into markup again.
 
 // Required and not imported: their types bring the browser's globals into the whole project.

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import type { SecretPlace, Secrets } from '../../../platform/access/secrets.js';
+import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { inScope, readInScope, type Db } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
+import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { OutboundRules } from '../../../platform/outbound/urls.js';
 import { found, openOrNull, placeOf, record, type Change, type Ctx } from '../shared/context.js';
 import {
@@ -33,29 +33,29 @@ export type Settings = ProfileFields &
 /** The courier that a caller means: a courier always itself, staff the one that they name. */
 export function courierMeant(caller: UserCaller, named: string | undefined): string {
   const courierId = caller.courierId ?? named;
-  if (!courierId) throw invalidField('id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('id', 'is required for staff', 'required');
   return courierId;
 }
 
-/** @throws Fault courier_not_found */
+/** @throws ApiError courier_not_found */
 export async function readSettings(
   { db, secrets }: { db: Db; secrets: Secrets },
   caller: UserCaller,
   courierId: string,
 ): Promise<Settings> {
-  const [rows] = await readInScope(db, caller, [selectCourier(db, caller, courierId)]);
+  const [rows] = await snapshot(db, caller, [selectCourier(db, caller, courierId)]);
   // as: the shape that the statement selects
   return openSettings(secrets, caller.tenantId, found(rows?.[0] as CourierRow | undefined));
 }
 
-/** Changes what is sent and differs. No difference writes nothing. @throws Fault courier_not_found, quota_exceeded, 400 */
+/** Changes what is sent and differs. No difference writes nothing. @throws ApiError courier_not_found, quota_exceeded, 400 */
 export async function updateSettings(
   change: Change,
   sent: SentFields,
   rules: OutboundRules,
 ): Promise<{ settings: Settings; isChanged: boolean }> {
   assertAcceptable(sent, rules);
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const isChanged = await changeFields({ ...change, tx }, sent);
     const [saved] = await tx.query<CourierRow>(selectCourier(change.db, change.caller, change.courierId));
     return { settings: openSettings(change.secrets, change.caller.tenantId, found(saved)), isChanged };
@@ -107,10 +107,10 @@ export function newKey(secrets: Secrets, tenantId: string, courierId: string) {
 /** Puts a new key in the place of the old one, which opens nothing from then on. @throws courier_not_found */
 export async function regenerateKey(change: Change): Promise<string> {
   const { db, secrets, caller, courierId } = change;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const ctx = { ...change, tx };
     const { key, hash, cipher } = newKey(secrets, caller.tenantId, courierId);
-    if ((await updateKey(ctx, hash, cipher)) !== 1) throw new Fault('courier_not_found');
+    if ((await updateKey(ctx, hash, cipher)) !== 1) throw new ApiError('courier_not_found');
     await record(ctx, { action: 'courier.key_regenerated' });
     return key;
   });
@@ -142,7 +142,7 @@ async function followUrls(ctx: Ctx, before: ProfileFields, after: ProfileFields)
 
 function openSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
   const { api_key_cipher, api_token_cipher, webhook_secret_cipher, ...rest } = row;
-  const open = (cipher: string | null, field: SecretPlace['field']) =>
+  const open = (cipher: string | null, field: EncryptionContext['field']) =>
     cipher === null ? null : openOrNull(secrets, cipher, placeOf(tenantId, row.courier_id, field));
   return {
     ...rest,

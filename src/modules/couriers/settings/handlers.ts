@@ -2,7 +2,7 @@ import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { ReplyOf, UploadedFile } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import { invalidField } from '../../../platform/errors/errors.js';
+import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { courierMeant, readSettings, regenerateKey, updateSettings } from './courier.js';
 import type { Change } from '../shared/context.js';
 import { takeFields, type SentFields } from '../shared/fields.js';
@@ -48,9 +48,9 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
       if (request.mediaType === 'application/x-www-form-urlencoded')
         return ACTIONS[request.body.action](change);
       const { action, logo } = request.body;
-      if (action && logo) throw invalidField('action', 'must not be sent beside logo', 'conflict');
+      if (action && logo) throw invalidFieldError('action', 'must not be sent beside logo', 'conflict');
       if (logo) return saveLogo(change, logo);
-      if (!action) throw invalidField('logo', 'is required', 'required');
+      if (!action) throw invalidFieldError('logo', 'is required', 'required');
       return ACTIONS[action](change);
     },
 
@@ -77,14 +77,14 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
   }
 }
 
-/** @throws Fault validation_failed when fields of the profile are sent with the action, which would be ignored */
+/** @throws ApiError validation_failed when fields of the profile are sent with the action, which would be ignored */
 async function act(
   change: Change,
   action: components['schemas']['CourierAction'],
   fields: SentFields,
 ): Promise<Updated> {
   const [field] = Object.keys(fields);
-  if (field) throw invalidField(field, 'must not be sent with action', 'conflict');
+  if (field) throw invalidFieldError(field, 'must not be sent with action', 'conflict');
   return ACTIONS[action](change);
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { inScope } from '../../../platform/db/transaction.js';
+import { transaction } from '../../../platform/db/transaction.js';
 import { found, openOrNull, placeOf, record, type AnyCtx, type Change } from '../shared/context.js';
 import { lockCourier, lockWebhookSecret, replaceWebhookSecret } from '../shared/queries.js';
 
@@ -15,7 +15,7 @@ const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 /**
  * The secret that signs the courier's webhooks, made now where there was none.
  *
- * @throws Fault courier_not_found
+ * @throws ApiError courier_not_found
  */
 export async function ensureWebhookSecret(ctx: AnyCtx): Promise<string> {
   const { secrets, caller, courierId } = ctx;
@@ -29,10 +29,10 @@ export async function ensureWebhookSecret(ctx: AnyCtx): Promise<string> {
   return secret;
 }
 
-/** Puts a new secret in the place of the old one, which signs beside it for a day. @throws Fault courier_not_found */
+/** Puts a new secret in the place of the old one, which signs beside it for a day. @throws ApiError courier_not_found */
 export async function rotateWebhookSecret(change: Change): Promise<string> {
   const { db, secrets, caller, courierId } = change;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const ctx = { ...change, tx };
     const place = placeOf(caller.tenantId, courierId, 'webhook_secret');
     const previousPlace = placeOf(caller.tenantId, courierId, 'webhook_previous_secret');

@@ -1,8 +1,8 @@
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../../platform/identity/callers.js';
-import { UnopenedSecret, type SecretPlace, type Secrets } from '../../../platform/access/secrets.js';
+import { UnopenedSecret, type EncryptionContext, type Secrets } from '../../../platform/access/secrets.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 
 /** Who asks for a change, and of which courier. */
 export type Change = { db: Db; secrets: Secrets; caller: UserCaller; requestId: string; courierId: string };
@@ -19,14 +19,18 @@ export async function record(ctx: AnyCtx, fact: Omit<AuditFact, 'entity' | 'enti
   await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [whole]));
 }
 
-/** @throws Fault courier_not_found */
+/** @throws ApiError courier_not_found */
 export function found<Row>(row: Row | undefined): Row {
-  if (!row) throw new Fault('courier_not_found');
+  if (!row) throw new ApiError('courier_not_found');
   return row;
 }
 
 /** Where a courier's secret is kept. */
-export const placeOf = (tenantId: string, courierId: string, field: SecretPlace['field']): SecretPlace => ({
+export const placeOf = (
+  tenantId: string,
+  courierId: string,
+  field: EncryptionContext['field'],
+): EncryptionContext => ({
   tenantId,
   rowId: courierId,
   field,
@@ -36,7 +40,7 @@ export const placeOf = (tenantId: string, courierId: string, field: SecretPlace[
  * A secret in clear. Null where it does not open, so that the courier can still read the rest of its settings and make
  * a new secret.
  */
-export function openOrNull(secrets: Secrets, cipher: string, place: SecretPlace): string | null {
+export function openOrNull(secrets: Secrets, cipher: string, place: EncryptionContext): string | null {
   try {
     return secrets.decrypt(cipher, place);
   } catch (error) {

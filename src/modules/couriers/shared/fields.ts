@@ -1,6 +1,6 @@
-import { assertUsable, faultOfEmail, faultOfLine } from '../../../platform/values/contact.js';
+import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { faultOfUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
+import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
 
 /** What a caller may set of a profile, secrets in clear. */
 export type ProfileFields = {
@@ -53,7 +53,7 @@ export function takeFields(body: SentFields): SentFields {
   return sent;
 }
 
-/** @throws Fault validation_failed naming every field that cannot be stored */
+/** @throws ApiError validation_failed naming every field that cannot be stored */
 export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
   assertUsable(faultsOf(sent, rules));
 }
@@ -64,12 +64,12 @@ export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string,
 
 function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): string | undefined {
   // every field is one line
-  const fault = faultOfLine(text);
+  const fault = validateLine(text);
   if (fault || text.trim() === '') return fault;
-  if (name.startsWith('api_url_')) return faultOfUrl(text, rules);
+  if (name.startsWith('api_url_')) return validateUrl(text, rules);
   switch (name) {
     case 'email':
-      return faultOfEmail(text);
+      return validateEmail(text);
     case 'api_token':
       return /^[!-~]+$/.test(text) ? undefined : 'must be visible ASCII characters without spaces';
     case 'house_color':

@@ -3,7 +3,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import { empty, raw, sql, type Db, type Sql, type Tx } from '../../../platform/db/transaction.js';
 import type { AnyCtx, Ctx } from './context.js';
 import type { ProfileFields } from './fields.js';
-import type { MediaType } from '../logo/picture.js';
+import type { MediaType } from './media-type.js';
 
 export type CourierRow = Omit<ProfileFields, 'api_token'> & {
   courier_id: string;

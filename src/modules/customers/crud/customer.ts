@@ -2,10 +2,10 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { inScope, readInScope, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
+import { transaction, snapshot, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { renameOnPrealerts } from '../../prealerts/prealert.js';
+import { renameOnPrealerts } from '../../prealerts/public.js';
 import { differenceOf, mergeFields, newFields } from './fields.js';
 import * as listing from './list-queries.js';
 import * as queries from './queries.js';
@@ -17,7 +17,7 @@ export async function listCustomers(
   caller: UserCaller,
   query: QueryOf<'listCustomers'>,
 ): Promise<{ rows: CustomerRow[]; total: number }> {
-  const [rows, counted] = await readInScope(db, caller, [
+  const [rows, counted] = await snapshot(db, caller, [
     listing.pageOfCustomers(db, caller, query),
     listing.totalOfCustomers(db, caller, query),
   ]);
@@ -27,7 +27,7 @@ export async function listCustomers(
 
 /** The names of the branches that customers have, each once, in order. */
 export async function listBranches(db: Db, caller: UserCaller, courierId?: string): Promise<string[]> {
-  const [rows] = await readInScope(db, caller, [listing.branchNames(db, caller, courierId)]);
+  const [rows] = await snapshot(db, caller, [listing.branchNames(db, caller, courierId)]);
   // as: the column that the statement selects
   return (rows as { branch: string }[]).map(({ branch }) => branch);
 }
@@ -38,16 +38,16 @@ export type ChangeContext = { db: Db; caller: UserCaller; requestId: string; quo
 const takeOne = (tx: Tx, { caller, quota }: ChangeContext, courierId: string): Promise<void> =>
   takeQuota(tx, quota, { tenantId: caller.tenantId, courierId }, 1);
 
-/** Answers the new id. @throws Fault courier_not_found, duplicate_user_code, quota_exceeded, 400 for staff without a courier */
+/** Answers the new id. @throws ApiError courier_not_found, duplicate_user_code, quota_exceeded, 400 for staff without a courier */
 export async function createCustomer(
   context: ChangeContext,
   body: BodyOf<'createCustomer'>,
 ): Promise<string> {
   const { db, caller, requestId } = context;
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidField('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
   const id = newId();
-  await inScope(db, caller, async (tx) => {
+  await transaction(db, caller, async (tx) => {
     const insertion = queries.insertCustomer(caller.tenantId, {
       id,
       courier_id: courierId,
@@ -64,7 +64,7 @@ export async function createCustomer(
  * Changes the fields that are sent. A new user code is taken on by the customer's pre-alerts, which name it by
  * that; packages keep what they were received with. What is stored already is not written again.
  *
- * @throws Fault customer_not_found, duplicate_user_code, quota_exceeded
+ * @throws ApiError customer_not_found, duplicate_user_code, quota_exceeded
  */
 export async function updateCustomer(
   context: ChangeContext,
@@ -72,9 +72,9 @@ export async function updateCustomer(
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
   const { db, caller, requestId } = context;
   const id = body.courier_customer_id;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const [stored] = await tx.query<StoredCustomer>(queries.customerForUpdate(db, caller, id));
-    if (!stored) throw new Fault('customer_not_found');
+    if (!stored) throw new ApiError('customer_not_found');
     const fields = mergeFields(stored, body);
     const difference = differenceOf(stored, fields);
     if (difference) {
@@ -92,16 +92,16 @@ export async function updateCustomer(
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was. Answers the id. @throws Fault customer_not_found, quota_exceeded, 400 */
+/** Deletes for good; the audit trail keeps what it was. Answers the id. @throws ApiError customer_not_found, quota_exceeded, 400 */
 export async function deleteCustomer(
   context: ChangeContext,
   named: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
   const { db, caller, requestId } = context;
   const id = theOneNamed(named);
-  await inScope(db, caller, async (tx) => {
+  await transaction(db, caller, async (tx) => {
     const [before] = await tx.query<StoredCustomer>(queries.removeCustomer(db, caller, id));
-    if (!before) throw new Fault('customer_not_found');
+    if (!before) throw new ApiError('customer_not_found');
     await audit(tx, requestId, { action: 'customer.deleted', id, before });
     await takeOne(tx, context, before.courier_id);
   });
@@ -117,9 +117,9 @@ function theOneNamed({
 }): string {
   const id = inQuery ?? inBody;
   if (id === undefined)
-    throw invalidField('id', 'is required in the query, or courier_customer_id in the body', 'required');
+    throw invalidFieldError('id', 'is required in the query, or courier_customer_id in the body', 'required');
   if (inBody !== undefined && inBody !== id)
-    throw invalidField('courier_customer_id', 'must be the same as id in the query, or left out');
+    throw invalidFieldError('courier_customer_id', 'must be the same as id in the query, or left out');
   return id;
 }
 

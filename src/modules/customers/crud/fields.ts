@@ -54,10 +54,14 @@ function textOr(stored: string | null, sent: string | undefined): string | null 
 const MAX_CHARS = 100;
 
 /** What is wrong with a text, as words that follow its field's name. */
-export type TextFault = { code: 'blank' | 'maxLength' | 'pattern'; words: string };
+export type TextError = { code: 'blank' | 'maxLength' | 'pattern'; words: string };
 
 /** Why a trimmed code, name or branch that came in bulk cannot be stored; undefined when it can. */
-export function faultOfText(value: string, isRequired: boolean, maxChars = MAX_CHARS): TextFault | undefined {
+export function validateText(
+  value: string,
+  isRequired: boolean,
+  maxChars = MAX_CHARS,
+): TextError | undefined {
   if (value === '') return isRequired ? { code: 'blank', words: 'must not be blank' } : undefined;
   // the second count, of characters and not of UTF-16 units, is the dear one
   if (value.length > maxChars && [...value].length > maxChars)

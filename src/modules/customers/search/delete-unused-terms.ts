@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { flushInScope, sql, type Db } from '../../../platform/db/transaction.js';
+import { pipeline, sql, type Db } from '../../../platform/db/transaction.js';
 
 const TERMS_AT_ONCE = 200;
 /** How often a batch is tried while customers are being written, and how long to wait between. */
@@ -11,7 +11,7 @@ const PAUSE_MS = 100;
  * Removes from the search dictionary of a tenant what none of its customers has any more. It waits for nobody and holds
  * writers of customers up for the deletion of one batch at most; a batch that finds no quiet moment is left for the next run.
  */
-export async function pruneTerms({
+export async function deleteUnusedTerms({
   db,
   caller,
   stopping,
@@ -22,7 +22,7 @@ export async function pruneTerms({
 }): Promise<void> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (let tries = 0; !stopping.aborted;) {
-    const [rows] = await flushInScope(db, caller, [
+    const [rows] = await pipeline(db, caller, [
       sql`select last_id, pruned from prune_terms(${after}::uuid, ${TERMS_AT_ONCE}::int)`,
     ]);
     // as: the columns that the statement selects

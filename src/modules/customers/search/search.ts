@@ -1,6 +1,6 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { readInScope, type Db } from '../../../platform/db/transaction.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { literalMatches, namedMatches, similarMatches, type MatchRow } from './queries.js';
 
 /**
@@ -13,7 +13,7 @@ export async function searchCustomers(
   query: QueryOf<'searchCustomers'>,
 ): Promise<MatchRow[]> {
   if (query.advanced) return searchSimilar(db, caller, query);
-  const [rows] = await readInScope(db, caller, [literalMatches(db, caller, query)]);
+  const [rows] = await snapshot(db, caller, [literalMatches(db, caller, query)]);
   // as: the columns that the statement selects
   return rows as MatchRow[];
 }
@@ -25,7 +25,7 @@ async function searchSimilar(
 ): Promise<MatchRow[]> {
   const statements = [similarMatches(db, caller, query), namedMatches(db, caller, query)];
   // as: the columns that both statements select
-  const [similar = [], named = []] = (await readInScope(db, caller, statements)) as MatchRow[][];
+  const [similar = [], named = []] = (await snapshot(db, caller, statements)) as MatchRow[][];
   const found = new Set(similar.map(({ id }) => id));
   const others = named.filter(({ id }) => !found.has(id));
   // a stable sort: among equals, the similar ones stay first and in their order

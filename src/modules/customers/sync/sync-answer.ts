@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AnswerFault, readList } from './sync-list.js';
+import { SyncAnswerError, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
 
@@ -39,7 +39,7 @@ export function readAnswer(bytes: Uint8Array): Answer {
       customers.set(customer.userCode, customer);
     });
   } catch (error) {
-    if (error instanceof AnswerFault) return { fault: error.message };
+    if (error instanceof SyncAnswerError) return { fault: error.message };
     throw error;
   }
   return {
@@ -61,10 +61,12 @@ const repeated = (index: number): SyncProblem => ({
 
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    throw new AnswerFault('The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.');
+    throw new SyncAnswerError(
+      'The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.',
+    );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new AnswerFault('The answer is not in UTF-8. Encode it in UTF-8.');
+    throw new SyncAnswerError('The answer is not in UTF-8. Encode it in UTF-8.');
   }
 }

@@ -1,5 +1,5 @@
 /** Why an answer cannot be read, in words for whoever made it; no byte of the answer is in them. */
-export class AnswerFault extends Error {}
+export class SyncAnswerError extends Error {}
 
 /** More than this is not read. */
 export const MAX_RECORDS = 100_000;
@@ -16,15 +16,16 @@ const SHAPE =
  * Hands over the records of an answer one after another. Each is parsed alone, after it has been measured: 20 MiB of
  * brackets, or of one record, build nothing. `undefined` stands for a record that is too large.
  *
- * @throws AnswerFault
+ * @throws SyncAnswerError
  */
 export function readList(text: string, take: (record: unknown, index: number) => void): void {
   let at = skipSpace(text, 0);
-  if (at === text.length) throw new AnswerFault(`The answer is empty. Answer with ${SHAPE}.`);
-  if (text[at] === '<') throw new AnswerFault(`The answer is a page in HTML or XML. Answer with ${SHAPE}.`);
+  if (at === text.length) throw new SyncAnswerError(`The answer is empty. Answer with ${SHAPE}.`);
+  if (text[at] === '<')
+    throw new SyncAnswerError(`The answer is a page in HTML or XML. Answer with ${SHAPE}.`);
   if (text[at] === '{') at = readObject(text, at, take);
   else if (text[at] === '[') at = readElements(text, at, take);
-  else throw new AnswerFault(`Answer with ${SHAPE}.`);
+  else throw new SyncAnswerError(`Answer with ${SHAPE}.`);
   if (skipSpace(text, at) < text.length) throw broken(at);
 }
 
@@ -34,7 +35,7 @@ function readElements(text: string, open: number, take: (record: unknown, index:
   if (text[at] === ']') return at + 1;
   for (let index = 0; ; index += 1) {
     if (index === MAX_RECORDS)
-      throw new AnswerFault(`The answer has more than ${MAX_RECORDS} records. Send fewer.`);
+      throw new SyncAnswerError(`The answer has more than ${MAX_RECORDS} records. Send fewer.`);
     const end = endOfValue(text, at);
     take(end - at > MAX_PART_CHARS ? undefined : parsePart(text, at, end), index);
     at = skipSpace(text, end);
@@ -58,14 +59,14 @@ function readObject(text: string, open: number, take: (record: unknown, index: n
     const end = endOfValue(text, value);
     if (text[value] === '[') lists.push({ name, at: value });
     else if (end - value > MAX_PART_CHARS)
-      throw new AnswerFault(`Answer with ${SHAPE}, and little beside it.`);
+      throw new SyncAnswerError(`Answer with ${SHAPE}, and little beside it.`);
     else parsePart(text, value, end);
     at = skipSpace(text, end);
   }
   if (text[at] !== '}') throw broken(at);
   const [list, second] = lists;
   if (!list || second || !LIST_NAMES.has(plainName(String(list.name))))
-    throw new AnswerFault(`Answer with ${SHAPE}.`);
+    throw new SyncAnswerError(`Answer with ${SHAPE}.`);
   readElements(text, list.at, take);
   return at + 1;
 }
@@ -83,7 +84,7 @@ function parsePart(text: string, from: number, to: number): unknown {
 }
 
 const broken = (at: number) =>
-  new AnswerFault(`The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`);
+  new SyncAnswerError(`The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`);
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -110,7 +111,9 @@ function endOfValue(text: string, from: number): number {
     else if (isSpace(code) || code === 0x2c || code === 0x3a) return at;
     else continue;
     if (depth > MAX_DEPTH)
-      throw new AnswerFault(`The answer is nested deeper than ${MAX_DEPTH} levels. Answer with ${SHAPE}.`);
+      throw new SyncAnswerError(
+        `The answer is nested deeper than ${MAX_DEPTH} levels. Answer with ${SHAPE}.`,
+      );
     // one bracket more than were opened belongs to what is around
     if (depth < 0) return at;
     if (depth === 0) return at + 1;

@@ -4,7 +4,7 @@ import { projectRoot } from '../../../config/project-root.js';
 import type { Answer } from './sync-answer.js';
 
 // From dist/ in tests as well: a thread runs what node can read.
-const WORKER_FILE = join(projectRoot, 'dist', 'src', 'customers', 'sync-worker.js');
+const WORKER_FILE = join(projectRoot, 'dist', 'src', 'modules', 'customers', 'sync', 'sync-worker.js');
 // 20 MiB take it 120 MB and a second or two
 const MAX_HEAP_MB = 512;
 const READING_MS = 60_000;

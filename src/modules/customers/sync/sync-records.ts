@@ -1,5 +1,5 @@
 import type { DataOf } from '../../../platform/contract/types.js';
-import { faultOfText } from '../crud/fields.js';
+import { validateText } from '../crud/fields.js';
 import { plainName } from './sync-list.js';
 
 /** A customer as a courier's system has it. What is undefined stays as it is stored, null clears it. */
@@ -94,7 +94,7 @@ function textOf(value: unknown, field: Field, say: Say): string | null | undefin
   if (!value.isWellFormed()) return say(field, 'encoding', 'must be well-formed Unicode');
   const text = value.trim();
   const isOptional = OPTIONAL.includes(field);
-  const fault = faultOfText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
+  const fault = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
   if (fault) return say(field, fault.code, fault.words);
   return isOptional && text === '' ? null : text;
 }

@@ -2,8 +2,8 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { systemCallers } from '../../../platform/db/tenants.js';
-import { flushInScope, inScope, readInScope, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
+import { pipeline, transaction, snapshot, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import * as queries from './run-queries.js';
@@ -12,7 +12,7 @@ import type { RunRow } from './run-queries.js';
 /**
  * Asks for a synchronisation, or finds the one that is open.
  *
- * @throws Fault courier_not_found, sync_url_missing, 400 for staff without a courier
+ * @throws ApiError courier_not_found, sync_url_missing, 400 for staff without a courier
  */
 export async function requestSync(
   db: Db,
@@ -21,11 +21,11 @@ export async function requestSync(
   body: BodyOf<'syncCustomers'>,
 ): Promise<{ row: RunRow; isNew: boolean }> {
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidField('courier_id', 'is required for staff', 'required');
-  return inScope(db, caller, async (tx) => {
+  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  return transaction(db, caller, async (tx) => {
     const [courier] = await tx.query<{ has_url: boolean }>(queries.courierOfSync(db, caller, courierId));
-    if (!courier) throw new Fault('courier_not_found');
-    if (!courier.has_url) throw new Fault('sync_url_missing');
+    if (!courier) throw new ApiError('courier_not_found');
+    if (!courier.has_url) throw new ApiError('sync_url_missing');
     const { id, isNew } = await openRun(db, tx, caller, courierId);
     if (isNew) {
       const after = { courier_id: courierId };
@@ -66,7 +66,7 @@ export async function listSyncs(
   caller: UserCaller,
   query: QueryOf<'listCustomerSyncs'>,
 ): Promise<{ rows: RunRow[]; nextBefore: string | null }> {
-  const [found] = await readInScope(db, caller, [queries.pageOfRuns(db, caller, query)]);
+  const [found] = await snapshot(db, caller, [queries.pageOfRuns(db, caller, query)]);
   // as: the columns that the statement selects
   const rows = (found ?? []) as RunRow[];
   const page = rows.slice(0, query.limit);
@@ -80,7 +80,7 @@ const SPREAD_SECONDS = 600;
 export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
   for (const caller of await systemCallers(db)) {
     const { tenantId } = caller;
-    await inScope(db, caller, async (tx) => {
+    await transaction(db, caller, async (tx) => {
       const opened = await tx.query<{ id: string }>(queries.insertScheduledRuns(db, caller));
       const jobs = opened.map((run) => ({ tenantId, runId: run.id }));
       if (jobs.length > 0) await tx.query(addJobs('syncCustomers', jobs, { withinSeconds: SPREAD_SECONDS }));
@@ -94,8 +94,6 @@ const ABANDONED_MINUTES = 60;
 export async function settleAbandonedRuns(db: Db, tenantId: string): Promise<number> {
   const caller: SystemCaller = { kind: 'system', tenantId };
   const error = 'It was given up, because it did not end within an hour. The next run tries again.';
-  const [failed] = await flushInScope(db, caller, [
-    queries.failAbandoned(db, caller, ABANDONED_MINUTES, error),
-  ]);
+  const [failed] = await pipeline(db, caller, [queries.failAbandoned(db, caller, ABANDONED_MINUTES, error)]);
   return failed?.length ?? 0;
 }

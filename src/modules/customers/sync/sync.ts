@@ -2,12 +2,12 @@ import type { SystemCaller } from '../../../platform/identity/callers.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { flushInScope, inLargeScope, type Db, type PlainTx } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { pipeline, bulkTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
-import { makeTurns } from '../../../platform/concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { MAX_PROBLEMS, type Answer } from './sync-answer.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { applySync, countSyncChanges, type AppliedSync, type SentList } from './queries.js';
@@ -38,12 +38,12 @@ const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeco
  * succeeded or failed. It throws for what is ours alone; done again, it starts over.
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
-  const turns = makeTurns(TURNS);
+  const turns = makeKeyedLimiter(TURNS);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
     const caller: SystemCaller = { kind: 'system', tenantId };
-    const [started] = await flushInScope(db, caller, [startRun(db, caller, runId)]);
+    const [started] = await pipeline(db, caller, [startRun(db, caller, runId)]);
     // as: the columns that the statement returns
     const run = started?.[0] as StartedRun | undefined;
     // ended, by another worker or as abandoned
@@ -77,7 +77,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
 /** The run goes on being open; its job is done again when the address may get requests. */
 async function askAgain(db: Db, caller: SystemCaller, runId: string): Promise<void> {
   const job = { tenantId: caller.tenantId, runId };
-  await flushInScope(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
+  await pipeline(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
 }
 
 /** Undefined when the run was ended meanwhile. */
@@ -87,7 +87,7 @@ async function fail(
   runId: string,
   failed: { httpStatus: number | null; error: string },
 ): Promise<RunEnd | undefined> {
-  const [ended] = await flushInScope(db, caller, [endRun(db, caller, runId, failed)]);
+  const [ended] = await pipeline(db, caller, [endRun(db, caller, runId, failed)]);
   return ended?.length === 1 ? failed : undefined;
 }
 
@@ -158,7 +158,7 @@ async function storeOrFail(
   try {
     return await store(db, caller, target, httpStatus, answer);
   } catch (error) {
-    if (!(error instanceof Fault && error.code === 'quota_exceeded')) throw error;
+    if (!(error instanceof ApiError && error.code === 'quota_exceeded')) throw error;
     const words = `It would change more customers than a courier may in a day: ${target.quota.limit}. Nothing was stored. Synchronise again after midnight UTC.`;
     return fail(db, caller, target.runId, { httpStatus, error: words });
   }
@@ -172,7 +172,7 @@ function store(
   httpStatus: number,
   answer: Exclude<Answer, { fault: string }>,
 ): Promise<RunEnd | undefined> {
-  return inLargeScope(db, caller, STATEMENT_MS, async (tx) => {
+  return bulkTransaction(db, caller, STATEMENT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     if ((await tx.query(lockRunning(db, caller, runId))).length === 0) return undefined;
     const { packed, sha256 } = answer;

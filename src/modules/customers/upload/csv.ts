@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import Papa from 'papaparse';
-import { Fault } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 
 export type CsvRow = {
   /** As a spreadsheet counts: the first is 1, empty lines included. */
@@ -18,7 +18,7 @@ const MAX_ROW_CHARS = 64 * 1024;
  * Reads a CSV file in UTF-8, with or without a byte order mark, and hands its rows over as they come, empty lines
  * left out. After a row whose quotes run on beyond 64 KiB nothing is read.
  *
- * @throws Fault invalid_encoding, and whatever `take` throws
+ * @throws ApiError invalid_encoding, and whatever `take` throws
  */
 export async function readCsv(path: string, take: (row: CsvRow) => void): Promise<void> {
   const progress = { fedChars: 0, row: 0 };
@@ -88,6 +88,8 @@ function decodePart(decoder: TextDecoder, bytes?: Buffer): string {
     return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
   } catch {
     const message = 'file must be a CSV file in UTF-8. In Excel, save it as CSV UTF-8.';
-    throw new Fault('invalid_encoding', message, { errors: [{ field: 'file', code: 'encoding', message }] });
+    throw new ApiError('invalid_encoding', message, {
+      errors: [{ field: 'file', code: 'encoding', message }],
+    });
   }
 }

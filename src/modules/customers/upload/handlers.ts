@@ -2,10 +2,10 @@ import type { Handlers } from '../../../../generated/handlers.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { customerChanges } from '../shared/change-quota.js';
-import { makeUploadTurns, uploadCustomers } from './upload.js';
+import { makeUploadLimiter, uploadCustomers } from './upload.js';
 
 export function customerUploadHandlers({ db, customerChangesPerDay }: Deps) {
-  const turns = makeUploadTurns();
+  const turns = makeUploadLimiter();
   const quota = customerChanges(customerChangesPerDay);
   return {
     async uploadCustomers({ body, caller, requestId }) {

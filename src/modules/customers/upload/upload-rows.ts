@@ -1,6 +1,6 @@
-import { Fault, invalidField, type FieldError } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError, type FieldError } from '../../../platform/errors/errors.js';
 import { readCsv, type CsvRow } from './csv.js';
-import { faultOfText, type TextFault } from '../crud/fields.js';
+import { validateText, type TextError } from '../crud/fields.js';
 
 export type SentCustomer = {
   userCode: string;
@@ -27,7 +27,7 @@ const REQUIRED_COLUMNS = 3;
 /**
  * Reads and checks a whole file of customers.
  *
- * @throws Fault validation_failed naming every cell that cannot be stored, or the file; invalid_encoding
+ * @throws ApiError validation_failed naming every cell that cannot be stored, or the file; invalid_encoding
  */
 export async function readUpload(path: string): Promise<Upload> {
   const upload: Upload = { customers: new Map(), processed: 0, skipped: 0 };
@@ -41,10 +41,10 @@ export async function readUpload(path: string): Promise<Upload> {
     bad += found.length;
     errors.push(...found.slice(0, MAX_ERRORS - errors.length));
     if (upload.processed + upload.skipped > MAX_ROWS)
-      throw invalidField('file', `must have at most ${MAX_ROWS} rows under the header`, 'maxItems');
+      throw invalidFieldError('file', `must have at most ${MAX_ROWS} rows under the header`, 'maxItems');
   });
 
-  if (!header) throw invalidField('file', 'must not be empty', 'minLength');
+  if (!header) throw invalidFieldError('file', 'must not be empty', 'minLength');
   if (bad > 0) throw badCells(bad, errors);
   return upload;
 }
@@ -59,7 +59,7 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   const values = cells.slice(0, COLUMNS.length).map((cell) => cell.trim());
   const [userCode = '', firstName = '', lastName = '', branch] = values;
   const errors = COLUMNS.flatMap((column, index) => {
-    const fault = faultOfText(values[index] ?? '', index < REQUIRED_COLUMNS);
+    const fault = validateText(values[index] ?? '', index < REQUIRED_COLUMNS);
     return fault ? { field: column, row: number, ...inRow(number, column, fault) } : [];
   });
   if (errors.length === 0)
@@ -72,7 +72,7 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   return errors;
 }
 
-const inRow = (row: number, column: string, { code, words }: TextFault) => ({
+const inRow = (row: number, column: string, { code, words }: TextError) => ({
   code,
   message: `Row ${row}: ${column} ${words}.`,
 });
@@ -90,12 +90,16 @@ function brokenRow({ number, fault = 'quotes' }: CsvRow): FieldError {
 function assertText({ cells: [first = ''], cells }: CsvRow): void {
   const isBinary = cells.some((cell) => /[^\P{Cc}\n\t]/u.test(cell));
   if (!isBinary && !/^\s*[{[<]/.test(first)) return;
-  throw invalidField('file', 'must be a CSV file, not a workbook, an archive, an image or JSON', 'format');
+  throw invalidFieldError(
+    'file',
+    'must be a CSV file, not a workbook, an archive, an image or JSON',
+    'format',
+  );
 }
 
-function badCells(count: number, errors: FieldError[]): Fault {
+function badCells(count: number, errors: FieldError[]): ApiError {
   const words = count === 1 ? 'the one named' : `the ${count} named`;
   const listed = count > errors.length ? ` The first ${errors.length} are listed.` : '';
   const message = `Nothing was stored. Correct ${words} in errors.${listed}`;
-  return new Fault('validation_failed', message, { errors });
+  return new ApiError('validation_failed', message, { errors });
 }

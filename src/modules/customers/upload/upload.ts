@@ -7,35 +7,34 @@ import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { UUID } from '../../../platform/contract/validator.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { inLargeScope, type Db, type PlainTx } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
-import { makeTurns, type Turns } from '../../../platform/concurrency/keyed-limiter.js';
-import {
-  applyUpload,
-  compareUpload,
-  courierExists,
-  joinPacks,
-  packRows,
-  type Applied,
-} from './queries.js';
+import { bulkTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { makeKeyedLimiter, type KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import { applyUpload, compareUpload, courierExists, joinPacks, packRows, type Applied } from './queries.js';
 import { readUpload, type SentCustomer } from './upload-rows.js';
 
 /**
  * What uploads share within a process. An upload holds a connection for seconds and a file's rows in memory; one more
  * for a courier that has one running would only hold a connection to wait.
  */
-export const makeUploadTurns = (): Turns =>
-  makeTurns({ places: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
+export const makeUploadLimiter = (): KeyedLimiter =>
+  makeKeyedLimiter({ places: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
 
 /** 100,000 rows take seconds, on a busy server more than an ordinary request's limit. */
 const TIMEOUT_MS = 60_000;
 
-export type UploadContext = { db: Db; turns: Turns; caller: UserCaller; requestId: string; quota: Quota };
+export type UploadContext = {
+  db: Db;
+  turns: KeyedLimiter;
+  caller: UserCaller;
+  requestId: string;
+  quota: Quota;
+};
 
 /**
  * Creates and updates a courier's customers from a CSV file, all or none.
  *
- * @throws Fault validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded
+ * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded
  */
 export async function uploadCustomers(
   context: UploadContext,
@@ -58,8 +57,8 @@ export async function uploadCustomers(
 /** A courier's own account, whatever it sends; the one that staff name. */
 function courierOf(caller: UserCaller, target = ''): string {
   if (caller.courierId) return caller.courierId;
-  if (target === '') throw invalidField('target_courier_id', 'is required for staff', 'required');
-  if (!UUID.test(target)) throw invalidField('target_courier_id', 'must be a UUID', 'invalid');
+  if (target === '') throw invalidFieldError('target_courier_id', 'is required for staff', 'required');
+  if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'must be a UUID', 'invalid');
   // the schema takes any text, because a courier's is ignored; so this is its validation
   return target.toLowerCase();
 }
@@ -86,7 +85,7 @@ type SentFile = { packed: string; total: number; sha256: string };
 
 function apply(context: UploadContext, courierId: string, file: SentFile): Promise<Applied> {
   const { db, caller, requestId, quota } = context;
-  return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
+  return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     await assertCourier(tx, context, courierId);
     const asker = { tenantId: caller.tenantId, courierId };
@@ -121,7 +120,7 @@ async function assertRoom(
 
 function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
   const { db, caller } = context;
-  return inLargeScope(db, caller, TIMEOUT_MS, async (tx) => {
+  return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
     await assertCourier(tx, context, courierId);
     const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
     if (!compared) throw new Error('The upload was not counted.');
@@ -131,5 +130,5 @@ function compare(context: UploadContext, courierId: string, packed: string): Pro
 
 async function assertCourier(tx: PlainTx, { db, caller }: UploadContext, courierId: string): Promise<void> {
   const found = await tx.query(courierExists(db, caller, courierId));
-  if (found.length === 0) throw new Fault('courier_not_found');
+  if (found.length === 0) throw new ApiError('courier_not_found');
 }

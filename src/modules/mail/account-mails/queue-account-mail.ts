@@ -31,13 +31,13 @@ export type AccountMail = {
 /** Queues a mail about a user's account in the transaction of the change. A user without an address gets none. */
 export async function queueAccountMail(db: Db, tx: Tx, mail: AccountMail): Promise<void> {
   const { tenantId } = tx.caller;
-  const queued = await tx.query<{ id: string }>(insertMail(db, tx, newId(), mail));
+  const queued = await tx.query<{ id: string }>(insertAccountMail(db, tx, newId(), mail));
   if (queued.length === 0) return;
   const jobs = queued.map(({ id }) => ({ tenantId, mailId: id }));
   await tx.query(addJobs('sendAccountMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
 }
 
-function insertMail(
+function insertAccountMail(
   db: Db,
   tx: Tx,
   id: string,

@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { readInScope } from '../../../platform/db/transaction.js';
+import { snapshot } from '../../../platform/db/transaction.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { toAccountLetter } from './letter.js';
 import { renderAccountLetter } from './render.js';
@@ -25,7 +25,7 @@ async function compose(
   { secrets, passwordResetUrl }: AccountMailDeps,
   mail: Mail,
 ): Promise<Message | { skipped: string }> {
-  const [rows] = await readInScope(mail.db, mail.caller, [selectAccountMail(mail, mail.id)]);
+  const [rows] = await snapshot(mail.db, mail.caller, [selectAccountMail(mail, mail.id)]);
   // The columns that the statement selects.
   const row = rows?.[0] as AccountMailRow | undefined;
   if (!row) return { skipped: 'the user is no longer there' };

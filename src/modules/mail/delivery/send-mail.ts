@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { flushInScope, type Db } from '../../../platform/db/transaction.js';
+import { pipeline, type Db } from '../../../platform/db/transaction.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
 import { noteOutcome, takeUpMail, type MailOutcome, type MailTable } from './queries.js';
-import type { Mailer, SendResult } from '../../../platform/mail/transport.js';
+import type { SendResult } from '../../../platform/mail/send-result.js';
+import type { Mailer } from '../../../platform/mail/transport.js';
 
 export type MailDeps = {
   db: Db;
@@ -47,7 +48,7 @@ export async function sendMail(
   const outcome = attempt > MAX_ATTEMPTS ? GIVEN_UP : await tryToSend(mail, compose, mailer, attempt);
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
-  await flushInScope(db, mail.caller, [noteOutcome(mail, table, mailId, { status, recipient, error })]);
+  await pipeline(db, mail.caller, [noteOutcome(mail, table, mailId, { status, recipient, error })]);
   metrics?.mail(status === 'queued' ? 'retried' : status);
   // no address: whoever reads the log need not know who gets mail
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `${label} ${status}`);
@@ -71,7 +72,7 @@ const GIVEN_UP: Outcome = { status: 'failed', reason: `given up after ${MAX_ATTE
 
 /** Counts the attempt and answers which it is; undefined when the mail needs none any more. */
 async function takeUp(mail: Mail, table: MailTable): Promise<number | undefined> {
-  const [rows] = await flushInScope(mail.db, mail.caller, [takeUpMail(mail, table, mail.id)]);
+  const [rows] = await pipeline(mail.db, mail.caller, [takeUpMail(mail, table, mail.id)]);
   // The column that the statement returns.
   return (rows?.[0] as { attempt_count: number } | undefined)?.attempt_count;
 }

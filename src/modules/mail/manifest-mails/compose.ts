@@ -1,7 +1,14 @@
-import { readInScope } from '../../../platform/db/transaction.js';
+import { snapshot } from '../../../platform/db/transaction.js';
 import { toLetter } from './letter.js';
 import { isAddress, type Message } from '../../../platform/mail/mime.js';
-import { selectCargo, selectNews, selectTotals, type CargoRow, type NewsRow, type TotalsRow } from './queries.js';
+import {
+  selectCargo,
+  selectNews,
+  selectTotals,
+  type CargoRow,
+  type NewsRow,
+  type TotalsRow,
+} from './queries.js';
 import { render } from './render.js';
 import type { Mail } from '../delivery/send-mail.js';
 
@@ -29,7 +36,7 @@ export async function composeMail(mail: Mail): Promise<Message | { skipped: stri
 }
 
 async function readKnown(mail: Mail) {
-  const [news, cargo, totals] = await readInScope(mail.db, mail.caller, [
+  const [news, cargo, totals] = await snapshot(mail.db, mail.caller, [
     selectNews(mail, mail.id),
     selectCargo(mail, mail.id, MAX_LISTED),
     selectTotals(mail, mail.id),

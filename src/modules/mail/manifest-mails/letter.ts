@@ -1,4 +1,4 @@
-import { maskTrackingNumber } from '../../tracking-numbers/masking.js';
+import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { ManifestNews } from './queue-manifest-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';

@@ -1,7 +1,7 @@
 import { auditStatement } from '../../../platform/audit/audit.js';
-import { inScope } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
-import { fieldsOf, listErrors, notFound, type Refusal } from '../../packages/shared/batch.js';
+import { transaction } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { fieldsOf, listErrors, notFound, type Refusal } from '../../packages/public.js';
 import { assignPackages, lockPackages, releasePackages, type CargoRow } from '../lifecycle/cargo-queries.js';
 import type { Change, Ctx } from '../shared/context.js';
 import { openManifest } from '../lifecycle/manifest.js';
@@ -9,7 +9,7 @@ import type { ManifestRow } from '../lifecycle/queries.js';
 
 /** Puts packages aboard an open manifest, all or none; answers how many were not aboard already. */
 export async function addPackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
     const cargo = await lockFitting(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
@@ -27,7 +27,7 @@ export async function removePackages(
   manifestId: string,
   packageIds: string[],
 ): Promise<number> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
     const cargo = await lockFitting(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
@@ -41,7 +41,7 @@ export async function removePackages(
 async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
   const manifest = await openManifest(ctx, manifestId);
   if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
-  throw new Fault('manifest_closed', `The manifest is ${manifest.status}. ${CLOSED}`);
+  throw new ApiError('manifest_closed', `The manifest is ${manifest.status}. ${CLOSED}`);
 }
 
 const CLOSED = 'Packages can be changed only while it is draft or ready.';
@@ -49,7 +49,7 @@ const CLOSED = 'Packages can be changed only while it is draft or ready.';
 /**
  * Reads and holds the packages.
  *
- * @throws Fault package_not_found when the tenant lacks one; packages_not_assignable when `whyNot` refuses one
+ * @throws ApiError package_not_found when the tenant lacks one; packages_not_assignable when `whyNot` refuses one
  */
 async function lockFitting(
   ctx: Ctx,
@@ -61,13 +61,13 @@ async function lockFitting(
   const found = new Map(cargo.map((row) => [row.id, row]));
 
   const missing = listErrors(fields, (id) => (found.has(id) ? undefined : notFound(id)));
-  if (missing.length > 0) throw new Fault('package_not_found', NOTHING_CHANGED, { errors: missing });
+  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
 
   const refused = listErrors(fields, (id) => {
     const row = found.get(id);
     return row && whyNot(row);
   });
-  if (refused.length > 0) throw new Fault('packages_not_assignable', NOTHING_CHANGED, { errors: refused });
+  if (refused.length > 0) throw new ApiError('packages_not_assignable', NOTHING_CHANGED, { errors: refused });
   return cargo;
 }
 

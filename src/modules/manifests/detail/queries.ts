@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import type { ManifestStatus } from '../lifecycle/transitions.js';
+import type { ManifestStatus } from '../lifecycle/status.js';
 
 // Rows as node-postgres gives them: a numeric is text.
 

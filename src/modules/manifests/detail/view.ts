@@ -1,5 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
-import { maskTrackingNumber } from '../../tracking-numbers/masking.js';
+import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { FiguresRow, InfoRow, PackageRow } from './queries.js';
 

@@ -1,6 +1,6 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql } from '../../../platform/db/transaction.js';
-import type { PackageStatus } from '../../packages/events/transitions.js';
+import type { PackageStatus } from '../../packages/public.js';
 import type { Ctx } from '../shared/context.js';
 
 /** A package as its row stands while the transaction holds it. */

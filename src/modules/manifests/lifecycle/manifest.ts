@@ -1,7 +1,7 @@
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { inScope } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { transaction } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { checkAwb, type AwbCheck } from './awb.js';
 import type { Change, Ctx } from '../shared/context.js';
@@ -16,7 +16,8 @@ import {
   updateManifestRow,
   type ManifestRow,
 } from './queries.js';
-import { assertStep, carryStatus, type ManifestStatus } from './transitions.js';
+import { carryStatus } from './transitions.js';
+import { assertStep, type ManifestStatus } from './status.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
 type Creation = BodyOf<'createManifest'> & Omit<Extract<ManageBody, { action: 'create_manifest' }>, 'action'>;
@@ -28,10 +29,10 @@ const NUMBER_TRIES = 10;
 export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: AwbCheck };
 
 export async function createManifest(change: Change, wanted: Creation): Promise<CreatedManifest> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const warehouseId = await findWarehouseId(ctx, wanted.warehouse_id);
-    if (!warehouseId) throw new Fault('warehouse_not_found');
+    if (!warehouseId) throw new ApiError('warehouse_not_found');
     const draft = { ...mergeFields(NO_FIELDS, wanted), id: newId(), warehouse_id: warehouseId };
     const manifestNumber = await insertUnderFreeNumber(ctx, draft);
     const airline = await airlineFact(ctx, draft);
@@ -46,7 +47,7 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
 
 /** Changes what is sent and differs, moves the manifest one step, or both. No difference writes nothing. */
 export async function updateManifest(change: Change, wanted: MetaUpdate): Promise<UpdatedManifest> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const before = await openManifest(ctx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
@@ -59,18 +60,18 @@ export async function updateManifest(change: Change, wanted: MetaUpdate): Promis
 
 /** Deletes a manifest that nothing is aboard of, whatever its status. */
 export async function deleteManifest(change: Change, manifestId: string): Promise<void> {
-  await inScope(change.db, change.caller, async (tx) => {
+  await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const { now: _, id, ...before } = await openManifest(ctx, manifestId);
-    if ((await deleteEmptyManifest(ctx, id)) === 0) throw new Fault('manifest_not_empty');
+    if ((await deleteEmptyManifest(ctx, id)) === 0) throw new ApiError('manifest_not_empty');
     await record(ctx, id, [{ action: 'manifest.deleted', before }]);
   });
 }
 
-/** Reads and holds a manifest. @throws Fault manifest_not_found */
+/** Reads and holds a manifest. @throws ApiError manifest_not_found */
 export async function openManifest(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
   const manifest = await lockManifest(ctx, manifestId);
-  if (!manifest) throw new Fault('manifest_not_found');
+  if (!manifest) throw new ApiError('manifest_not_found');
   return manifest;
 }
 

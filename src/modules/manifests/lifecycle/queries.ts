@@ -2,7 +2,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import { sql } from '../../../platform/db/transaction.js';
 import type { Ctx } from '../shared/context.js';
 import type { ManifestFields } from './fields.js';
-import type { ManifestStatus } from './transitions.js';
+import type { ManifestStatus } from './status.js';
 
 export type ManifestRow = ManifestFields & {
   id: string;

@@ -1,29 +1,10 @@
-import type { components } from '../../../../generated/contract.js';
-import { Fault } from '../../../platform/errors/errors.js';
 import { newIds } from '../../../platform/values/ids.js';
-import { queueManifestMails } from '../../mail/manifest-mails/queue-manifest-mail.js';
-import { CARRIED } from '../../packages/events/transitions.js';
-import { recordPackageEvents } from '../../webhooks/events/events.js';
+import { queueManifestMails } from '../../mail/public.js';
+import { CARRIED } from '../../packages/public.js';
+import { recordPackageEvents } from '../../webhooks/public.js';
 import { appendStatusEvents, lockAboard, setPackageStatus, type AboardRow } from './cargo-queries.js';
 import type { Ctx } from '../shared/context.js';
 import type { ManifestRow } from './queries.js';
-
-export type ManifestStatus = components['schemas']['ManifestStatus'];
-
-const NEXT = {
-  draft: 'ready',
-  ready: 'shipped',
-  shipped: 'completed',
-  completed: null,
-} satisfies Record<ManifestStatus, ManifestStatus | null>;
-
-/** @throws Fault manifest_invalid_transition unless `to` is where the manifest is, or its next step */
-export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
-  const next = NEXT[from];
-  if (to === from || to === next) return;
-  const rule = next ? `can only become ${next}` : 'stays as it is';
-  throw new Fault('manifest_invalid_transition', `A manifest in ${from} ${rule}.`);
-}
 
 /** Carries a manifest's new status to the packages aboard, and queues what their couriers are told. */
 export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void> {

@@ -2,8 +2,8 @@ import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
-import { recordPackageEvents } from '../../webhooks/events/events.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { recordPackageEvents } from '../../webhooks/public.js';
 import { changeOwner, lockParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
 import { findCustomers, type CustomerRow } from '../intake/queries.js';
 import { queueSyncs } from '../dispatch/queue-syncs.js';
@@ -32,7 +32,7 @@ export type Claim = {
  * The package that a pre-alert is answered by, the parcel being held: that of its number, if it is the courier's. With
  * `isAssigning` one of unknown owner becomes the courier's and its customer's, as intake would have made it.
  *
- * @throws Fault package_not_assignable
+ * @throws ApiError package_not_assignable
  */
 export async function claimPackage(
   { db, tx, caller }: Ctx,
@@ -61,12 +61,12 @@ export async function announceChange({ db, tx, caller }: Ctx, { packageId, chang
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedAnnouncement): void {
-  if (!row) throw new Fault('package_not_assignable');
+  if (!row) throw new ApiError('package_not_assignable');
   const isSibling = row.courier_id !== null && row.courier_id !== prealert.courierId;
   const isOthers = row.user_code !== null && row.user_code !== prealert.userCode;
   if (!isSibling && !isOthers) return;
   const message = 'The package of this number has an owner already. Leave assign out.';
-  throw new Fault('package_not_assignable', message);
+  throw new ApiError('package_not_assignable', message);
 }
 
 /** As intake has them: of a code that no active customer has any more, the courier alone. */

@@ -1,8 +1,8 @@
 import { auditStatement } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { inScope, sql, type Db } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { transaction, sql, type Db } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { insertDispatch } from './queries.js';
 import { filtersOf, matching, type PackageQuery } from '../list/filters.js';
@@ -20,7 +20,7 @@ export type Dispatch = SyncCounts & { dispatchId: string };
  * Queues packages for synchronisation: those of the ids that the caller may see, or else all that the filters
  * select, on all pages.
  *
- * @throws Fault validation_failed when there are more than 100,000
+ * @throws ApiError validation_failed when there are more than 100,000
  */
 export async function queueDispatch(
   db: Db,
@@ -34,7 +34,7 @@ export async function queueDispatch(
   const selection = packageIds
     ? sql`${ownRows(db, caller, 'p')} and p.id = any(${packageIds}::uuid[])`
     : matching(db, caller, filters);
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const statement = queueSyncs(caller, selection, { dispatchId, atMost: MAX_SELECTED });
     const [counts] = await tx.query<SyncCounts>(statement);
     if (!counts) throw new Error('The dispatch answered nothing.');
@@ -57,8 +57,8 @@ export async function queueDispatch(
 
 const boundedIds = (ids: string[]) => ({ count: ids.length, first: ids.slice(0, MAX_AUDITED_IDS) });
 
-function tooMany(): Fault {
-  return new Fault(
+function tooMany(): ApiError {
+  return new ApiError(
     'validation_failed',
     'More than 100,000 packages are selected. Select fewer at once, for example by entry date.',
   );

@@ -1,5 +1,5 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import { readInScope, type Db } from '../../../platform/db/transaction.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { pageOfDispatches, type DispatchQuery, type DispatchRow } from './queries.js';
 
 export type DispatchPage = { rows: DispatchRow[]; limit: number; nextBefore: string | null };
@@ -11,7 +11,7 @@ export async function listDispatches(
   query: DispatchQuery,
 ): Promise<DispatchPage> {
   const { limit } = query;
-  const [found] = await readInScope(db, caller, [pageOfDispatches(db, caller, query)]);
+  const [found] = await snapshot(db, caller, [pageOfDispatches(db, caller, query)]);
   // as: the shape that the statement selects
   const rows = found as DispatchRow[];
   const page = rows.slice(0, limit);

@@ -1,6 +1,6 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { sql, type Sql } from '../../../platform/db/transaction.js';
-import { wakeLanes } from '../../../platform/queue/delivery-queues.js';
+import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
 export type SyncCounts = {
   /** Packages that the condition selects; one more than `atMost` when there are more. */
@@ -35,7 +35,7 @@ export function queueSyncs(
         job_id = excluded.job_id, dispatch_id = excluded.dispatch_id, requested_at = now(), settled_at = null
       where sync.status <> 'queued'
       returning courier_id
-    ), woken as (${wakeLanes(caller.tenantId, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
+    ), woken as (${wakeDeliveryQueues(caller.tenantId, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
     select (select count(*)::int from selected) as selected, (select count(*)::int from marked) as queued, woken
     from woken`;
 }

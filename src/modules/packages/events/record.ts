@@ -2,10 +2,10 @@ import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
-import { inScope, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
+import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { recordPackageEvents } from '../../webhooks/events/events.js';
+import { recordPackageEvents } from '../../webhooks/public.js';
 import { fieldsOf, listErrors, notFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
 import type { Circumstances, Move, StandingRow } from './record-queries.js';
@@ -20,7 +20,7 @@ export type Recorded = { events: RecordedEvent[]; unchanged: number };
 /**
  * Records what happened to packages, all or none; what has the status already stays as it is.
  *
- * @throws Fault validation_failed, package_not_found, package_invalid_transition
+ * @throws ApiError validation_failed, package_not_found, package_invalid_transition
  */
 export async function recordPackageEvent(
   db: Db,
@@ -30,7 +30,7 @@ export async function recordPackageEvent(
 ): Promise<Recorded> {
   const fields = readPackages(body);
   const circumstances = readCircumstances(body);
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller, requestId };
     await assertHappened(ctx, circumstances);
     const standings = await holdStandings(ctx, fields);
@@ -45,16 +45,16 @@ export async function recordPackageEvent(
 function readPackages({ package_id, package_ids }: Record): Map<string, string> {
   if (package_ids) {
     if (package_id === undefined) return fieldsOf(package_ids);
-    throw invalidField('package_ids', 'cannot be sent beside package_id', 'conflict');
+    throw invalidFieldError('package_ids', 'cannot be sent beside package_id', 'conflict');
   }
   if (package_id === undefined)
-    throw invalidField('package_id', 'is required: send it, or package_ids', 'required');
+    throw invalidFieldError('package_id', 'is required: send it, or package_ids', 'required');
   return new Map([[package_id, 'package_id']]);
 }
 
 function readCircumstances({ occurred_at, location, remarks }: Record): Circumstances {
   if (occurred_at !== undefined && !isMoment(occurred_at))
-    throw invalidField('occurred_at', 'must be a moment that exists');
+    throw invalidFieldError('occurred_at', 'must be a moment that exists');
   return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
 }
 
@@ -66,7 +66,7 @@ const isMoment = (text: string) =>
 async function assertHappened({ tx }: Ctx, { occurredAt }: Circumstances): Promise<void> {
   if (occurredAt === null) return;
   const [row] = await tx.query<{ is_future: boolean }>(queries.isInFuture(occurredAt));
-  if (row?.is_future) throw invalidField('occurred_at', 'must not be in the future', 'maximum');
+  if (row?.is_future) throw invalidFieldError('occurred_at', 'must not be in the future', 'maximum');
 }
 
 async function holdStandings(
@@ -78,7 +78,7 @@ async function holdStandings(
   const rows = await tx.query<StandingRow>(queries.selectStandings(db, caller, ids));
   const standings = new Map(rows.map((row) => [row.id, row]));
   const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : notFound(id)));
-  if (missing.length > 0) throw new Fault('package_not_found', NOTHING_CHANGED, { errors: missing });
+  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
   return standings;
 }
 
@@ -100,7 +100,7 @@ function listMoves(
     if (status !== previous) moves.push({ id, eventId: newId(), previous, status });
     return undefined;
   });
-  if (refused.length > 0) throw new Fault('package_invalid_transition', undefined, { errors: refused });
+  if (refused.length > 0) throw new ApiError('package_invalid_transition', undefined, { errors: refused });
   return moves;
 }
 
@@ -124,7 +124,7 @@ function assertInOrder(
     const message = `Package ${id} went through something at ${lastAt}, after that.`;
     return { field: 'occurred_at', code: 'minimum', message };
   });
-  if (errors.length > 0) throw new Fault('validation_failed', NOTHING_CHANGED, { errors });
+  if (errors.length > 0) throw new ApiError('validation_failed', NOTHING_CHANGED, { errors });
 }
 
 async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Promise<RecordedEvent[]> {

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { harmless, type Cell } from '../../../platform/files/csv.js';
 import type { ExportRow } from '../list/queries.js';
-import { shownTrackingNumber } from '../../tracking-numbers/masking.js';
+import { shownTrackingNumber } from '../../tracking-numbers/public.js';
 
 export const HEADINGS = [
   'User Code',

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { FileReply } from '../../../platform/contract/types.js';
 import { writeCsv } from '../../../platform/files/csv.js';
-import { readInScope, type Db } from '../../../platform/db/transaction.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { HEADINGS, toCells } from './cells.js';
 import { filtersOf, type PackageQuery } from '../list/filters.js';
 import { exportPackages, type ExportRow } from '../list/queries.js';
@@ -23,7 +23,7 @@ export async function exportPage(
 ): Promise<FileReply<MediaType>> {
   const { page, limit, export_format: format } = query;
   const filters = filtersOf(query);
-  const [rows] = await readInScope(db, caller, [exportPackages(db, caller, filters, { page, limit })]);
+  const [rows] = await snapshot(db, caller, [exportPackages(db, caller, filters, { page, limit })]);
   const write = format === 'csv' ? writeCsv : writeWorkbook;
   // as: the columns that the statement selects
   const content = await write(HEADINGS, rows as ExportRow[], (row) => toCells(caller, row));

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cell } from '../../../platform/files/csv.js';
-import { makeThreads } from '../../../platform/concurrency/worker-pool.js';
+import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 
 // 10,000 rows take 90 MB there.
 const MAX_HEAP_MB = 256;
@@ -16,7 +16,7 @@ export type WorkbookWriter = <Row>(
  * interrupted.
  */
 export function makeWorkbookWriter(): WorkbookWriter {
-  const threads = makeThreads('packages/spreadsheet-worker.js', MAX_HEAP_MB);
+  const threads = makeWorkerPool('modules/packages/export/spreadsheet-worker.js', MAX_HEAP_MB);
   return async (headings, rows, toCells) => {
     // as texts: copying them to the thread costs a tenth of copying 140,000 cells one by one
     const lines = [JSON.stringify([headings]), ...(await spellLines(rows, toCells))];

@@ -2,14 +2,9 @@ import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
-import { recordPackageEvents } from '../../webhooks/events/events.js';
+import { recordPackageEvents } from '../../webhooks/public.js';
 import { settledFact } from './announcements.js';
-import {
-  insertReceivedEvent,
-  settleAnnouncements,
-  type NewPackage,
-  type ReceiptRow,
-} from './queries.js';
+import { insertReceivedEvent, settleAnnouncements, type NewPackage, type ReceiptRow } from './queries.js';
 import type { Announcement, Ownership } from './ownership.js';
 
 export type IntakeContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };

@@ -2,9 +2,9 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcel } from '../../../platform/db/locks.js';
-import { inScope, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
-import { trackingKey } from '../../tracking-numbers/tracking-key.js';
+import { trackingKey } from '../../tracking-numbers/public.js';
 import { findAnnouncements, settledFact } from './announcements.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
@@ -25,7 +25,7 @@ export type Receipt = {
  * Records a parcel on the scale once, whoever scans it how often at the same time: the first scan stores it,
  * the others get what the first stored. A later scan flags pre-alerts that name another owner than the package has.
  *
- * @throws Fault courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
+ * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
  */
 export async function receivePackage(
   db: Db,
@@ -36,7 +36,7 @@ export async function receivePackage(
   const measures = readMeasures(intake);
   const trackingNumber = intake.tracking_number.trim();
   const key = trackingKey(trackingNumber);
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const context = { db, tx, caller, requestId };
     const first = await findFirst(db, tx, caller, key);
     // before the body's owner is looked up: a repeated call is answered even if that customer has gone since

@@ -1,8 +1,8 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
-import { findCustomers, findRegisters, type CustomerRow, type RegisterRow } from './queries.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { findCustomers, findCouriers, type CustomerRow, type CourierAdministrationRow } from './queries.js';
 import type { Customer, NamedOwner } from './ownership.js';
 
 /** What the body of an intake names, found in the tenant's registers. */
@@ -10,10 +10,10 @@ export type Named = NamedOwner & { carrierId: string | null; warehouseId: string
 
 type Intake = BodyOf<'receivePackage'>;
 
-/** @throws Fault courier_not_found, unknown_user_code, validation_failed, carrier_not_found, warehouse_not_found */
+/** @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found, warehouse_not_found */
 export async function findNamed(db: Db, tx: Tx, caller: UserCaller, intake: Intake): Promise<Named> {
-  const [found] = await tx.query<RegisterRow>(
-    findRegisters(db, caller, {
+  const [found] = await tx.query<CourierAdministrationRow>(
+    findCouriers(db, caller, {
       courierId: intake.courier_id,
       carrierId: intake.carrier_id,
       warehouseId: intake.warehouse_id,
@@ -24,10 +24,10 @@ export async function findNamed(db: Db, tx: Tx, caller: UserCaller, intake: Inta
     carrier_id: carrierId = null,
     warehouse_id: warehouseId,
   } = found ?? {};
-  if (intake.courier_id !== undefined && !courierId) throw new Fault('courier_not_found');
+  if (intake.courier_id !== undefined && !courierId) throw new ApiError('courier_not_found');
   const customer = await findNamedCustomer(db, tx, caller, intake.user_code, courierId);
-  if (intake.carrier_id !== undefined && !carrierId) throw new Fault('carrier_not_found');
-  if (!warehouseId) throw new Fault('warehouse_not_found');
+  if (intake.carrier_id !== undefined && !carrierId) throw new ApiError('carrier_not_found');
+  if (!warehouseId) throw new ApiError('warehouse_not_found');
   return { courierId: courierId ?? customer?.courierId ?? null, customer, carrierId, warehouseId };
 }
 
@@ -41,8 +41,8 @@ async function findNamedCustomer(
   if (userCode === undefined) return null;
   const [row, another] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
   if (another)
-    throw invalidField('courier_id', 'is required: several couriers have this user_code', 'required');
-  if (!row) throw new Fault('unknown_user_code');
+    throw invalidFieldError('courier_id', 'is required: several couriers have this user_code', 'required');
+  if (!row) throw new ApiError('unknown_user_code');
   return {
     courierId: row.courier_id,
     userCode: row.user_code,

@@ -55,14 +55,14 @@ export function flagDisputes(db: Db, caller: UserCaller, packageId: string): Sql
     returning a.id`;
 }
 
-export type RegisterRow = {
+export type CourierAdministrationRow = {
   courier_id: string | null;
   carrier_id: string | null;
   warehouse_id: string | null;
 };
 
 /** The registers' own ids of what was named; null where it does not exist or was not named. */
-export function findRegisters(
+export function findCouriers(
   db: Db,
   caller: UserCaller,
   named: { courierId?: string | undefined; carrierId?: string | undefined; warehouseId?: string | undefined },

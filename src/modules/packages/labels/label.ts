@@ -1,6 +1,6 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import { readInScope, type Db } from '../../../platform/db/transaction.js';
-import { Fault } from '../../../platform/errors/errors.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import { findLabel, type LabelRow } from './queries.js';
 
@@ -15,12 +15,12 @@ export type Label = {
   receivedAt: Date;
 };
 
-/** @throws Fault package_not_found */
+/** @throws ApiError package_not_found */
 export async function readLabel(db: Db, caller: UserCaller, packageId: string): Promise<Label> {
-  const [rows] = await readInScope(db, caller, [findLabel(db, caller, packageId)]);
+  const [rows] = await snapshot(db, caller, [findLabel(db, caller, packageId)]);
   // as: the columns that the statement selects
   const row = rows?.[0] as LabelRow | undefined;
-  if (!row) throw new Fault('package_not_found');
+  if (!row) throw new ApiError('package_not_found');
   return toLabel(row);
 }
 

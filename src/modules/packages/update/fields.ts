@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { Fault, type FieldError } from '../../../platform/errors/errors.js';
-import { shownTrackingNumber } from '../../tracking-numbers/masking.js';
+import { ApiError, type FieldError } from '../../../platform/errors/errors.js';
+import { shownTrackingNumber } from '../../tracking-numbers/public.js';
 import { toInches, toPounds } from '../shared/measures.js';
 import type { Editable } from './queries.js';
 
@@ -49,7 +49,7 @@ const MEASURED = [
  * Couriers change neither what the warehouse scans and measures, nor take back a customer that they have named
  * themselves (decision 0026).
  *
- * @throws Fault permission_denied
+ * @throws ApiError permission_denied
  */
 export function assertPermitted(caller: UserCaller, before: Editable, changes: Partial<Editable>): void {
   if (caller.courierId === null) return;
@@ -61,7 +61,7 @@ export function assertPermitted(caller: UserCaller, before: Editable, changes: P
   if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);
   if (errors.length === 0) return;
   const message = 'Nothing was changed. Leave out the fields named in errors, or ask the warehouse.';
-  throw new Fault('permission_denied', message, { errors });
+  throw new ApiError('permission_denied', message, { errors });
 }
 
 const CLAIM_STANDS: FieldError = {

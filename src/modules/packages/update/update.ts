@@ -2,21 +2,15 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { lockParcel } from '../../../platform/db/locks.js';
-import { inScope, sql, type Db } from '../../../platform/db/transaction.js';
+import { transaction, sql, type Db } from '../../../platform/db/transaction.js';
 import { violates } from '../../../platform/db/violations.js';
-import { Fault, invalidField } from '../../../platform/errors/errors.js';
-import { trackingKey } from '../../tracking-numbers/tracking-key.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { trackingKey } from '../../tracking-numbers/public.js';
 import { findCustomers, type CustomerRow } from '../intake/queries.js';
 import { receiveAnnouncements } from './link-customer.js';
 import { moveAnnouncements, type UpdateContext } from './renumbering.js';
 import { queueSyncs } from '../dispatch/queue-syncs.js';
-import {
-  assertPermitted,
-  findChanges,
-  readFields,
-  type PackageUpdate,
-  type Wanted,
-} from './fields.js';
+import { assertPermitted, findChanges, readFields, type PackageUpdate, type Wanted } from './fields.js';
 import * as queries from './queries.js';
 import type { Editable } from './queries.js';
 
@@ -26,7 +20,7 @@ export type { PackageUpdate };
  * Changes the fields that differ from what is stored, and queues the package for its courier's system; whoever
  * sends the same at the same time finds nothing left to change. Answers how many of the body's fields changed.
  *
- * @throws Fault package_not_found, record_forbidden, permission_denied, unknown_user_code, validation_failed,
+ * @throws ApiError package_not_found, record_forbidden, permission_denied, unknown_user_code, validation_failed,
  *   duplicate_tracking_number
  */
 export async function updatePackage(
@@ -37,7 +31,7 @@ export async function updatePackage(
 ): Promise<number> {
   const wanted = readFields(body);
   try {
-    return await inScope(db, caller, async (tx) => {
+    return await transaction(db, caller, async (tx) => {
       const context = { db, tx, caller, requestId };
       const before = await holdPackage(context, body.package_id, wanted);
       const changes = findChanges(caller, before, wanted);
@@ -50,7 +44,7 @@ export async function updatePackage(
     });
   } catch (error) {
     if (!violates(error, 'packages_tenant_id_tracking_key_key')) throw error;
-    throw new Fault('duplicate_tracking_number', 'Another package has this tracking number.');
+    throw new ApiError('duplicate_tracking_number', 'Another package has this tracking number.');
   }
 }
 
@@ -76,15 +70,18 @@ async function holdPackage({ db, tx, caller }: UpdateContext, id: string, wanted
   return row;
 }
 
-async function whyHidden({ tx, caller }: Pick<UpdateContext, 'tx' | 'caller'>, id: string): Promise<Fault> {
-  if (caller.courierId === null) return hiddenFault(caller, false);
+async function whyHidden(
+  { tx, caller }: Pick<UpdateContext, 'tx' | 'caller'>,
+  id: string,
+): Promise<ApiError> {
+  if (caller.courierId === null) return hiddenRecordError(caller, false);
   const [hidden] = await tx.query<{ is_couriers: boolean }>(queries.packageHasCourier(id));
-  return hiddenFault(caller, hidden?.is_couriers === true);
+  return hiddenRecordError(caller, hidden?.is_couriers === true);
 }
 
 /** What a caller is told of a package that it cannot see; `isCouriers` where it is a courier's of the same tenant. */
-export const hiddenFault = ({ courierId }: UserCaller, isCouriers: boolean): Fault =>
-  new Fault(courierId !== null && isCouriers ? 'record_forbidden' : 'package_not_found');
+export const hiddenRecordError = ({ courierId }: UserCaller, isCouriers: boolean): ApiError =>
+  new ApiError(courierId !== null && isCouriers ? 'record_forbidden' : 'package_not_found');
 
 /** What follows from the fields that change: the key of a number, the courier of a customer, who claimed it. */
 async function findConsequences(
@@ -98,7 +95,7 @@ async function findConsequences(
   const [customer, another] = await tx.query<CustomerRow>(
     findCustomers(db, caller, user_code, before.courier_id),
   );
-  if (another) throw invalidField('user_code', 'is that of customers of several couriers', 'ambiguous');
+  if (another) throw invalidFieldError('user_code', 'is that of customers of several couriers', 'ambiguous');
   if (!customer) throw unknownUserCode();
   const courier = before.courier_id === null ? { courier_id: customer.courier_id } : {};
   return { ...key, ...claim, ...courier };
@@ -111,9 +108,9 @@ function claimOf(caller: UserCaller, before: Editable): Partial<Editable> {
   return claimedBy === before.claimed_by ? {} : { claimed_by: claimedBy };
 }
 
-function unknownUserCode(): Fault {
+function unknownUserCode(): ApiError {
   const message = 'user_code must be the user code of an active customer of the courier.';
-  return new Fault('unknown_user_code', message, {
+  return new ApiError('unknown_user_code', message, {
     errors: [{ field: 'user_code', code: 'unknown', message }],
   });
 }

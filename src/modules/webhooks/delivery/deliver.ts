@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { BACKGROUND } from '../../../platform/audit/audit.js';
-import { placeOf } from '../../couriers/shared/context.js';
-import { ensureWebhookSecret, signingSecrets } from '../../couriers/settings/webhook-secret.js';
-import { flushInScope, inScope } from '../../../platform/db/transaction.js';
+import { placeOf, ensureWebhookSecret, signingSecrets } from '../../couriers/public.js';
+import { pipeline, transaction } from '../../../platform/db/transaction.js';
 import type { OutboundReply } from '../../../platform/outbound/client.js';
-import type { Lane } from '../../../platform/queue/delivery-queues.js';
-import type { TaskDeps } from '../../../jobs/tasks.js';
+import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import { viewEvent } from '../events/event-view.js';
 import {
   claimDue,
-  giveUpLane,
+  abandonDeliveryQueue,
   insertAttempts,
   noteHealth,
   postponeDeliveries,
@@ -19,7 +18,7 @@ import {
   wakeWhenDue,
   type AttemptResult,
   type ClaimedRow,
-  type LaneScope,
+  type DeliveryQueueScope,
   type Postponed,
   type TargetRow,
 } from './delivery-queue-queries.js';
@@ -46,9 +45,9 @@ const KEPT_CHARACTERS = 1_024;
  * requests that are sent at once, not the others. What the receiver's address may not get yet ends the lane's turn: it is
  * no attempt, and is sent in the next turn.
  */
-export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
+export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
-  const scope: LaneScope = { db: deps.db, caller, lane };
+  const scope: DeliveryQueueScope = { db: deps.db, caller, lane };
   const turnEndsMs = performance.now() + TURN_MS;
   const inFlight = new Set<Promise<void>>();
   const results: AttemptResult[] = [];
@@ -83,7 +82,7 @@ export async function deliver(deps: TaskDeps, lane: Lane): Promise<void> {
     if (inFlight.size === 0 && isSettled) break;
     if (isSettled) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
   }
-  await flushInScope(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
+  await pipeline(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
 }
 
 type Target = TargetRow & { url: string };
@@ -93,7 +92,7 @@ type Target = TargetRow & { url: string };
  * lane leads nowhere, what waits in it has failed.
  */
 async function settleAndClaim(
-  scope: LaneScope,
+  scope: DeliveryQueueScope,
   { results, postponed }: { results: AttemptResult[]; postponed: Postponed[] },
   room: number,
 ): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
@@ -102,7 +101,7 @@ async function settleAndClaim(
       ? [insertAttempts(scope, results), settleDeliveries(scope, results), noteHealth(scope, results)]
       : [];
   const postponing = postponed.length > 0 ? [postponeDeliveries(scope, postponed)] : [];
-  const answers = await flushInScope(scope.db, scope.caller, [
+  const answers = await pipeline(scope.db, scope.caller, [
     ...settling,
     ...postponing,
     selectTarget(scope),
@@ -112,7 +111,7 @@ async function settleAndClaim(
   const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
   const leadsNowhere = !target?.url || !target.is_active;
   if (leadsNowhere || target.is_paused) {
-    await flushInScope(scope.db, scope.caller, [giveUpLane(scope, { exceptTests: !leadsNowhere })]);
+    await pipeline(scope.db, scope.caller, [abandonDeliveryQueue(scope, { exceptTests: !leadsNowhere })]);
   }
   if (leadsNowhere) return { deliveries: [] };
   return { target: { ...target, url: target.url ?? '' }, deliveries };
@@ -120,7 +119,11 @@ async function settleAndClaim(
 
 type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
 
-async function openSender(deps: TaskDeps, { caller, lane }: LaneScope, target: Target): Promise<Sender> {
+async function openSender(
+  deps: TaskDeps,
+  { caller, lane }: DeliveryQueueScope,
+  target: Target,
+): Promise<Sender> {
   const readMs = performance.now();
   const tokenPlace = placeOf(lane.tenantId, lane.courierId, 'api_token');
   const token = target.api_token_cipher && deps.secrets.decrypt(target.api_token_cipher, tokenPlace);
@@ -140,8 +143,12 @@ async function openSender(deps: TaskDeps, { caller, lane }: LaneScope, target: T
 }
 
 /** For a courier whose URL was there before secrets were. */
-const makeSecret = ({ db, secrets }: TaskDeps, caller: SystemCaller, { courierId }: Lane): Promise<string> =>
-  inScope(db, caller, (tx) =>
+const makeSecret = (
+  { db, secrets }: TaskDeps,
+  caller: SystemCaller,
+  { courierId }: DeliveryQueue,
+): Promise<string> =>
+  transaction(db, caller, (tx) =>
     ensureWebhookSecret({ db, tx, secrets, caller, courierId, requestId: BACKGROUND }),
   );
 

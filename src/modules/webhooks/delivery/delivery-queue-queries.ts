@@ -2,13 +2,13 @@ import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { raw, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import type { AttemptOutcome } from '../../../platform/metrics/outbound.js';
-import { wakeLanesWhenDue, type Lane } from '../../../platform/queue/delivery-queues.js';
+import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { EventRow } from '../events/event-view.js';
 
 /** How long a worker may take over what it claimed: an attempt's own limit, and time to write down what came of it. */
 const CLAIM_SECONDS = 30;
 
-export type LaneScope = { db: Db; caller: SystemCaller; lane: Lane };
+export type DeliveryQueueScope = { db: Db; caller: SystemCaller; lane: DeliveryQueue };
 
 /** Where a lane leads, and what it is signed with. */
 export type TargetRow = {
@@ -23,7 +23,7 @@ export type TargetRow = {
   now: Date;
 };
 
-export function selectTarget({ db, caller, lane }: LaneScope): Sql {
+export function selectTarget({ db, caller, lane }: DeliveryQueueScope): Sql {
   return sql`
     select c.${raw(`api_url_${lane.endpoint}`)} as url, c.api_token_cipher, c.webhook_secret_cipher,
       c.webhook_previous_secret_cipher, c.webhook_secret_rotated_at, c.is_active, coalesce(e.paused_at is not null, false) as is_paused, clock_timestamp() as now
@@ -37,7 +37,7 @@ export function selectTarget({ db, caller, lane }: LaneScope): Sql {
 export type ClaimedRow = EventRow & { delivery_id: string; origin: string; attempt_count: number };
 
 /** Claims what is due in the lane, oldest first: of a paused one only tests, of one that leads nowhere nothing. */
-export function claimDue({ db, caller, lane }: LaneScope, atMost: number): Sql {
+export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: number): Sql {
   return sql`
     with due as (
       select d.id from webhook_deliveries d
@@ -62,7 +62,10 @@ export function claimDue({ db, caller, lane }: LaneScope, atMost: number): Sql {
 }
 
 /** Ends what waits in a lane that leads nowhere: no URL, a courier that is gone, or a pause, which leaves tests alone. */
-export function giveUpLane({ db, caller, lane }: LaneScope, { exceptTests }: { exceptTests: boolean }): Sql {
+export function abandonDeliveryQueue(
+  { db, caller, lane }: DeliveryQueueScope,
+  { exceptTests }: { exceptTests: boolean },
+): Sql {
   return sql`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
@@ -95,7 +98,7 @@ const resultsTable = (
    response_start text, error text, retry_after_s integer)`;
 
 /** Notes the attempts, one row each. */
-export function insertAttempts({ caller, lane }: LaneScope, results: AttemptResult[]): Sql {
+export function insertAttempts({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     insert into webhook_attempts
       (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome, http_status, response_start, error)
@@ -109,7 +112,7 @@ export function insertAttempts({ caller, lane }: LaneScope, results: AttemptResu
 export type Postponed = { delivery_id: string; after_ms: number };
 
 /** Gives claims back, for the deliveries to be sent a little later. No attempt was made. */
-export function postponeDeliveries({ db, caller }: LaneScope, postponed: Postponed[]): Sql {
+export function postponeDeliveries({ db, caller }: DeliveryQueueScope, postponed: Postponed[]): Sql {
   return sql`
     update webhook_deliveries d
     set claimed_until = null, next_attempt_at = now() + make_interval(secs => later.after_ms / 1000.0)
@@ -118,7 +121,7 @@ export function postponeDeliveries({ db, caller }: LaneScope, postponed: Postpon
 }
 
 /** Settles the deliveries, or has them tried again, and with them what they synchronise. */
-export function settleDeliveries({ db, caller }: LaneScope, results: AttemptResult[]): Sql {
+export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     with settled as (
       update webhook_deliveries d
@@ -143,7 +146,7 @@ export function settleDeliveries({ db, caller }: LaneScope, results: AttemptResu
 const PAUSE_AFTER_HOURS = 48;
 
 /** Keeps how the URL answers: a success ends every count of failures and every pause. */
-export function noteHealth({ caller, lane }: LaneScope, results: AttemptResult[]): Sql {
+export function noteHealth({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
   const hasSuccess = failures < results.length;
   return sql`
@@ -167,13 +170,13 @@ export function noteHealth({ caller, lane }: LaneScope, results: AttemptResult[]
  *
  * @param pauseMs not before these are over
  */
-export function wakeWhenDue({ db, caller, lane }: LaneScope, pauseMs: number): Sql {
+export function wakeWhenDue({ db, caller, lane }: DeliveryQueueScope, pauseMs: number): Sql {
   const waiting =
     lane.endpoint === 'update_package'
       ? sql`(select now() from package_syncs s where ${tenantRows(db, caller, 's')}
           and s.courier_id = ${lane.courierId}::uuid and s.status = 'queued' limit 1)`
       : sql`null::timestamptz`;
-  return wakeLanesWhenDue(
+  return wakeDeliveryQueuesWhenDue(
     lane.tenantId,
     // greatest() passes over null: without the condition, a lane with nothing in it would be woken for ever
     sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint,
@@ -185,5 +188,5 @@ export function wakeWhenDue({ db, caller, lane }: LaneScope, pauseMs: number): S
   );
 }
 
-const inLane = ({ db, caller, lane }: LaneScope) =>
+const inLane = ({ db, caller, lane }: DeliveryQueueScope) =>
   sql`${tenantRows(db, caller, 'd')} and d.courier_id = ${lane.courierId}::uuid and d.endpoint = ${lane.endpoint}`;

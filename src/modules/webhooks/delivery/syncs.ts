@@ -1,16 +1,19 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import { inScope, sql, type Tx } from '../../../platform/db/transaction.js';
+import { transaction, sql, type Tx } from '../../../platform/db/transaction.js';
 import { recordPackageEvents } from '../events/events.js';
-import type { LaneScope } from './delivery-queue-queries.js';
+import type { DeliveryQueueScope } from './delivery-queue-queries.js';
 
 /**
  * Turns waiting synchronisations of a lane's courier into events of the packages as they are now, oldest first, and
  * answers whether there were any. From here on a further change of a package asks for a synchronisation of its own
  * (decision 0014). One whose courier has no URL for it, or a paused one, has failed at once; the feed shows it all the same.
  */
-export async function recordQueuedSyncs({ db, caller, lane }: LaneScope, atMost: number): Promise<boolean> {
+export async function recordQueuedSyncs(
+  { db, caller, lane }: DeliveryQueueScope,
+  atMost: number,
+): Promise<boolean> {
   if (lane.endpoint !== 'update_package') return false;
-  return inScope(db, caller, async (tx) => {
+  return transaction(db, caller, async (tx) => {
     const taken = await tx.query<{ package_id: string; job_id: string }>(sql`
       with waiting as (
         select s.package_id from package_syncs s

@@ -1,7 +1,7 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { wakeLanes } from '../../../platform/queue/delivery-queues.js';
+import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
 /** A package as an event tells of it; numbers as exact decimals, moments as the contract writes them. */
 export type EventPackageRow = {
@@ -88,5 +88,5 @@ export function insertEvents(tenantId: string, events: NewEvent[]): Sql {
       select ${tenantId}::uuid, new_id(), open.id, courier_id, endpoint, sync_job_id
       from open join stored using (id) order by place
     )
-    ${wakeLanes(tenantId, sql`select distinct courier_id, endpoint from open`)}`;
+    ${wakeDeliveryQueues(tenantId, sql`select distinct courier_id, endpoint from open`)}`;
 }

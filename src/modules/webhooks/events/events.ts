@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
-import { maskTrackingNumber } from '../../tracking-numbers/masking.js';
+import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { insertEvents, selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
 

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { wakeLanes, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { ENDPOINTS } from '../events/events.js';
 
 type Scope = { db: Db; caller: UserCaller };
@@ -11,7 +11,7 @@ export type Obstacle = 'missing' | 'paused' | null;
 export type EndpointRow = { endpoint: Endpoint; obstacle: Obstacle };
 
 /** Makes those who send again for one courier take turns: together they would do it twice. */
-export function holdCourier({ db, caller }: Scope, courierId: string): Sql {
+export function lockCourierForUpdate({ db, caller }: Scope, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for no key update`;
 }
 
@@ -54,8 +54,11 @@ export function repeatDelivery({ db, caller }: Scope, sourceId: string, id: stri
     from webhook_deliveries d where ${ownRows(db, caller, 'd')} and d.id = ${sourceId}::uuid`;
 }
 
-export function wakeLane({ caller }: Scope, courierId: string, endpoint: Endpoint): Sql {
-  return wakeLanes(caller.tenantId, sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`);
+export function wakeDeliveryQueue({ caller }: Scope, courierId: string, endpoint: Endpoint): Sql {
+  return wakeDeliveryQueues(
+    caller.tenantId,
+    sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`,
+  );
 }
 
 export function countPendingTests({ db, caller }: Scope, courierId: string): Sql {
@@ -120,7 +123,7 @@ export function recoverEvents(
       from (select * from missed order by sequence limit ${atMost}::int) m
       order by m.sequence
       returning endpoint
-    ), woken as (${wakeLanes(caller.tenantId, lanes)})
+    ), woken as (${wakeDeliveryQueues(caller.tenantId, lanes)})
     select u.endpoint, (select count(*)::int from selected s where s.endpoint = u.endpoint) as selected,
       (select count(*)::int from queued q where q.endpoint = u.endpoint) as queued,
       (select count(*) from missed) > ${atMost}::int as has_more, woken

@@ -3,8 +3,8 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { inScope, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { Fault, invalidField, type FailureCode } from '../../../platform/errors/errors.js';
+import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError, type FailureCode } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { courierNamed } from '../events/named-courier.js';
@@ -32,19 +32,19 @@ const SENDS: Quota = {
 /**
  * Sends the event of a delivery again: in a new one, or in the one that waits already.
  *
- * @throws Fault delivery_not_found, endpoint_missing, endpoint_paused, quota_exceeded
+ * @throws ApiError delivery_not_found, endpoint_missing, endpoint_paused, quota_exceeded
  */
 export async function redeliver(change: Change, { delivery_id }: Action<'redeliver'>): Promise<Resent> {
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const [sent] = await tx.query<queries.SentRow>(queries.findDelivery(ctx, delivery_id));
-    if (!sent) throw new Fault('delivery_not_found');
+    if (!sent) throw new ApiError('delivery_not_found');
     const { event_id: eventId, courier_id: courierId, endpoint } = sent;
     assertOpen(await holdEndpoints(ctx, courierId), endpoint, ['missing', 'paused']);
     const [waiting] = await tx.query<{ id: string }>(queries.hastenDeliveries(ctx, sent));
     const resent = { id: waiting?.id ?? newId(), eventId, endpoint, isNew: waiting === undefined };
     if (resent.isNew) await tx.execute(queries.repeatDelivery(ctx, sent.id, resent.id));
-    await tx.query(queries.wakeLane(ctx, courierId, endpoint));
+    await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     await record(ctx, courierId, 'webhook.redelivered', { ...resent, of: sent.id });
     await takeQuota(tx, SENDS, { tenantId: change.caller.tenantId, courierId }, resent.isNew ? 1 : 0);
     return resent;
@@ -54,20 +54,20 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
 /**
  * Sends a test to a URL, a paused one too.
  *
- * @throws Fault validation_failed, courier_not_found, endpoint_missing, tests_pending, quota_exceeded
+ * @throws ApiError validation_failed, courier_not_found, endpoint_missing, tests_pending, quota_exceeded
  */
 export async function sendTest(change: Change, wanted: Action<'send_test'>): Promise<Resent> {
   const courierId = courierNamed(change.caller, wanted.courier_id);
   const { endpoint } = wanted;
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     assertOpen(await holdEndpoints(ctx, courierId), endpoint, ['missing']);
     const [tests] = await tx.query<{ waiting: number }>(queries.countPendingTests(ctx, courierId));
-    if ((tests?.waiting ?? 0) >= MAX_PENDING_TESTS) throw new Fault('tests_pending');
+    if ((tests?.waiting ?? 0) >= MAX_PENDING_TESTS) throw new ApiError('tests_pending');
     const test = { id: newId(), eventId: newId(), endpoint, isNew: true };
     const data = { message: 'A test from Crossdock. Answer it with any status from 200 to 299.' };
     await tx.execute(queries.insertTest(ctx, { ...test, courierId, data }));
-    await tx.query(queries.wakeLane(ctx, courierId, endpoint));
+    await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     await record(ctx, courierId, 'webhook.test_sent', test);
     await takeQuota(tx, SENDS, { tenantId: change.caller.tenantId, courierId }, 1);
     return test;
@@ -80,13 +80,13 @@ export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; 
 /**
  * Sends what was missed since a moment, at most 100,000 events.
  *
- * @throws Fault validation_failed, courier_not_found
+ * @throws ApiError validation_failed, courier_not_found
  */
 export async function recoverSince(change: Change, wanted: Action<'recover_since'>): Promise<Recovery> {
   const { since } = wanted;
-  if (!isMoment(since)) throw invalidField('since', 'must be a moment that exists');
+  if (!isMoment(since)) throw invalidFieldError('since', 'must be a moment that exists');
   const courierId = courierNamed(change.caller, wanted.courier_id);
-  return inScope(change.db, change.caller, async (tx) => {
+  return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const obstacles = await holdEndpoints(ctx, courierId);
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
@@ -107,12 +107,12 @@ export async function recoverSince(change: Change, wanted: Action<'recover_since
 const isMoment = (text: string) =>
   isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
 
-/** What stands in the way of each URL, the courier held until the transaction ends. @throws Fault courier_not_found */
+/** What stands in the way of each URL, the courier held until the transaction ends. @throws ApiError courier_not_found */
 async function holdEndpoints(ctx: Ctx, courierId: string): Promise<Map<Endpoint, queries.Obstacle>> {
   // read by a second statement: one that waited for the lock would see the pause as it was before the wait
-  await ctx.tx.query(queries.holdCourier(ctx, courierId));
+  await ctx.tx.query(queries.lockCourierForUpdate(ctx, courierId));
   const rows = await ctx.tx.query<queries.EndpointRow>(queries.selectEndpoints(ctx, courierId));
-  if (rows.length === 0) throw new Fault('courier_not_found');
+  if (rows.length === 0) throw new ApiError('courier_not_found');
   return new Map(rows.map(({ endpoint, obstacle }) => [endpoint, obstacle]));
 }
 
@@ -127,7 +127,7 @@ function assertOpen(
   refused: NonNullable<queries.Obstacle>[],
 ): void {
   const obstacle = obstacles.get(endpoint);
-  if (obstacle && refused.includes(obstacle)) throw new Fault(REFUSALS[obstacle]);
+  if (obstacle && refused.includes(obstacle)) throw new ApiError(REFUSALS[obstacle]);
 }
 
 async function record(

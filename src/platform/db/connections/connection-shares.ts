@@ -1,18 +1,18 @@
 import type { Caller } from '../../identity/callers.js';
-import { Fault } from '../../errors/errors.js';
+import { ApiError } from '../../errors/errors.js';
 
 /**
  * Shares a pool's connections among couriers and tenants (decision 0030). A transaction takes a seat before it takes
  * its connection, so that slow queries of one courier, or of one tenant, leave connections for everybody else.
  */
-export type Seats = {
-  /** Runs the work on a seat. @throws Fault unavailable when none came free in time, as for an exhausted pool */
+export type ConnectionShares = {
+  /** Runs the work on a seat. @throws ApiError unavailable when none came free in time, as for an exhausted pool */
   run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result>;
   /** Notes whose key this is, so that all of a courier's callers share its seats. */
   learnKey(keyHash: string, courierId: string): void;
 };
 
-export type SeatOptions = {
+export type ConnectionShareOptions = {
   /** The size of the pool. */
   size: number;
   /** How many tenants the installation has; a single one may use the whole pool. */
@@ -31,7 +31,7 @@ const MAX_KNOWN_KEYS = 10_000;
 type Seeker = { tenant: string; courier: string | undefined };
 type Waiter = { seeker: Seeker; start(): void };
 
-export function makeSeats({ size, countTenants }: SeatOptions): Seats {
+export function makeConnectionShares({ size, countTenants }: ConnectionShareOptions): ConnectionShares {
   const courierSeats = Math.max(1, Math.floor(size * COURIER_SHARE));
   const used = new Map<string, number>();
   // by courier, or by tenant for staff; in the order of their turns
@@ -95,7 +95,7 @@ export function makeSeats({ size, countTenants }: SeatOptions): Seats {
         const queue = queues.get(name)?.filter((other) => other !== waiter) ?? [];
         if (queue.length > 0) queues.set(name, queue);
         else queues.delete(name);
-        reject(new Fault('unavailable', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+        reject(new ApiError('unavailable', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS }));
       }, MAX_WAIT_MS);
       const queue = queues.get(name);
       if (queue) queue.push(waiter);

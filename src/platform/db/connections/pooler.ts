@@ -35,7 +35,7 @@ export type Urls = {
 };
 
 /** One line for each way in which the settings do not fit where these connections lead. */
-export async function poolerFaults({
+export async function poolerProblems({
   url,
   ownerUrl,
   directUrl,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { assertAdmitted, type Db } from '../../db/transaction.js';
 import type { Operation } from '../../contract/types.js';
-import { Fault } from '../../errors/errors.js';
+import { ApiError } from '../../errors/errors.js';
 
 /** The ceiling of every operation; the contract states less for most of them. */
 export const JSON_BODY_BYTES = 1024 * 1024;
@@ -18,14 +18,14 @@ export const fileBytesOf = ({ maxFileBytes }: Operation): number => maxFileBytes
 /** The largest multipart body of an operation. */
 export const formBytesOf = (operation: Operation): number => fileBytesOf(operation) + AROUND_BYTES;
 
-export const bodyTooLarge = (operation: Operation): Fault =>
-  new Fault(
+export const bodyTooLarge = (operation: Operation): ApiError =>
+  new ApiError(
     'body_too_large',
     `The body is larger than ${inWords(bodyBytesOf(operation))}. Send less at once.`,
   );
 
-export const fileTooLarge = (operation: Operation): Fault =>
-  new Fault(
+export const fileTooLarge = (operation: Operation): ApiError =>
+  new ApiError(
     'body_too_large',
     `The file is larger than ${inWords(fileBytesOf(operation))}. Send a smaller one.`,
   );
@@ -40,7 +40,7 @@ const CHECKED_FIRST_BYTES = 16 * 1024;
  * Asks the database whether the caller may enter before a large body is read. Ordinary bodies are read first: there
  * the account is checked in the round trip that does the work.
  *
- * @throws Fault token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
+ * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
 export async function admitBeforeLargeBody(request: FastifyRequest, db: Db): Promise<void> {
   // a form of any size: its files would be written to disk

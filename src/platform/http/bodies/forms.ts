@@ -1,7 +1,7 @@
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../../contract/types.js';
-import { Fault, invalidField } from '../../errors/errors.js';
+import { ApiError, invalidFieldError } from '../../errors/errors.js';
 import { fileBytesOf, fileTooLarge } from './body-limits.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
 import { keepUploads, spool, type Uploads } from './uploads.js';
@@ -33,18 +33,18 @@ export async function registerForms(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits: LIMITS });
 }
 
-/** @throws Fault invalid_encoding, or validation_failed for a field that is there twice */
+/** @throws ApiError invalid_encoding, or validation_failed for a field that is there twice */
 function readUrlEncoded(bytes: Buffer): Form {
   const text = bytes.toString('latin1');
   // the escapes of a form are those of a query, and bytes beyond ASCII must be escaped
-  if (/[^\x20-\x7e]/.test(text)) throw new Fault('invalid_encoding', 'Percent-encode the form as UTF-8.');
+  if (/[^\x20-\x7e]/.test(text)) throw new ApiError('invalid_encoding', 'Percent-encode the form as UTF-8.');
   // before they are made: 1 MiB of them took 0.8 s
   if (text.split('&', MAX_PAIRS + 1).length > MAX_PAIRS)
-    throw invalidField('body', `must have at most ${MAX_PAIRS} fields`, 'maxItems');
+    throw invalidFieldError('body', `must have at most ${MAX_PAIRS} fields`, 'maxItems');
   assertDecodableQuery(`?${text}`);
   const form = emptyForm();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in form) throw invalidField(name, 'must be sent once', 'repeated');
+    if (name in form) throw invalidFieldError(name, 'must be sent once', 'repeated');
     form[name] = value;
   }
   assertStorableText({ ...form });
@@ -60,7 +60,7 @@ const emptyForm = (): Form => Object.create(null) as Form;
  * Reads a multipart body: text fields, and files spooled to disk, which are gone when the request has been answered.
  * Files that the contract does not name are read past.
  *
- * @throws Fault malformed_form, body_too_large, validation_failed, invalid_encoding
+ * @throws ApiError malformed_form, body_too_large, validation_failed, invalid_encoding
  */
 export async function readForm(
   request: FastifyRequest,
@@ -71,7 +71,7 @@ export async function readForm(
   const stalled = startDeadline();
   try {
     const form = await Promise.race([readParts(request, operation, uploads), stalled.promise]);
-    if (uploads.isAbandoned) throw new Fault('malformed_form');
+    if (uploads.isAbandoned) throw new ApiError('malformed_form');
     return form;
   } catch (error) {
     uploads.current?.destroy();
@@ -108,7 +108,7 @@ const DEADLINE_MS = 15_000;
 function startDeadline(): { promise: Promise<never>; stop(): void } {
   let stop = () => {};
   const promise = new Promise<never>((_resolve, reject) => {
-    const timer = setTimeout(() => reject(new Fault('malformed_form')), DEADLINE_MS);
+    const timer = setTimeout(() => reject(new ApiError('malformed_form')), DEADLINE_MS);
     stop = () => clearTimeout(timer);
   });
   return { promise, stop: () => stop() };
@@ -117,14 +117,14 @@ function startDeadline(): { promise: Promise<never>; stop(): void } {
 function assertField(form: Form, part: MultipartFile | MultipartValue, fileFields: readonly string[]): void {
   const { type, fieldname } = part;
   // a form's parts have names (RFC 7578, 4.2); the parser's types do not know of those without
-  if (typeof fieldname !== 'string') throw new Fault('malformed_form');
-  if (fieldname in form) throw invalidField(fieldname, 'must be sent once', 'repeated');
+  if (typeof fieldname !== 'string') throw new ApiError('malformed_form');
+  if (fieldname in form) throw invalidFieldError(fieldname, 'must be sent once', 'repeated');
   if (type === 'field' && fileFields.includes(fieldname))
-    throw invalidField(fieldname, 'must be a file', 'type');
+    throw invalidFieldError(fieldname, 'must be a file', 'type');
 }
 
 function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
-  if (valueTruncated) throw invalidField(fieldname, 'is too long', 'maxLength');
+  if (valueTruncated) throw invalidFieldError(fieldname, 'is too long', 'maxLength');
   // a part that calls itself JSON comes parsed
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   assertStorableText({ [fieldname]: text });
@@ -133,21 +133,21 @@ function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
   return text;
 }
 
-function badEncoding(field: string): Fault {
+function badEncoding(field: string): ApiError {
   const message = `${field} must be well-formed UTF-8.`;
-  return new Fault('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
+  return new ApiError('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
 }
 
 const TOO_MANY = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT']);
 
 /** The disk's errors are ours, every other is the form's. */
 function toFault(error: unknown, operation: Operation): unknown {
-  if (error instanceof Fault || !(error instanceof Error)) return error;
+  if (error instanceof ApiError || !(error instanceof Error)) return error;
   if ('syscall' in error) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'FST_REQ_FILE_TOO_LARGE') return fileTooLarge(operation);
   const { files, fields } = LIMITS;
   return TOO_MANY.has(code)
-    ? new Fault('body_too_large', `Send at most ${files} files and ${fields} other fields.`)
-    : new Fault('malformed_form');
+    ? new ApiError('body_too_large', `Send at most ${files} files and ${fields} other fields.`)
+    : new ApiError('malformed_form');
 }

@@ -1,4 +1,4 @@
-import { Fault, invalidField } from '../../errors/errors.js';
+import { ApiError, invalidFieldError } from '../../errors/errors.js';
 
 /** Deeper than any body of the contract, far above what a stack or a validator would mind. */
 const MAX_DEPTH = 32;
@@ -13,9 +13,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
  * Bounds the depth and the number of values of a JSON text before it is parsed: 1 MiB of `[[[` takes JSON.parse
  * 90 ms, of `{},{},` 35 ms. One pass over the bytes, 3 ms for 1 MiB. It does not judge the syntax.
  *
- * @throws Fault malformed_json when it is nested too deep, validation_failed when it holds too many values
+ * @throws ApiError malformed_json when it is nested too deep, validation_failed when it holds too many values
  */
-export function assertModestShape(bytes: Buffer): void {
+export function assertJsonShape(bytes: Buffer): void {
   let depth = 0;
   let values = 1;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -26,9 +26,10 @@ export function assertModestShape(bytes: Buffer): void {
       depth += 1;
       values += 1;
       if (depth > MAX_DEPTH)
-        throw new Fault('malformed_json', `Nest the body at most ${MAX_DEPTH} levels deep.`);
+        throw new ApiError('malformed_json', `Nest the body at most ${MAX_DEPTH} levels deep.`);
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (values > MAX_VALUES) throw invalidField('body', `must hold at most ${MAX_VALUES} values`, 'maxItems');
+    if (values > MAX_VALUES)
+      throw invalidFieldError('body', `must hold at most ${MAX_VALUES} values`, 'maxItems');
   }
 }
 

@@ -1,16 +1,16 @@
 import parseContentType from 'content-type';
 import secureJson from 'secure-json-parse';
-import { Fault } from '../../errors/errors.js';
-import { assertModestShape } from './json-shape.js';
+import { ApiError } from '../../errors/errors.js';
+import { assertJsonShape } from './json-shape.js';
 
 /**
  * Reads a JSON body from its bytes. Strict where a lenient reader would store something else than was sent:
  * bytes that are not UTF-8, lone surrogates and NUL characters are refused, and so is `__proto__`.
  *
- * @throws Fault malformed_json, validation_failed or invalid_encoding
+ * @throws ApiError malformed_json, validation_failed or invalid_encoding
  */
 export function parseJson(bytes: Buffer): unknown {
-  assertModestShape(bytes);
+  assertJsonShape(bytes);
   const value = parse(decode(bytes));
   assertStorableText(value);
   return value;
@@ -20,7 +20,7 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new Fault('invalid_encoding');
+    throw new ApiError('invalid_encoding');
   }
 }
 
@@ -28,11 +28,11 @@ function parse(text: string): unknown {
   try {
     return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch {
-    throw new Fault('malformed_json');
+    throw new ApiError('malformed_json');
   }
 }
 
-/** @throws Fault invalid_encoding naming the field that holds text PostgreSQL cannot store as sent */
+/** @throws ApiError invalid_encoding naming the field that holds text PostgreSQL cannot store as sent */
 export function assertStorableText(root: unknown): void {
   const keys = pathToBadText(root);
   if (keys) throw badText(nameOf(keys));
@@ -75,19 +75,19 @@ function nameOf(path: (string | number)[]): string {
   return name || 'body';
 }
 
-function badText(field: string): Fault {
+function badText(field: string): ApiError {
   const message = `${field} must be well-formed UTF-8 without NUL characters.`;
-  return new Fault('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
+  return new ApiError('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
 }
 
-/** @throws Fault invalid_encoding when a query's escapes are broken or are not UTF-8 */
+/** @throws ApiError invalid_encoding when a query's escapes are broken or are not UTF-8 */
 export function assertDecodableQuery(url: string): void {
   const query = url.slice(url.indexOf('?') + 1);
   if (!url.includes('?')) return;
   try {
     decodeURIComponent(query);
   } catch {
-    throw new Fault('invalid_encoding', 'Percent-encode the query string as UTF-8.');
+    throw new ApiError('invalid_encoding', 'Percent-encode the query string as UTF-8.');
   }
 }
 

@@ -63,7 +63,7 @@ async function discard({ paths }: Uploads): Promise<void> {
   );
 }
 
-/** Writes a file to disk. @throws Fault body_too_large when it was cut at the operation's limit */
+/** Writes a file to disk. @throws ApiError body_too_large when it was cut at the operation's limit */
 export async function spool(
   uploads: Uploads,
   { file, filename }: MultipartFile,

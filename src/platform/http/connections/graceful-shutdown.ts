@@ -1,7 +1,7 @@
 import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { Fault } from '../../errors/errors.js';
+import { ApiError } from '../../errors/errors.js';
 
 /** How long an idle connection may still bring a request, to be told to go elsewhere. */
 const LINGER_MS = 500;
@@ -20,7 +20,7 @@ export function refuseWhileClosing(app: FastifyInstance): void {
   });
   app.addHook('onRequest', async () => {
     if (!isClosing) return;
-    throw new Fault('unavailable', 'This replica is shutting down. Try again.', { retryAfterSeconds: 1 });
+    throw new ApiError('unavailable', 'This replica is shutting down. Try again.', { retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {
     if (isClosing) void reply.header('connection', 'close');

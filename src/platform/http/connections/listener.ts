@@ -6,8 +6,8 @@ import type { Config } from '../../../config/config.js';
 import { limitConnections } from './connection-limit.js';
 import type { Forwarding } from './forwarded-headers.js';
 import { answerInsteadOfNode, answerParserFailure, type OnBareAnswer } from './parser-errors.js';
-import { oneAtATime, type Dispatch } from './pipelining.js';
-import { takeTarget } from './request-target.js';
+import { limitPipelining, type Dispatch } from './pipelining.js';
+import { takeRequestTarget } from './request-target.js';
 import type { UnreadLimits, UnreadReplies } from './unread-replies.js';
 
 export type Timeouts = { headersMs: number; requestMs: number; unread?: Partial<UnreadLimits> };
@@ -40,9 +40,9 @@ export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: Listener
     requireHostHeader: false,
   };
   return (handle: Dispatch): Server => {
-    const turns = oneAtATime(handle, { ...unread, overran: onOverrun });
+    const turns = limitPipelining(handle, { ...unread, overran: onOverrun });
     const dispatch: Dispatch = (request, response) => {
-      takeTarget(request);
+      takeRequestTarget(request);
       turns.dispatch(request, response);
     };
     const server = config.tls

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type Server } from 'node:http';
 import { Socket } from 'node:net';
 import { newId } from '../../values/ids.js';
-import { Fault, type FailureCode } from '../../errors/errors.js';
+import { ApiError, type FailureCode } from '../../errors/errors.js';
 import { wrapFailure } from '../replies/envelope.js';
 
 const PARSER_CODES: Record<string, FailureCode> = {
@@ -31,7 +31,7 @@ export function answerParserFailure(
     socket.destroy();
     return;
   }
-  answerOnSocket(socket, new Fault(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'), onAnswer);
+  answerOnSocket(socket, new ApiError(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'), onAnswer);
 }
 
 /** Takes from Node what it would answer by itself, with no body or not at all. */
@@ -39,11 +39,11 @@ export function answerInsteadOfNode(server: Server, onAnswer: OnBareAnswer): voi
   // an expectation that is not known may be ignored (RFC 9110, 10.1.1)
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
-    if (socket instanceof Socket) answerOnSocket(socket, new Fault('malformed_request'), onAnswer);
+    if (socket instanceof Socket) answerOnSocket(socket, new ApiError('malformed_request'), onAnswer);
   });
 }
 
-function answerOnSocket(socket: Socket, fault: Fault, onAnswer: OnBareAnswer): void {
+function answerOnSocket(socket: Socket, fault: ApiError, onAnswer: OnBareAnswer): void {
   const requestId = newId();
   onAnswer({ status: fault.httpStatus, code: fault.code, requestId, socket });
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

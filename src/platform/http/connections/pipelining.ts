@@ -37,7 +37,7 @@ type Line = { current: Exchange | undefined; waiting: Exchange[]; end?: () => vo
  * While a request waits, the connection is not read, so that TCP slows an honest sender down. One packet may hold more
  * requests than may wait all the same: then the connection is cut.
  */
-export function oneAtATime(handle: Dispatch, watcher: Watcher, limits = LIMITS): Turns {
+export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS): Turns {
   const lines = new WeakMap<Socket, Line>();
   let together = 0;
 

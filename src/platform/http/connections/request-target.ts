@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Fault } from '../../errors/errors.js';
+import { ApiError } from '../../errors/errors.js';
 
 const hostsOfTargets = new WeakMap<IncomingMessage, string>();
 
@@ -10,7 +10,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?]|$)/i;
  * Turns the target `http://host/path` into `/path` before the router, the log and the handlers see it. assertOneHost
  * judges the host that it named.
  */
-export function takeTarget(request: IncomingMessage): void {
+export function takeRequestTarget(request: IncomingMessage): void {
   const { url = '' } = request;
   if (url.startsWith('/') || url === '*') return;
   const [origin, host] = ABSOLUTE.exec(url) ?? [];
@@ -25,17 +25,17 @@ export function takeTarget(request: IncomingMessage): void {
  * other (RFC 9112, 3.2, refuses both). A target that names another host than `Host` would win by RFC 9112, 3.2.2; such
  * a request is refused as well: no client sends one, and whoever judged it before us may have read either.
  *
- * @throws Fault malformed_request
+ * @throws ApiError malformed_request
  */
 export function assertOneHost(request: IncomingMessage): void {
   const { rawHeaders, httpVersion, headers } = request;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts !== 1 && !(hosts === 0 && httpVersion === '1.0'))
-    throw new Fault('malformed_request', 'Send exactly one Host header.');
+    throw new ApiError('malformed_request', 'Send exactly one Host header.');
   const named = hostsOfTargets.get(request);
   if (named === undefined) return;
   if (named !== '' && named.toLowerCase() === headers.host?.toLowerCase()) return;
-  throw new Fault(
+  throw new ApiError(
     'malformed_request',
     'Send the path alone, or a URL whose host is that of the Host header.',
   );

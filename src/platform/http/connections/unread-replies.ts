@@ -23,7 +23,7 @@ type Reply = { heldBytes: number; sentBytes: number; sinceMs: number };
 
 /**
  * Cuts connections whose client does not read its reply. A slow client is not cut: each slice of a reply that it takes
- * starts the time anew (http/slices.ts). A handler at work is not cut either: it has nothing to be read yet.
+ * starts the time anew (platform/http/documents/sliced-replies.ts). A handler at work is not cut either: it has nothing to be read yet.
  */
 export function watchUnread(
   onCut: (socket: Socket) => void,

@@ -1,4 +1,4 @@
-import type { Fault, FailureCode, FieldError } from '../../errors/errors.js';
+import type { ApiError, FailureCode, FieldError } from '../../errors/errors.js';
 import type { Operation } from '../../contract/types.js';
 import { formatDateTime } from '../../values/time.js';
 
@@ -25,7 +25,7 @@ export function wrapSuccess(
 
 /** The failure envelope; `operation` is undefined where no operation was reached. */
 export function wrapFailure(
-  fault: Fault,
+  fault: ApiError,
   operation: Operation | undefined,
   requestId: string,
   now: Date,
@@ -41,7 +41,7 @@ export function wrapFailure(
 }
 
 /** `error` is for what the request cannot mend: our faults, and a protected endpoint's 401. */
-function isOurs({ httpStatus }: Fault, operation: Operation | undefined): boolean {
+function isOurs({ httpStatus }: ApiError, operation: Operation | undefined): boolean {
   return httpStatus >= 500 || (httpStatus === 401 && operation?.credential === 'token');
 }
 

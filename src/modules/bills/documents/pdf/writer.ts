@@ -1,4 +1,4 @@
-import { makeThreads } from '../../../../platform/concurrency/worker-pool.js';
+import { makeWorkerPool } from '../../../../platform/concurrency/worker-pool.js';
 import type { Invoice } from './invoice.js';
 
 export type InvoiceWriter = (invoice: Invoice) => Promise<Buffer>;
@@ -10,7 +10,7 @@ const INVOICE_MS = 100_000;
 
 /** Draws invoices, each in a thread: a thousand lines take a third of a second. */
 export function makeInvoiceWriter(): InvoiceWriter {
-  const threads = makeThreads('bills/pdf/invoice-worker.js', MAX_HEAP_MB);
+  const threads = makeWorkerPool('modules/bills/documents/pdf/invoice-worker.js', MAX_HEAP_MB);
   return async (invoice) => {
     // as: what the thread answers with
     const bytes = (await threads.ask(invoice, INVOICE_MS)) as Uint8Array;
