@@ -221,6 +221,6 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'packages: a parcel is received once',
     statement: 'drop index packages_tenant_id_tracking_key_key',
-    tests: [{ file: 'test/intake-races.test.ts', titles: ['scans at once one stores the package'] }],
+    tests: [{ file: 'test/invariants.test.ts', titles: ['a second package with the tracking number'] }],
   },
 ];
