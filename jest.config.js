@@ -11,9 +11,14 @@ export default {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  reporters: ['default', '<rootDir>/test/support/coverage-reporter.mjs'],
+  reporters: [
+    'default',
+    '<rootDir>/test/support/progress-reporter.mjs',
+    '<rootDir>/test/support/coverage-reporter.mjs',
+  ],
+  testSequencer: '<rootDir>/test/support/sequencer.cjs',
   testTimeout: 30_000,
   maxWorkers: 2,
-  // a worker keeps what its files have loaded: at 3 GB it spends its time collecting
-  workerIdleMemoryLimit: '1GB',
+  // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.
+  workerIdleMemoryLimit: '1.5GB',
 };
