@@ -1,7 +1,7 @@
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: '<rootDir>/test/support/shared-environment.cjs',
-  runtime: '<rootDir>/test/support/shared-runtime.cjs',
+  testEnvironment: '<rootDir>/test/support/jest/shared-environment.cjs',
+  runtime: '<rootDir>/test/support/jest/shared-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   extensionsToTreatAsEsm: ['.ts'],
@@ -9,14 +9,14 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/service/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/service/global-teardown.mjs',
   reporters: [
     'default',
-    '<rootDir>/test/support/progress-reporter.mjs',
-    '<rootDir>/test/support/coverage-reporter.mjs',
+    '<rootDir>/test/support/jest/progress-reporter.mjs',
+    '<rootDir>/test/support/service/coverage-reporter.mjs',
   ],
-  testSequencer: '<rootDir>/test/support/sequencer.cjs',
+  testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   testTimeout: 30_000,
   maxWorkers: 2,
   // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.

@@ -1,0 +1,135 @@
+// Once for the whole run: a PostgreSQL server, and two databases that every test file clones its own from.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import bcrypt from 'bcrypt';
+import pg from 'pg';
+import { readConfig } from '../../../dist/src/config/config.js';
+import { openSecrets } from '../../../dist/src/platform/access/secrets.js';
+import { analyzeFilled } from '../../../dist/src/platform/db/migrations/analyze.js';
+import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-postgres/embedded-server.js';
+import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
+import { DEMO, seedDemo } from '../../../dist/src/development/demo/seed.js';
+import { projectRoot } from '../../../dist/src/config/project-root.js';
+import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluster.mjs';
+
+export default async function globalSetup() {
+  const config = readConfig();
+  const observations = join(projectRoot, 'coverage', 'contract');
+  rmSync(observations, { recursive: true, force: true });
+  mkdirSync(observations, { recursive: true });
+  // npm run mutants has made a server and templates for many runs
+  if (process.env.TEST_DATABASE_PREFIX) return;
+
+  if (config.databaseUrl) {
+    // Several runs may share the server that DATABASE_URL names, so the names of the databases differ.
+    useServer(config.databaseOwnerUrl, `${PREFIX}${process.pid}_`);
+    const { TEST_ADMIN_URL: adminUrl, TEST_DATABASE_PREFIX: prefix } = process.env;
+    await makeTemplates(adminUrl, prefix, config);
+    globalThis.__endTestServer = () => dropDatabases(adminUrl, (name) => name.startsWith(prefix));
+    return;
+  }
+  const server = await startServerWithTemplates(config);
+  useServer(server.url, KEPT_PREFIX);
+  globalThis.__endTestServer = () => removeServer(server, String(process.pid));
+}
+
+const PREFIX = 'crossdock_test_';
+const KEPT_PREFIX = `${PREFIX}kept_`;
+
+function useServer(adminUrl, prefix) {
+  process.env.TEST_ADMIN_URL = adminUrl;
+  process.env.TEST_DATABASE_PREFIX = prefix;
+}
+
+/** Of the kept cluster; without one, makes it first. */
+async function startServerWithTemplates(config) {
+  const key = keyOfTemplates(config);
+  mkdirSync(SERVERS, { recursive: true });
+  await removeServersOfDeadRuns();
+  const dataDir = join(SERVERS, String(process.pid));
+  if (await restoreCluster(key, dataDir)) return startServer(dataDir);
+  const server = await startServer(dataDir);
+  await makeTemplates(server.url, KEPT_PREFIX, config);
+  await server.stop();
+  keepCluster(key, server);
+  return startServer(dataDir);
+}
+
+const SERVERS = join(projectRoot, '.data', 'test');
+
+/** A server of this run's own, so that a run that ends does not stop another's. */
+export async function startOwnServer() {
+  mkdirSync(SERVERS, { recursive: true });
+  await removeServersOfDeadRuns();
+  return startServer(join(SERVERS, String(process.pid)));
+}
+
+async function removeServersOfDeadRuns() {
+  for (const pid of readdirSync(SERVERS).filter((name) => !isAlive(Number(name)))) {
+    // started once more to be stopped: it may still run as an orphan
+    await removeServer(await startServer(join(SERVERS, pid)), pid);
+  }
+}
+
+export async function removeServer(server, name) {
+  await server.stop();
+  // root's may live elsewhere (decision 0003)
+  for (const folder of [dirname(server.dataDir), join(SERVERS, name)])
+    rmSync(folder, { recursive: true, force: true });
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+export async function dropDatabases(adminUrl, isDoomed) {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  const { rows } = await admin.query(
+    "select datname from pg_database where datname like 'crossdock\\_test\\_%'",
+  );
+  for (const { datname } of rows) {
+    if (isDoomed(datname)) await admin.query(`drop database if exists "${datname}" with (force)`);
+  }
+  await admin.end();
+}
+
+function startServer(dataDir) {
+  return startEmbeddedPostgres({
+    dataDir,
+    database: 'postgres',
+    log: () => {},
+    // nothing here outlives the run
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' },
+  });
+}
+
+export async function makeTemplates(adminUrl, prefix, config) {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  const [empty, demo] = ['empty', 'demo'].map((name) => prefix + name);
+  await admin.connect();
+  try {
+    await admin.query(`create database "${empty}"`);
+    await migrate(urlOf(adminUrl, empty), join(projectRoot, 'prisma', 'migrations'));
+    await admin.query(`create database "${demo}" template "${empty}"`);
+    const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
+    await client.connect();
+    await seedDemo(client, openSecrets(config.secrets), new Date());
+    // A hash of the service's own cost takes a fifth of a second of CPU for each login; a test of that time makes one.
+    await client.query('update users set password_hash = $1', [await bcrypt.hash(DEMO.password, 4)]);
+    await analyzeFilled(client);
+    await client.end();
+  } finally {
+    await admin.end();
+  }
+}
+
+function urlOf(adminUrl, database) {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
