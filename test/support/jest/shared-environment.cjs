@@ -12,7 +12,6 @@ module.exports = class SharedEnvironment extends TestEnvironment {
     // A constructor may return another object, and then nothing is constructed.
     if (shared) return shared;
     super(...args);
-    // eslint-disable-next-line @typescript-eslint/no-this-alias
     shared = this;
     this.processAtStart = { env: { ...this.global.process.env }, exit: this.global.process.exit };
   }

@@ -5,8 +5,6 @@ const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
 
-const TESTS = pathToFileURL(join(__dirname, '..', '..')).href;
-
 let shared;
 
 module.exports = class SharedRuntime extends Runtime {
@@ -17,7 +15,6 @@ module.exports = class SharedRuntime extends Runtime {
       return shared;
     }
     super(...args);
-    // eslint-disable-next-line @typescript-eslint/no-this-alias
     shared = this;
   }
 
@@ -33,8 +30,9 @@ module.exports = class SharedRuntime extends Runtime {
   teardown() {
     this.restoreAllMocks();
     const { registries, jestGlobals } = this;
+    const tests = pathToFileURL(join(this._config.rootDir, 'test')).href;
     for (const key of registries.esModuleRegistry.keys())
-      if (key.startsWith(`${TESTS}/`) || key.startsWith('@jest/globals/'))
+      if (key.startsWith(`${tests}/`) || key.startsWith('@jest/globals/'))
         registries.esModuleRegistry.delete(key);
     registries.mockRegistry.clear();
     registries.moduleMockRegistry.clear();
