@@ -1,6 +1,7 @@
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/shared-environment.cjs',
+  runtime: '<rootDir>/test/support/jest/shared-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   extensionsToTreatAsEsm: ['.ts'],
@@ -10,9 +11,14 @@ export default {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   globalSetup: '<rootDir>/test/support/service/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/service/global-teardown.mjs',
-  reporters: ['default', '<rootDir>/test/support/service/coverage-reporter.mjs'],
+  reporters: [
+    'default',
+    '<rootDir>/test/support/jest/progress-reporter.mjs',
+    '<rootDir>/test/support/service/coverage-reporter.mjs',
+  ],
+  testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   testTimeout: 30_000,
   maxWorkers: 2,
-  // a worker keeps what its files have loaded: at 3 GB it spends its time collecting
-  workerIdleMemoryLimit: '1GB',
+  // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.
+  workerIdleMemoryLimit: '1.5GB',
 };

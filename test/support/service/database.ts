@@ -15,7 +15,8 @@ async function cloneDatabase(template: string): Promise<TestDatabase> {
   await asAdmin(async (admin) => {
     // two workers cloning one template at once: PostgreSQL refuses the second while the first still reads it
     await admin.query('select pg_advisory_lock(4711)');
-    await admin.query(`create database "${name}" template "${prefix}${template}"`);
+    // Copying files takes half the CPU time of writing the copy to the log.
+    await admin.query(`create database "${name}" template "${prefix}${template}" strategy file_copy`);
   });
   const url = new URL(adminUrl());
   url.pathname = `/${name}`;

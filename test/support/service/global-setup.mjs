@@ -1,14 +1,16 @@
 // Once for the whole run: a PostgreSQL server, and two databases that every test file clones its own from.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import bcrypt from 'bcrypt';
 import pg from 'pg';
 import { readConfig } from '../../../dist/src/config/config.js';
 import { openSecrets } from '../../../dist/src/platform/access/secrets.js';
 import { analyzeFilled } from '../../../dist/src/platform/db/migrations/analyze.js';
 import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-postgres/embedded-server.js';
 import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
-import { seedDemo } from '../../../dist/src/development/demo/seed.js';
+import { DEMO, seedDemo } from '../../../dist/src/development/demo/seed.js';
 import { projectRoot } from '../../../dist/src/config/project-root.js';
+import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluster.mjs';
 
 export default async function globalSetup() {
   const config = readConfig();
@@ -18,16 +20,41 @@ export default async function globalSetup() {
   // npm run mutants has made a server and templates for many runs
   if (process.env.TEST_DATABASE_PREFIX) return;
 
-  const server = config.databaseUrl ? undefined : await startOwnServer();
-  const adminUrl = config.databaseOwnerUrl ?? server.url;
-  // two runs may share the server that DATABASE_URL names: each has its own names
-  process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
-  process.env.TEST_ADMIN_URL = adminUrl;
-  await makeTemplates(adminUrl, process.env.TEST_DATABASE_PREFIX, config);
-  globalThis.__endTestServer = () => server && removeServer(server, String(process.pid));
+  if (config.databaseUrl) {
+    // Several runs may share the server that DATABASE_URL names, so the names of the databases differ.
+    useServer(config.databaseOwnerUrl, `${PREFIX}${process.pid}_`);
+    const { TEST_ADMIN_URL: adminUrl, TEST_DATABASE_PREFIX: prefix } = process.env;
+    await makeTemplates(adminUrl, prefix, config);
+    globalThis.__endTestServer = () => dropDatabases(adminUrl, (name) => name.startsWith(prefix));
+    return;
+  }
+  const server = await startServerWithTemplates(config);
+  useServer(server.url, KEPT_PREFIX);
+  globalThis.__endTestServer = () => removeServer(server, String(process.pid));
 }
 
 const PREFIX = 'crossdock_test_';
+const KEPT_PREFIX = `${PREFIX}kept_`;
+
+function useServer(adminUrl, prefix) {
+  process.env.TEST_ADMIN_URL = adminUrl;
+  process.env.TEST_DATABASE_PREFIX = prefix;
+}
+
+/** Of the kept cluster; without one, makes it first. */
+async function startServerWithTemplates(config) {
+  const key = keyOfTemplates(config);
+  mkdirSync(SERVERS, { recursive: true });
+  await removeServersOfDeadRuns();
+  const dataDir = join(SERVERS, String(process.pid));
+  if (await restoreCluster(key, dataDir)) return startServer(dataDir);
+  const server = await startServer(dataDir);
+  await makeTemplates(server.url, KEPT_PREFIX, config);
+  await server.stop();
+  keepCluster(key, server);
+  return startServer(dataDir);
+}
+
 const SERVERS = join(projectRoot, '.data', 'test');
 
 /** A server of this run's own, so that a run that ends does not stop another's. */
@@ -92,6 +119,8 @@ export async function makeTemplates(adminUrl, prefix, config) {
     const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
     await client.connect();
     await seedDemo(client, openSecrets(config.secrets), new Date());
+    // A hash of the service's own cost takes a fifth of a second of CPU for each login; a test of that time makes one.
+    await client.query('update users set password_hash = $1', [await bcrypt.hash(DEMO.password, 4)]);
     await analyzeFilled(client);
     await client.end();
   } finally {

@@ -11,6 +11,7 @@ import { filledPath } from './contract.js';
 import { demoDatabase, freshDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
+import '../harness/openapi-validator.js';
 
 export type Reply = {
   status: number;
