@@ -337,7 +337,7 @@ describe('verification', () => {
       flaw: () => ({ sequence: 1, audit_id: null, problem: 'missing' }),
     },
     {
-      how: 'a link was deleted and those behind it moved up',
+      how: 'a link was deleted and the later ones renumbered',
       statements: () => [
         'delete from audit_links where sequence = 3',
         'update audit_links set sequence = sequence + 100 where sequence > 3',
@@ -351,7 +351,7 @@ describe('verification', () => {
       flaw: (ids) => ({ sequence: 3, audit_id: ids[2], problem: 'altered' }),
     },
     {
-      how: 'two links changed places',
+      how: 'two links were swapped',
       statements: () => [
         'update audit_links set sequence = 100 where sequence = 2',
         'update audit_links set sequence = 2 where sequence = 4',
@@ -360,7 +360,7 @@ describe('verification', () => {
       flaw: (ids) => ({ sequence: 2, audit_id: ids[3], problem: 'reordered' }),
     },
     {
-      how: 'two entries changed places',
+      how: 'two entries were swapped',
       statements: () => [
         'drop index audit_links_tenant_id_entry_id_key',
         ...swapped('entry_id'),
@@ -369,7 +369,7 @@ describe('verification', () => {
       flaw: (ids) => ({ sequence: 2, audit_id: ids[3], problem: 'reordered' }),
     },
     {
-      how: 'a link to an entry of its own was put in between',
+      how: 'a link to a forged entry was inserted',
       statements: () => [
         'update audit_links set sequence = sequence + 100 where sequence >= 3',
         'update audit_links set sequence = sequence - 99 where sequence > 100',
@@ -381,7 +381,7 @@ describe('verification', () => {
       flaw: () => ({ sequence: 3, audit_id: DEMO.tenants.two, problem: 'inserted' }),
     },
     {
-      how: 'an entry was inserted past the service, with an old time',
+      how: 'an entry was inserted without the service, with an old time',
       statements: () => [
         `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
          values ('${DEMO.tenants.demo}', '${DEMO.tenants.two}', '2020-01-01Z', 'system', 'x', 'x', new_id(), 'forged')`,
@@ -389,7 +389,7 @@ describe('verification', () => {
       flaw: () => ({ sequence: null, audit_id: DEMO.tenants.two, problem: 'inserted' }),
     },
     {
-      how: 'the end was cut off and its entries left',
+      how: 'the end of the chain was cut off and its entries left',
       statements: () => ['delete from audit_links where sequence > 3'],
       flaw: (ids) => ({ sequence: null, audit_id: ids[3], problem: 'inserted' }),
     },

@@ -162,7 +162,7 @@ describe('create', () => {
       ['courier_id required'],
     ],
     [
-      'another role with one',
+      'another role with a courier',
       { role: 'manager', courier_id: DEMO.couriers.IEX },
       '400 validation_failed',
       ['courier_id conflict'],

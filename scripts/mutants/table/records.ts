@@ -7,7 +7,9 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/manifests/lifecycle/status.ts',
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
-    tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['moving > from'] }],
+    tests: [
+      { file: 'test/modules/manifests/manifests.test.ts', titles: ['follow the transition table from'] },
+    ],
   },
   {
     name: 'manifests: one of two callers moves it',

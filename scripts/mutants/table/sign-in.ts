@@ -343,7 +343,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['the password is changed > new backup codes'],
+        titles: ['creates no backup codes if meanwhile > the password is changed'],
       },
     ],
   },
@@ -354,7 +354,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace:
       "const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;",
     tests: [
-      { file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > under the signature of its own'] },
+      { file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > the original signature'] },
     ],
   },
   {

@@ -468,7 +468,7 @@ describe('second factor', () => {
   test.each([
     ['no token', { code: '123456' }, 'preauth_token'],
     ['no code', { preauth_token: 'x' }, 'code'],
-  ])('rejects %s with 400 and names the field', async (_what, fields, field) => {
+  ])('rejects a second step with %s with 400 and names the field', async (_what, fields, field) => {
     const reply = await post({ action: 'verify_2fa', ...fields });
     expect(coded(reply)).toBe('400 validation_failed');
     expect(reply.body['errors']).toMatchObject([{ field }]);

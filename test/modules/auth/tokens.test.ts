@@ -38,12 +38,12 @@ test('accepts a token signed with the key, so the forged tokens below fail for t
 
 test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
   [
-    'claims of another user under the signature of its own',
+    'claims of another user and the original signature',
     (header, claims, signature) =>
       `${encode(header)}.${encode({ ...claims, sub: DEMO.users.admin })}.${signature}`,
   ],
   [
-    'claims of another role under the signature of its own',
+    'claims of another role and the original signature',
     (header, claims, signature) => `${encode(header)}.${encode({ ...claims, role: 'admin' })}.${signature}`,
   ],
   [
@@ -61,7 +61,7 @@ test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
     (header, claims) => sign({ ...header, kid: 'other' }, claims, KEY.secret),
   ],
   [
-    'a key id that objects have',
+    'a key id that is an object property',
     (header, claims) => sign({ ...header, kid: '__proto__' }, claims, KEY.secret),
   ],
   ['no key id', ({ kid: _, ...header }, claims) => sign(header, claims, KEY.secret)],

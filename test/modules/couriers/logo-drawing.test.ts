@@ -117,7 +117,7 @@ describe('reported filter attack', () => {
 describe('endless rendering', () => {
   test.each([
     ['strokes', STROKE_BOMB],
-    ['clips of clips', CLIP_BOMB],
+    ['nested clip paths', CLIP_BOMB],
   ])("by %s is rejected in time while another courier's logo is accepted", async (_what, bomb) => {
     const before = await storedRendering();
     const refused = timed(upload(bomb));
@@ -195,11 +195,11 @@ describe('logo rendering at upload', () => {
   test.each([
     ['a PNG whose pixels are damaged', png(4, 4).subarray(0, -30)],
     [
-      'a PNG whose pixels are no pixels',
+      'a PNG with invalid pixel data',
       Buffer.concat([png(2, 2).subarray(0, 33), pngChunk('IDAT', Buffer.from('no')), pngChunk('IEND')]),
     ],
     ['a PNG of 4,001 x 4,000', pngOf(4_001, 4_000, 8)],
-    ['a drawing of nothing that can be seen', svg('', '<rect width="10" height="10" fill="none"/>')],
+    ['a drawing without visible content', svg('', '<rect width="10" height="10" fill="none"/>')],
   ])('rejects %s', async (_what, file) => {
     const before = await storedRendering();
     expect(await upload(file)).toMatchObject({ status: 400, body: { code: 'logo_not_acceptable' } });

@@ -37,7 +37,7 @@ const inRecord = (rest: string) => `[{"user_code":"HOSTILE-1","first_name":"Ann"
 
 /** Responses that change nothing, with a pattern for the run's error message. */
 const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
-  ['nothing', '', /empty/],
+  ['an empty response', '', /empty/],
   ['white space', ' \r\n\t ', /empty/],
   ['a byte order mark alone', bytes('efbbbf'), /empty/],
   ...['null', 'true', '0', '1e400', '-', '"text"', '"[]"', 'undefined', 'NaN'].map(
@@ -114,20 +114,20 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
     '[/* none */]',
     `${good.slice(0, -1)},{"user_code":"HOSTILE-2"`,
   ].map((text): [string, Sent, RegExp] => [JSON.stringify(text), text, /not well-formed JSON/]),
-  ['a page', '<!doctype html><html><body>[]</body></html>', /HTML or XML/],
+  ['an HTML page', '<!doctype html><html><body>[]</body></html>', /HTML or XML/],
   ['XML', '<?xml version="1.0"?><customers/>', /HTML or XML/],
   ['JSONP', `callback(${good})`, /Answer with a JSON array/],
-  ['JSON behind a guard', `)]}',\n${good}`, /Answer with a JSON array/],
+  ['JSON after a security prefix', `)]}',\n${good}`, /Answer with a JSON array/],
   ['CSV', 'user_code,first_name,last_name\nA,B,C\n', /Answer with a JSON array/],
   ['JavaScript', `module.exports = ${good}`, /Answer with a JSON array/],
   ['gzip', gzipSync(good), /compressed/],
   ['a gzip bomb', gzipSync(Buffer.alloc(rounds(64, 256) * MIB)), /compressed/],
   ['zlib', bytes('789c8b8e0500011b00b9'), /UTF-8/],
   ['a picture', bytes('89504e470d0a1a0a0000000d49484452'), /UTF-8/],
-  ['UTF-16, little end first', Buffer.from(`\ufeff${good}`, 'utf16le'), /UTF-8/],
-  ['UTF-16, big end first', Buffer.from(`\ufeff${good}`, 'utf16le').swap16(), /UTF-8/],
+  ['UTF-16, little-endian', Buffer.from(`\ufeff${good}`, 'utf16le'), /UTF-8/],
+  ['UTF-16, big-endian', Buffer.from(`\ufeff${good}`, 'utf16le').swap16(), /UTF-8/],
   ['Latin-1', Buffer.from(inRecord('"branch":"Nú"'), 'latin1'), /UTF-8/],
-  ['a byte that no text has', Buffer.concat([Buffer.from('["'), bytes('ff'), Buffer.from('"]')]), /UTF-8/],
+  ['an invalid byte', Buffer.concat([Buffer.from('["'), bytes('ff'), Buffer.from('"]')]), /UTF-8/],
   ['an overlong slash', Buffer.concat([Buffer.from('["'), bytes('c0af'), Buffer.from('"]')]), /UTF-8/],
   ['a surrogate in UTF-8', Buffer.concat([Buffer.from('["'), bytes('eda080'), Buffer.from('"]')]), /UTF-8/],
   ['half a character at the end', Buffer.concat([Buffer.from('["a"]'), bytes('c3')]), /UTF-8/],
@@ -167,7 +167,7 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
 const ACCEPTED: [title: string, sent: Sent, counts: object][] = [
   ['a byte order mark', Buffer.concat([bytes('efbbbf'), Buffer.from(good)]), { created: 1 }],
   ['white space everywhere', ` \r\n[ ${JSON.stringify(GOOD, null, '\t')} ]\n `, { created: 1 }],
-  ['one in an object, with space', `{ "total" : 1 , "data" : ${good} }`, { created: 1 }],
+  ['a list in an object, with white space', `{ "total" : 1 , "data" : ${good} }`, { created: 1 }],
   [
     '__proto__ with a code in it',
     '[{"__proto__":{"user_code":"P","first_name":"A","last_name":"B"}}]',
@@ -176,7 +176,11 @@ const ACCEPTED: [title: string, sent: Sent, counts: object][] = [
   ['__proto__ beside a customer', inRecord('"__proto__":{"polluted":1}'), { created: 1 }],
   ['constructor beside a customer', inRecord('"constructor":{"prototype":{"polluted":1}}'), { created: 1 }],
   ['__proto__ beside the list', `{"__proto__":{"polluted":1},"data":${good}}`, { created: 1 }],
-  ['names of JavaScript', inRecord('"toString":1,"hasOwnProperty":2,"valueOf":3,"":4'), { created: 1 }],
+  [
+    'names of JavaScript object properties',
+    inRecord('"toString":1,"hasOwnProperty":2,"valueOf":3,"":4'),
+    { created: 1 },
+  ],
   ['the same name twice', inRecord('"branch":"First","branch":"Last"'), { created: 1 }],
   ['1e400', inRecord('"is_active":1e400'), { skipped: 1 }],
   ['1e400 in a field that nobody reads', inRecord('"x":1e400,"y":-1e400,"z":1e-400'), { created: 1 }],
@@ -195,11 +199,15 @@ const ACCEPTED: [title: string, sent: Sent, counts: object][] = [
   ['SQL', inRecord(`"branch":"'; drop table customers; --"`), { created: 1 }],
   ['a formula', inRecord('"branch":"=cmd|A1"'), { created: 1 }],
   [
-    'a customer of 20 MiB and a good one',
+    'a customer of 20 MiB and a valid one',
     `[{"x":"${'x'.repeat(19 * MIB)}"},${good.slice(1)}`,
     { created: 1, skipped: 1 },
   ],
-  ['100,000 that are none', `[${Array(100_000).fill('{}').join()}]`, { received: 100_000, skipped: 100_000 }],
+  [
+    '100,000 records that are no customers',
+    `[${Array(100_000).fill('{}').join()}]`,
+    { received: 100_000, skipped: 100_000 },
+  ],
   [
     '100,000 with one code',
     `[${Array(100_000).fill(JSON.stringify(GOOD)).join()}]`,
@@ -227,7 +235,7 @@ describe('hostile responses of a sync target', () => {
   };
 
   test.each(REFUSED)(
-    '%s: the run fails with an error message and stores nothing',
+    'fails with an error message and stores nothing for %s',
     async (_title, sent, words) => {
       const before = await rows();
       const run = await read(sent);
@@ -239,7 +247,7 @@ describe('hostile responses of a sync target', () => {
   );
 
   test.each(ACCEPTED)(
-    '%s: is processed without harm',
+    'processes %s without harm',
     async (_title, sent, counts) => {
       await service.owner.query("delete from customers where user_code like 'HOSTILE-%'");
       const before = await rows();

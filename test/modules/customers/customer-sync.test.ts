@@ -156,11 +156,11 @@ describe('requesting a synchronisation', () => {
   test.each<[string, Call, number, string]>([
     ['staff without a courier', { as: 'admin', body: {} }, 400, 'validation_failed'],
     ['staff without a body', { as: 'admin' }, 400, 'validation_failed'],
-    ['what is no id', { as: 'admin', body: { courier_id: 'IEX' } }, 400, 'validation_failed'],
+    ['a malformed id', { as: 'admin', body: { courier_id: 'IEX' } }, 400, 'validation_failed'],
     ['an unknown courier', { as: 'admin', body: { courier_id: unknown } }, 404, 'courier_not_found'],
-    ['another tenant’s', { as: 'admin', body: { courier_id: TWO } }, 404, 'courier_not_found'],
-    ['one without a URL', { as: 'admin', body: { courier_id: HRB } }, 400, 'sync_url_missing'],
-    ['a courier without a URL', { as: 'hrb' }, 400, 'sync_url_missing'],
+    ['another tenant’s courier', { as: 'admin', body: { courier_id: TWO } }, 404, 'courier_not_found'],
+    ['a named courier without a URL', { as: 'admin', body: { courier_id: HRB } }, 400, 'sync_url_missing'],
+    ['a courier user without a URL', { as: 'hrb' }, 400, 'sync_url_missing'],
     ['a warehouse user', { as: 'warehouse', body: { courier_id: IEX } }, 403, 'permission_denied'],
     ['a disabled user', { as: 'disabled', body: { courier_id: IEX } }, 403, 'account_disabled'],
   ])('rejects %s and writes nothing', async (_who, call, status, code) => {
@@ -332,15 +332,15 @@ describe('processing a response', () => {
   const FULL = { ...ANN, branch: 'Kingston', email: 'ann@example.com', is_active: 1 };
   const STORED = { ...FULL, is_active: true };
   test.each<[string, object, object]>([
-    ['what a record lacks stays', {}, {}],
-    ['one name alone changes', { last_name: 'Li' }, { last_name: 'Li' }],
-    ['a null name stays', { first_name: null, last_name: null }, {}],
+    ['missing fields are kept', {}, {}],
+    ['one name can change alone', { last_name: 'Li' }, { last_name: 'Li' }],
+    ['a null name is ignored', { first_name: null, last_name: null }, {}],
     ['a blank branch is cleared', { branch: ' ' }, { branch: null }],
     ['a null branch is cleared', { branch: null }, { branch: null }],
     ['a blank e-mail address is cleared', { email: '' }, { email: null }],
     ['a null e-mail address is cleared', { email: null }, { email: null }],
-    ['a null or blank flag stays', { is_active: null, status: '' }, {}],
-    ['a flag alone changes', { is_active: 0 }, { is_active: false }],
+    ['a null or blank flag is ignored', { is_active: null, status: '' }, {}],
+    ['the flag can change alone', { is_active: 0 }, { is_active: false }],
     ['texts are trimmed', { branch: '  Portmore\u00a0' }, { branch: 'Portmore' }],
   ])('applies the rule: %s', async (_title, sent, expected) => {
     await rig.sync([FULL]);
@@ -520,16 +520,20 @@ describe('invalid records', () => {
     ['a code of 101 emoji', { ...BASE, user_code: '😀'.repeat(101) }, [['user_code', 'maxLength']]],
     ['NUL', { ...BASE, first_name: 'A\0B' }, [['first_name', 'pattern']]],
     ['a line break', { ...BASE, last_name: 'A\nB' }, [['last_name', 'pattern']]],
-    ['what divides rows', { ...BASE, branch: 'A\x1eB\x1f\x1d' }, [['branch', 'pattern']]],
+    ['control characters that separate rows', { ...BASE, branch: 'A\x1eB\x1f\x1d' }, [['branch', 'pattern']]],
     ['a lone surrogate', { ...BASE, first_name: 'A\ud800' }, [['first_name', 'encoding']]],
     ['a name that is too long', { ...BASE, last_name: long }, [['last_name', 'maxLength']]],
     ['a name that is a boolean', { ...BASE, first_name: true }, [['first_name', 'type']]],
-    ['no names, and new', { user_code: 'BAD-1' }, [['first_name', 'required']]],
-    ['one name, and new', { ...BASE, last_name: undefined }, [['last_name', 'required']]],
+    ['a new customer without names', { user_code: 'BAD-1' }, [['first_name', 'required']]],
+    ['a new customer with one name', { ...BASE, last_name: undefined }, [['last_name', 'required']]],
     ['a branch that is too long', { ...BASE, branch: long }, [['branch', 'maxLength']]],
     ['a branch that is an object', { ...BASE, branch: { name: 'K' } }, [['branch', 'type']]],
-    ['an e-mail address that is none', { ...BASE, email: 'nobody' }, [['email', 'pattern']]],
-    ['one that is too long', { ...BASE, email: `${'x'.repeat(243)}@example.com` }, [['email', 'maxLength']]],
+    ['an invalid email address', { ...BASE, email: 'nobody' }, [['email', 'pattern']]],
+    [
+      'an email address that is too long',
+      { ...BASE, email: `${'x'.repeat(243)}@example.com` },
+      [['email', 'maxLength']],
+    ],
     ['a flag that is another number', { ...BASE, is_active: 2 }, [['is_active', 'enum']]],
     ['a flag that is another word', { ...BASE, status: 'gold' }, [['is_active', 'enum']]],
     ['a flag that is a list', { ...BASE, active: [1] }, [['is_active', 'enum']]],
@@ -542,7 +546,7 @@ describe('invalid records', () => {
       ],
     ],
     [
-      'several at once',
+      'several invalid fields',
       { ...BASE, first_name: '', branch: 1 },
       [
         ['first_name', 'blank'],
@@ -552,7 +556,7 @@ describe('invalid records', () => {
     ['a record of more than 64 KiB', { ...BASE, notes: 'x'.repeat(65_536) }, [[null, 'maxLength']]],
   ];
 
-  test.each(CASES)('%s: is reported, and the other records are stored', async (_title, record, problems) => {
+  test.each(CASES)('reports %s and stores the other records', async (_title, record, problems) => {
     const good = { user_code: 'GOOD', first_name: 'G', last_name: 'D' };
     const before = await customersOf(IEX);
     const run = await rig.sync([record, good]);

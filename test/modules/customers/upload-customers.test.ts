@@ -366,8 +366,8 @@ describe('rejected files store nothing', () => {
 
   test.each<[string, Buffer, string]>([
     ['Latin-1', Buffer.from(lines('A-1,José,b'), 'latin1'), 'invalid_encoding'],
-    ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]), 'invalid_encoding'],
-    ['UTF-16 without', UTF16, 'validation_failed'],
+    ['UTF-16 with a byte order mark', Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]), 'invalid_encoding'],
+    ['UTF-16 without a byte order mark', UTF16, 'validation_failed'],
     ['an overlong form', Buffer.from([0x61, 0xc0, 0xaf]), 'invalid_encoding'],
     [
       'a surrogate in UTF-8',
@@ -394,8 +394,8 @@ describe('rejected files store nothing', () => {
     ['JSON', Buffer.from('[{"user_code":"A-1","first_name":"a","last_name":"b"}]'), 'validation_failed'],
     ['a JSON object', Buffer.from('\n{"a":[1,2,3]}'), 'validation_failed'],
     ['a web page', Buffer.from('<!doctype html>\n<p>a,b,c\n'), 'validation_failed'],
-    ['nothing', Buffer.alloc(0), 'validation_failed'],
-    ['a mark and nothing', Buffer.from('\ufeff\r\n\r\n'), 'validation_failed'],
+    ['an empty file', Buffer.alloc(0), 'validation_failed'],
+    ['only a byte order mark and blank lines', Buffer.from('\ufeff\r\n\r\n'), 'validation_failed'],
   ])('rejects %s', async (_name, file, code) => {
     const reply = await upload(file);
     expect([reply.status, reply.body['code'], reply.body['errors'][0].field]).toEqual([400, code, 'file']);

@@ -157,21 +157,21 @@ describe('recipients', () => {
   });
 
   test.each<[string, (mail: MailRow, packageId: string) => Promise<unknown>, string]>([
-    ['has no package aboard any more', (_, id) => setPackage(id, { manifest_id: null }), 'no package aboard'],
+    [
+      'no longer has packages on the manifest',
+      (_, id) => setPackage(id, { manifest_id: null }),
+      'no package aboard',
+    ],
     [
       'lost its packages to another courier',
       (_, id) => setPackage(id, { courier_id: HRB }),
       'no package aboard',
     ],
-    ['is not active any more', () => setCourier(IEX, { is_active: false }), 'not active'],
+    ['is disabled', () => setCourier(IEX, { is_active: false }), 'not active'],
     ['has no address', () => setCourier(IEX, { email: null }), 'no e-mail address'],
+    ['has an invalid address', () => setCourier(IEX, { email: 'n/a' }), 'no usable e-mail address'],
     [
-      'has an address of old that is none',
-      () => setCourier(IEX, { email: 'n/a' }),
-      'no usable e-mail address',
-    ],
-    [
-      'was aboard a manifest that is gone',
+      'had packages on a deleted manifest',
       async ({ id }) =>
         service.owner.query('update manifest_mails set manifest_id = $2 where id = $1', [id, randomUUID()]),
       'no longer there',
@@ -209,7 +209,7 @@ describe('failed sending', () => {
     ['503 without a body', { status: 503, body: '' }, 'Unknown (HTTP 503)'],
     ['throttling', { status: 400, code: 'Throttling' }, 'Throttling (HTTP 400)'],
     [
-      'a pause',
+      'a paused account',
       { status: 400, code: 'AccountSendingPausedException' },
       'AccountSendingPausedException (HTTP 400)',
     ],
@@ -219,10 +219,10 @@ describe('failed sending', () => {
       'SignatureDoesNotMatch (HTTP 403)',
     ],
     ['a redirect', { status: 302, body: '' }, 'Unknown (HTTP 302)'],
-    ['200 with something else', { status: 200, body: 'Welcome to our portal' }, 'Error (HTTP 200)'],
-    ['200 with nothing', { status: 200, body: '' }, 'an answer without a message id'],
-    ['silence', 'hang', `no answer within ${TIMEOUT_MS} ms`],
-    ['an answer without end', 'trickle', `no answer within ${TIMEOUT_MS} ms`],
+    ['200 with an unknown body', { status: 200, body: 'Welcome to our portal' }, 'Error (HTTP 200)'],
+    ['200 without a body', { status: 200, body: '' }, 'an answer without a message id'],
+    ['no response', 'hang', `no answer within ${TIMEOUT_MS} ms`],
+    ['an endless response', 'trickle', `no answer within ${TIMEOUT_MS} ms`],
   ];
   test.each(PASSING)('retries after %s and then sends the mail once', async (_, answer, reason) => {
     const { mail } = await queueMail();
@@ -269,7 +269,7 @@ describe('failed sending', () => {
     ['reset', 'ECONNRESET'],
     ['down', 'ECONNREFUSED'],
     ['without credentials', 'CredentialsProviderError'],
-  ])('reports SES that is %s as %s', async (how, reason) => {
+  ])('reports a failure of SES (%s) as %s', async (how, reason) => {
     ses.answer = 'reset';
     const closed = await startSes();
     await closed.stop();

@@ -164,13 +164,13 @@ describe('package label', () => {
 
 const HOSTILE: Record<string, string> = {
   'a whole label': '^XA^FO0,0^FDhello^FS^XZ',
-  'a command of the printer': '~JA~HS~DGR:X.GRF,1,1,FF',
+  'printer commands': '~JA~HS~DGR:X.GRF,1,1,FF',
   'an end of field in hexadecimal': '_5EFS_5EXZ\\5E\\&_',
-  'lines and controls': 'a\r\nb\tc\u0007d\u001be\u2028f',
-  'turned around': '\u202Eevil\u202C \u200Fx',
+  'line breaks and control characters': 'a\r\nb\tc\u0007d\u001be\u2028f',
+  'reversed text direction': '\u202Eevil\u202C \u200Fx',
   emoji: '😀👩‍👩‍👧‍👦🏴‍☠️',
-  'characters that no font has': '\u{10FFFF}\u{E000}漢字',
-  'the widest, 100 times': 'W'.repeat(100),
+  'characters missing from the font': '\u{10FFFF}\u{E000}漢字',
+  '100 wide letters': 'W'.repeat(100),
 };
 
 describe('hostile text on a label', () => {

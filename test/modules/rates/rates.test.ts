@@ -134,7 +134,7 @@ describe('access to rates', () => {
     ['iex', 403, 'permission_denied'],
     ['disabled', 403, 'account_disabled'],
     ['', 401, 'token_missing'],
-  ])('responds to %s with %d', async (as, status, code) => {
+  ])('denies the caller %j with %d', async (as, status, code) => {
     const bodies = [
       { action: 'save_rates', courier_id: IEX, rates: [] },
       { action: 'save_rates', rates: [] },
@@ -244,13 +244,13 @@ describe('save_rates', () => {
   });
 
   test.each([
-    ['an inside', [tier(0, 10, 1), tier(5, 15, 1)], 'rates[1].startweight'],
-    ['one within another', [tier(3, 4, 1), tier(0, 10, 1)], 'rates[0].startweight'],
-    ['one weight within another', [tier(0, 10, 1), tier(5, 5, 1)], 'rates[1].startweight'],
-    ['both bounds', [tier(0, 10, 1), tier(0, 10, 2)], 'rates[1].startweight'],
-    ['both bounds of one weight', [tier(5, 5, 1), tier(5, 5, 1)], 'rates[1].startweight'],
-    ['a thousandth', [tier(0, 5.001, 1), tier(5, 10, 1)], 'rates[1].startweight'],
-  ])('rejects tiers that share %s with 400 and names the later one', async (_what, rates, field) => {
+    ['partial overlap', [tier(0, 10, 1), tier(5, 15, 1)], 'rates[1].startweight'],
+    ['one inside another', [tier(3, 4, 1), tier(0, 10, 1)], 'rates[0].startweight'],
+    ['a single weight inside another', [tier(0, 10, 1), tier(5, 5, 1)], 'rates[1].startweight'],
+    ['equal bounds', [tier(0, 10, 1), tier(0, 10, 2)], 'rates[1].startweight'],
+    ['equal single weights', [tier(5, 5, 1), tier(5, 5, 1)], 'rates[1].startweight'],
+    ['an overlap of a thousandth', [tier(0, 5.001, 1), tier(5, 10, 1)], 'rates[1].startweight'],
+  ])('rejects overlapping tiers (%s) with 400 and names the later one', async (_what, rates, field) => {
     await expectNothingWritten(async () => {
       const reply = await save(HRB, rates);
       expectFault(reply, 400, 'validation_failed', [field]);

@@ -41,7 +41,7 @@ const OWN_KEYS: [name: string, number: string][] = [
   ['32 digits with a wrong check digit at offset 16', '32971514560102447849175802852014'],
   ['32 digits that begin with 4', '42971514560102447849175802862014'],
   ['31 digits', '3297151456010244784917580286201'],
-  ['a line break behind 32 digits', '32971514560102447849175802862014\n'],
+  ['a line break after 32 digits', '32971514560102447849175802862014\n'],
   ['a space among 32 digits', '3 2971514560102447849175802862014'],
 ];
 
@@ -67,8 +67,8 @@ describe('USPS', () => {
     ['another application identifier', `42133126${digits('94', 22)}`],
     ['a ZIP with a letter', `4203312A${digits('94', 22)}`],
     ['a space between', `42033126 ${digits('94', 22)}`],
-    ['something in front', `A42033126${digits('94', 22)}`],
-    ['a line break behind', `42033126${digits('94', 22)}\n`],
+    ['a character in front', `A42033126${digits('94', 22)}`],
+    ['a line break at the end', `42033126${digits('94', 22)}\n`],
   ])('uses the whole text as the key if it has %s', (_name, number) => {
     expect(trackingKey(number)).toBe(number);
   });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   healthy = await startReceiver(accept);
   canary = await startReceiver(accept);
   unhealthy['hangs'] = await startReceiver(hang);
-  unhealthy['answers 500'] = await startReceiver(refuse(500));
+  unhealthy['responds 500'] = await startReceiver(refuse(500));
   unhealthy['never ends'] = await startReceiver(respondForever);
   unhealthy['redirects'] = await startReceiver((_request, response) =>
     response.writeHead(307, { location: `${canary.url}/inside` }).end(),
@@ -71,7 +71,7 @@ test(`${HEALTHY} healthy receivers get 99 of 100 events within 5 s while others 
     ).rows;
   await until(async () => (await outcomes('hangs')).length > 0);
   expect(await outcomes('hangs')).toEqual([{ outcome: 'timeout', http_status: null }]);
-  expect(await outcomes('answers 500')).toEqual([{ outcome: 'rejected', http_status: 500 }]);
+  expect(await outcomes('responds 500')).toEqual([{ outcome: 'rejected', http_status: 500 }]);
   expect(await outcomes('redirects')).toEqual([{ outcome: 'rejected', http_status: 307 }]);
   expect(await outcomes('never ends')).toEqual([{ outcome: 'delivered', http_status: 200 }]);
   expect(canary.received).toEqual([]);
