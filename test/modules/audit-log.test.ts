@@ -416,8 +416,8 @@ describe('verification', () => {
 
   test('detects a truncated chain by a known head, even after the chain has grown again', async () => {
     const ids = await plantChain(5);
-    const { head: kept } = await verify();
-    const known = { known_head: kept };
+    const { head: earlierHead } = await verify();
+    const known = { known_head: earlierHead };
     await plantEntry(service.owner);
     expect(await verify(known)).toMatchObject({ intact: true, verified: 6 });
     await withoutTriggers(
@@ -435,7 +435,7 @@ describe('verification', () => {
 
   test('detects a chain rebuilt without the key, and does not depend on the encryption key', async () => {
     await plantChain(3);
-    const { head: kept } = await verify();
+    const { head: earlierHead } = await verify();
     const others = openSecrets(readConfig({ LOOKUP_KEY: 'ee'.repeat(32) }).secrets);
     const rotated = openSecrets(readConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
     const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo };
@@ -450,7 +450,7 @@ describe('verification', () => {
     );
     await appendEverything(others);
     expect((await verifiedWith(others)).flaw).toBeUndefined();
-    expect(await verify({ known_head: kept })).toMatchObject({
+    expect(await verify({ known_head: earlierHead })).toMatchObject({
       intact: false,
       first_altered: { sequence: 1, problem: 'altered' },
     });

@@ -103,7 +103,7 @@ async function newManifest(awbNumber: string | null): Promise<string> {
   return id;
 }
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect(reply.body).toMatchObject({ code });
   expect(reply.status).toBe(status);
   if (field) expect(reply.body.errors).toMatchObject([{ field }]);
@@ -303,7 +303,7 @@ describe('billing period', () => {
       start_date: '2024-05-02',
       end_date: '2024-05-01',
     });
-    expectFault(reply, 400, 'validation_failed', 'end_date');
+    expectError(reply, 400, 'validation_failed', 'end_date');
   });
 
   test.each([
@@ -317,7 +317,7 @@ describe('billing period', () => {
     ['end_date', '2023-02-29'],
     ['end_date', 20240531],
   ])('rejects %s %j with 400 and names the field', async (field, value) => {
-    expectFault(
+    expectError(
       await preview('admin', { courier_id: IEX, ...MONTH, [field]: value }),
       400,
       'validation_failed',
@@ -429,7 +429,7 @@ describe('access to previews', () => {
     const replies = await Promise.all(
       [HRB, TWO, UNKNOWN_ID].map((courier_id) => preview('iex', { courier_id, ...MONTH })),
     );
-    for (const reply of replies) expectFault(reply, 403, 'record_forbidden');
+    for (const reply of replies) expectError(reply, 403, 'record_forbidden');
     expect(new Set(replies.map(({ body }) => body.message)).size).toBe(1);
   });
 
@@ -437,15 +437,15 @@ describe('access to previews', () => {
     const replies = await Promise.all(
       [TWO, UNKNOWN_ID].map((courier_id) => preview('admin', { courier_id, ...MONTH })),
     );
-    for (const reply of replies) expectFault(reply, 404, 'courier_not_found');
+    for (const reply of replies) expectError(reply, 404, 'courier_not_found');
     expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
   });
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     const body = { courier_id: IEX, ...MONTH };
-    expectFault(await preview('warehouse', body), 403, 'permission_denied');
-    expectFault(await service.call('generateCourierInvoice', { body }), 401, 'token_missing');
-    expectFault(await preview('disabled', body), 403, 'account_disabled');
+    expectError(await preview('warehouse', body), 403, 'permission_denied');
+    expectError(await service.call('generateCourierInvoice', { body }), 401, 'token_missing');
+    expectError(await preview('disabled', body), 403, 'account_disabled');
   });
 });
 
@@ -496,8 +496,8 @@ test.each([
       );
       expect(Math.round(there.summary.total_fees * 100)).toBe(fees);
     }
-    expectFault(await preview('admin', { courier_id: TWO, ...ALL_DEMO }, other), 404, 'courier_not_found');
-    expectFault(await preview('iex', { courier_id: HRB, ...ALL_DEMO }, other), 403, 'record_forbidden');
+    expectError(await preview('admin', { courier_id: TWO, ...ALL_DEMO }, other), 404, 'courier_not_found');
+    expectError(await preview('iex', { courier_id: HRB, ...ALL_DEMO }, other), 403, 'record_forbidden');
     await other.stop();
   },
   60_000,

@@ -259,10 +259,10 @@ describe('reset', () => {
   test('rejects wrong, used, expired and outdated tokens with identical responses', async () => {
     const change = (user: User, what: string) =>
       service.owner.query(`update users set ${what} where id = $1`, [user.id]);
-    const tokenAfter = async (spoil: (user: User) => Promise<unknown>) => {
+    const tokenAfter = async (invalidate: (user: User) => Promise<unknown>) => {
       const user = await makeUser();
       const token = await requestToken(user);
-      await spoil(user);
+      await invalidate(user);
       return token;
     };
     const tokens = {

@@ -112,12 +112,12 @@ describe('security settings', () => {
     [{ require_two_factor: ['owner'] }, 'require_two_factor[0] enum'],
     [{ require_two_factor: ['admin', 'admin'] }, 'require_two_factor uniqueItems'],
     [{ require_two_factor: null }, 'require_two_factor type'],
-  ])('reject %j', async (body, fault) => {
+  ])('reject %j', async (body, problem) => {
     const reply = await set(body);
     expect(coded(reply)).toBe('400 validation_failed');
     expect(
       reply.body['errors'].map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`),
-    ).toContain(fault);
+    ).toContain(problem);
   });
 
   test('lose no change of 100 administrators who set one field each', async () => {

@@ -191,8 +191,8 @@ describe('session end', () => {
       `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
       [DEMO.tenants.demo, user.id],
     );
-    const kept = await manage(token, { action: 'end_all', keep_current: true });
-    expect(kept.body['data']).toEqual({ ended: 1 });
+    const keepingCurrent = await manage(token, { action: 'end_all', keep_current: true });
+    expect(keepingCurrent.body['data']).toEqual({ ended: 1 });
     expect([await statusWith(token), await statusWith(other)]).toEqual(['200 success', '401 session_ended']);
     const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [user.id]);
     expect(rows).toEqual([]);

@@ -221,7 +221,7 @@ describe('revocation of tokens', () => {
     ['reset_two_factor', {}, 'user.two_factor_disabled', 401],
   ])(
     '%s ends tokens at the next request on every replica, and preauth tokens too',
-    async (action, fields, noted, status) => {
+    async (action, fields, auditAction, status) => {
       const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
       await service.owner.query(
         `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
@@ -232,7 +232,7 @@ describe('revocation of tokens', () => {
       expect(reply.status).toBe(200);
       expect([await replica.status(user.token), await statusWith(user.token)]).toEqual([status, status]);
       const facts = await auditOf(user.id);
-      expect(facts).toMatchObject([{ action: noted, actor_id: DEMO.users.admin }]);
+      expect(facts).toMatchObject([{ action: auditAction, actor_id: DEMO.users.admin }]);
       expect(JSON.stringify(facts)).not.toMatch(/hash|secret/);
       const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [
         user.id,

@@ -127,8 +127,8 @@ describe('warehouses', () => {
       expect(await manage({ action: 'update', warehouse_id: MEDLEY, name })).toMatchObject(taken);
     }
     expect(await fingerprint(service.owner)).toEqual(before);
-    const shouted = await manage({ action: 'update', warehouse_id: MEDLEY, name: 'MEDLEY OVERFLOW' });
-    expect(shouted.body['data'].name).toBe('MEDLEY OVERFLOW');
+    const inCapitals = await manage({ action: 'update', warehouse_id: MEDLEY, name: 'MEDLEY OVERFLOW' });
+    expect(inCapitals.body['data'].name).toBe('MEDLEY OVERFLOW');
     await manage({ action: 'update', warehouse_id: MEDLEY, name: 'Medley Overflow' });
     // A name of another tenant is free.
     const id = await create('Tampa Bay Hub');
@@ -285,7 +285,7 @@ describe('primary warehouse', () => {
     await refused(`update warehouses set is_primary = true where id = '${MEDLEY}'`);
     await refused(`insert into tenants (id, slug, name) values ('${UNKNOWN}', 'x', 'X');
       insert into warehouses (tenant_id, id, name) values ('${UNKNOWN}', '${UNKNOWN}', 'X')`);
-    // Within a transaction a tenant may be without one.
+    // Within a transaction a tenant may be without a primary warehouse.
     await rows(`begin; update warehouses set is_primary = false where id = '${MIAMI}';
       update warehouses set is_primary = true where id = '${MEDLEY}'; commit`);
     expect(await primariesOf(DEMO.tenants.demo)).toEqual([MEDLEY]);

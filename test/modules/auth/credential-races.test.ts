@@ -6,9 +6,8 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-// A credential is verified, which takes the time of a hash, and then a row is written or a token issued. Each test
-// here
-// changes the user in between, in another transaction.
+// A credential is verified, which takes the time of a hash, and then a row is written or a token issued. In between,
+// each test here changes the user in another transaction.
 
 let service: Service;
 /** A hash at bcrypt's lowest cost. The change happens in between however long the hash takes. */
@@ -45,7 +44,7 @@ const SECRET = DEMO.totpSecret;
 const encrypted = ({ id }: User, field: 'totp_secret' | 'totp_pending_secret', secret: string = SECRET) =>
   service.app.secrets.encrypt(secret, { tenantId: DEMO.tenants.demo, rowId: id, field });
 
-async function makeGuarded(): Promise<User> {
+async function makeUserWithTwoFactor(): Promise<User> {
   const user = await makeUser();
   await set(user, { two_factor_enabled: true, totp_secret: encrypted(user, 'totp_secret') });
   return user;
@@ -129,7 +128,7 @@ describe('login after the password was verified', () => {
 });
 
 test("verify_2fa issues no token if the user's tokens were revoked meanwhile", async () => {
-  const user = await makeGuarded();
+  const user = await makeUserWithTwoFactor();
   const preauthToken = (await logIn(user)).body['data'].preauth_token;
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
   const ended = { password_hash: otherHash, token_version: 7 };
@@ -138,7 +137,7 @@ test("verify_2fa issues no token if the user's tokens were revoked meanwhile", a
 });
 
 test('verify_2fa issues no token if the user was disabled meanwhile', async () => {
-  const user = await makeGuarded();
+  const user = await makeUserWithTwoFactor();
   const preauthToken = (await logIn(user)).body['data'].preauth_token;
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
   const verify = () => service.call('login', { headers: user.headers, body });
@@ -146,7 +145,7 @@ test('verify_2fa issues no token if the user was disabled meanwhile', async () =
 });
 
 test('verify_2fa accepts no backup code if two-factor authentication was disabled between the steps', async () => {
-  const user = await makeGuarded();
+  const user = await makeUserWithTwoFactor();
   const code = 'ABCD-EFGH';
   await service.owner.query(
     'insert into backup_codes (tenant_id, id, user_id, code_hash) values ($1, $2, $3, $4)',
@@ -211,7 +210,7 @@ describe('changes of the own account', () => {
   test.each(CHANGES_DURING_REQUEST)(
     'does not disable two-factor authentication if meanwhile %s',
     async (_what, columns) => {
-      const user = await makeGuarded();
+      const user = await makeUserWithTwoFactor();
       const disable = () => manage(user, { action: 'disable', code: codeOfNow() });
       expect(coded(await changeDuring(user, columns(), disable))).toBe('401 token_invalid');
       expect(await read(user, 'two_factor_enabled')).toBe(true);
@@ -219,7 +218,7 @@ describe('changes of the own account', () => {
   );
 
   test.each(CHANGES_DURING_REQUEST)('creates no backup codes if meanwhile %s', async (_what, columns) => {
-    const user = await makeGuarded();
+    const user = await makeUserWithTwoFactor();
     const regenerate = () => manage(user, { action: 'regenerate_backup_codes', code: codeOfNow() });
     expect(coded(await changeDuring(user, columns(), regenerate))).toBe('401 token_invalid');
     const { rows } = await service.owner.query('select from backup_codes where user_id = $1', [user.id]);

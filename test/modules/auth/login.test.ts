@@ -65,7 +65,7 @@ async function changeUser({ id }: { id: string }, changes: Record<string, unknow
   }
 }
 
-async function makeGuardedUser(stem: string, secret: string = DEMO.totpSecret): Promise<User> {
+async function makeUserWithTwoFactor(stem: string, secret: string = DEMO.totpSecret): Promise<User> {
   const user = await makeUser(stem);
   const encryptionContext = { tenantId: DEMO.tenants.demo, rowId: user.id, field: 'totp_secret' } as const;
   const totpSecret = service.app.secrets.encrypt(secret, encryptionContext);
@@ -372,7 +372,7 @@ describe('tenants', () => {
   });
 
   test("a preauth token is unknown on another tenant's host and stays valid on its own", async () => {
-    const user = await makeGuardedUser('host');
+    const user = await makeUserWithTwoFactor('host');
     const token = await makePreauthToken(user.id);
     const code = await codeOfNow();
     expect(coded(await verify(token, code, { host: DEMO.hosts.two }))).toBe('401 code_invalid');
@@ -402,7 +402,7 @@ describe('tenants', () => {
 
 describe('second factor', () => {
   test('a right password returns 2fa_required and a token that is stored as a hash for 5 minutes', async () => {
-    const user = await makeGuardedUser('first');
+    const user = await makeUserWithTwoFactor('first');
     const stale = await makePreauthToken(user.id);
     await service.owner.query(
       "update preauth_tokens set expires_at = now() - interval '1 second' where user_id = $1",
@@ -432,7 +432,7 @@ describe('second factor', () => {
   });
 
   test('the right code returns a token that gives access to the API', async () => {
-    const user = await makeGuardedUser('code');
+    const user = await makeUserWithTwoFactor('code');
     const reply = await verify(await makePreauthToken(user.id), await codeOfNow());
     expect(coded(reply)).toBe('200 success');
     expect(reply.body['data'].user).toMatchObject({ id: user.id, two_factor_enabled: true });
@@ -442,7 +442,7 @@ describe('second factor', () => {
   });
 
   test('a wrong code consumes the preauth token', async () => {
-    const user = await makeGuardedUser('burnt');
+    const user = await makeUserWithTwoFactor('burnt');
     const token = await makePreauthToken(user.id);
     const refused = await verify(token, await wrongCode());
     expect(coded(refused)).toBe('401 code_invalid');
@@ -451,7 +451,7 @@ describe('second factor', () => {
   });
 
   test('unknown, empty, used and expired tokens are rejected alike', async () => {
-    const user = await makeGuardedUser('token');
+    const user = await makeUserWithTwoFactor('token');
     const used = await makePreauthToken(user.id);
     expect((await verify(used, await codeOfNow())).status).toBe(200);
     const expired = await makePreauthToken(user.id);
@@ -475,7 +475,7 @@ describe('second factor', () => {
   });
 
   test('a TOTP step is accepted once, and no earlier step after it', async () => {
-    const user = await makeGuardedUser('replay');
+    const user = await makeUserWithTwoFactor('replay');
     const step = await currentStep();
     const ahead = codeOfStep(step + 1);
     expect((await verify(await makePreauthToken(user.id), ahead)).status).toBe(200);
@@ -492,14 +492,14 @@ describe('second factor', () => {
     const code = codeOfStep(await currentStep(), secret);
     const digits = code.slice(1);
     for (const shape of [`${digits}x`, `+${digits}`, ` ${digits}`, digits, ` ${code}`, `${code}\n`]) {
-      const user = await makeGuardedUser('shape', secret);
+      const user = await makeUserWithTwoFactor('shape', secret);
       expect(coded(await verify(await makePreauthToken(user.id), shape))).toBe('401 code_invalid');
     }
   });
 
   test('rejects every code of a user whose secret is empty or too short', async () => {
     for (const secret of ['', 'KRSXG5CTMVRXEZL']) {
-      const user = await makeGuardedUser('secret', secret);
+      const user = await makeUserWithTwoFactor('secret', secret);
       const code = codeOfStep(await currentStep(), secret);
       expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
       await changeUser(user, { totp_secret: '' });
@@ -525,14 +525,14 @@ describe('second factor', () => {
   });
 
   test("rejects another user's backup code and does not consume it", async () => {
-    const user = await makeGuardedUser('borrowed');
+    const user = await makeUserWithTwoFactor('borrowed');
     const code = DEMO_BACKUP_CODES[2] ?? '';
     expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
     expect((await verify(await makePreauthToken(DEMO.users.guarded), code)).status).toBe(200);
   });
 
   test('five wrong codes in a row lock the codes for 15 minutes, but not the password', async () => {
-    const user = await makeGuardedUser('codes');
+    const user = await makeUserWithTwoFactor('codes');
     for (const code of [await wrongCode(), 'AAAA-AAAA', 'zzzz', await wrongCode(), 'BBBB-BBBB']) {
       expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
     }
@@ -551,14 +551,14 @@ describe('second factor', () => {
   });
 
   test('wrong passwords do not lock the codes', async () => {
-    const user = await makeGuardedUser('apart');
+    const user = await makeUserWithTwoFactor('apart');
     const token = await makePreauthToken(user.id);
     await failTimes(5, user.username);
     expect((await verify(token, await codeOfNow())).status).toBe(200);
   });
 
   test('rejects a user who was disabled between the two steps with 403', async () => {
-    const user = await makeGuardedUser('between');
+    const user = await makeUserWithTwoFactor('between');
     const token = await makePreauthToken(user.id);
     await changeUser(user, { is_active: false });
     expect(coded(await verify(token, await codeOfNow()))).toBe('403 account_disabled');
@@ -567,7 +567,7 @@ describe('second factor', () => {
   });
 
   test('does not verify or consume the code of a user who was disabled between the two steps', async () => {
-    const user = await makeGuardedUser('unjudged');
+    const user = await makeUserWithTwoFactor('unjudged');
     const enter = async (code: string) => coded(await verify(await makePreauthToken(user.id), code));
     const code = await codeOfNow();
     await changeUser(user, { is_active: false });
@@ -579,7 +579,7 @@ describe('second factor', () => {
   });
 
   test('accepts no code if two-factor authentication was disabled between the two steps', async () => {
-    const user = await makeGuardedUser('off');
+    const user = await makeUserWithTwoFactor('off');
     const token = await makePreauthToken(user.id);
     await changeUser(user, { two_factor_enabled: false });
     expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');

@@ -90,10 +90,10 @@ async function auditOf(id: string): Promise<Fields[]> {
   return rows;
 }
 
-type Guarded = User & { secret: string; codes: string[] };
+type UserWithTwoFactor = User & { secret: string; codes: string[] };
 
 /** Creates a user with two-factor authentication enabled and a new token. */
-async function makeGuarded(role?: string, courierId?: string): Promise<Guarded> {
+async function makeUserWithTwoFactor(role?: string, courierId?: string): Promise<UserWithTwoFactor> {
   const user = await makeUser(role, courierId);
   const { secret } = (await setUp(user)).body['data'];
   const { access_token: token, backup_codes: codes } = (await enable(user, await codeOf(secret, -1))).body[
@@ -237,7 +237,7 @@ describe('setup', () => {
   });
 
   test('is rejected while two-factor authentication is enabled, and so is enable', async () => {
-    const user = await makeGuarded();
+    const user = await makeUserWithTwoFactor();
     expect(coded(await setUp(user))).toBe('400 two_factor_enabled');
     expect(coded(await enable(user, await codeOf(user.secret, 1)))).toBe('400 two_factor_enabled');
   });
@@ -295,12 +295,12 @@ describe('disable', () => {
     manage(user, { action: 'disable', password, code });
 
   test.each([
-    ['the authenticator’s code', (user: Guarded) => codeOf(user.secret, 1)],
-    ['a backup code', (user: Guarded) => Promise.resolve(user.codes[3]?.toLowerCase() ?? '')],
+    ['the authenticator’s code', (user: UserWithTwoFactor) => codeOf(user.secret, 1)],
+    ['a backup code', (user: UserWithTwoFactor) => Promise.resolve(user.codes[3]?.toLowerCase() ?? '')],
   ])(
     'with the password and %s ends all tokens, deletes the backup codes and makes login one step again',
     async (_what, codeFor) => {
-      const user = await makeGuarded('courier', DEMO.couriers.HRB);
+      const user = await makeUserWithTwoFactor('courier', DEMO.couriers.HRB);
       const reply = await disable(user, await codeFor(user));
       expect(coded(reply)).toBe('200 success');
       expect((await service.call('getTwoFactor', { token: user.token })).status).toBe(401);
@@ -326,7 +326,7 @@ describe('disable', () => {
   );
 
   test('requires both password and code, reports which is wrong and rejects reused codes', async () => {
-    const user = await makeGuarded();
+    const user = await makeUserWithTwoFactor();
     expect(coded(await disable(user, await codeOf(user.secret, 1), 'wrong'))).toBe('400 password_wrong');
     expect(coded(await disable(user, await wrongCode(user.secret)))).toBe('400 code_wrong');
     // The code that enabled two-factor authentication.
@@ -338,7 +338,7 @@ describe('disable', () => {
   });
 
   test('counts wrong codes together with those of login', async () => {
-    const user = await makeGuarded();
+    const user = await makeUserWithTwoFactor();
     for (let count = 0; count < 3; count += 1) await disable(user, 'AAAA-AAAA');
     for (let count = 0; count < 2; count += 1)
       expect(coded(await logInWith(user, 'AAAA-AAAA'))).toBe('401 code_invalid');
@@ -356,7 +356,7 @@ describe('regenerate_backup_codes', () => {
     manage(user, { action: 'regenerate_backup_codes', password, code });
 
   test('creates ten new codes and invalidates the old ones, and the token stays valid', async () => {
-    const user = await makeGuarded();
+    const user = await makeUserWithTwoFactor();
     const reply = await regenerate(user, await codeOf(user.secret, 1));
     const { backup_codes: codes } = reply.body['data'];
     expect(new Set([...codes, ...user.codes]).size).toBe(20);
@@ -367,7 +367,7 @@ describe('regenerate_backup_codes', () => {
   });
 
   test('requires the password and an unused authenticator code', async () => {
-    const user = await makeGuarded();
+    const user = await makeUserWithTwoFactor();
     expect(coded(await regenerate(user, user.codes[0] ?? ''))).toBe('400 code_wrong');
     expect(coded(await regenerate(user, await codeOf(user.secret, 1), 'wrong'))).toBe('400 password_wrong');
     const code = await codeOf(user.secret, 1);

@@ -499,7 +499,7 @@ describe('CSV download', () => {
   });
 });
 
-const expectFault = ({ status, body }: Reply, wanted: number, code: string, field?: string) => {
+const expectError = ({ status, body }: Reply, wanted: number, code: string, field?: string) => {
   expect([status, body['code']]).toEqual([wanted, code]);
   if (field) expect(body['errors']).toMatchObject([{ field }]);
 };
@@ -511,7 +511,7 @@ describe('download errors and access', () => {
     [{ bill_id: DEMO.bills.paid, format: 'PDF' }, 'format'],
     [{ bill_id: DEMO.bills.paid, format: 'xlsx' }, 'format'],
   ])('rejects the query %j with 400 and names the field', async (query, field) => {
-    expectFault(
+    expectError(
       await service.call('downloadCourierBill', { as: 'admin', query }),
       400,
       'validation_failed',
@@ -521,12 +521,12 @@ describe('download errors and access', () => {
 
   test('denies anonymous callers, disabled accounts, the warehouse role, sibling couriers and other tenants', async () => {
     const query = { bill_id: DEMO.bills.paid };
-    expectFault(await service.call('downloadCourierBill', { query }), 401, 'token_missing');
+    expectError(await service.call('downloadCourierBill', { query }), 401, 'token_missing');
     for (const format of ['pdf', 'csv'] as const) {
-      expectFault(await download('disabled', DEMO.bills.paid, format), 403, 'account_disabled');
-      expectFault(await download('warehouse', DEMO.bills.paid, format), 403, 'permission_denied');
+      expectError(await download('disabled', DEMO.bills.paid, format), 403, 'account_disabled');
+      expectError(await download('warehouse', DEMO.bills.paid, format), 403, 'permission_denied');
       for (const as of ['hrb', 'two/admin', 'two/two'])
-        expectFault(await download(as, DEMO.bills.paid, format), 404, 'bill_not_found');
+        expectError(await download(as, DEMO.bills.paid, format), 404, 'bill_not_found');
     }
   });
 

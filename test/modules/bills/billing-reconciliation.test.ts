@@ -55,7 +55,7 @@ const bill = (courierId: string, rest: Partial<PlantedBill>) =>
 const change = (table: string, id: string, set: string) =>
   service.owner.query(`update ${table} set ${set} where id = $1`, [id]);
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
   if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
 }
@@ -417,14 +417,14 @@ describe('billing reconciliation exceptions', () => {
 
 describe('billing reconciliation access', () => {
   test('is granted to managers and denied to the warehouse role, couriers, anonymous callers and disabled accounts', async () => {
-    for (const as of ['warehouse', 'iex']) expectFault(await reconcile(MAY, as), 403, 'permission_denied');
-    expectFault(await service.call('billingReconciliation', { query: MAY }), 401, 'token_missing');
-    expectFault(await reconcile(MAY, 'disabled'), 403, 'account_disabled');
+    for (const as of ['warehouse', 'iex']) expectError(await reconcile(MAY, as), 403, 'permission_denied');
+    expectError(await service.call('billingReconciliation', { query: MAY }), 401, 'token_missing');
+    expectError(await reconcile(MAY, 'disabled'), 403, 'account_disabled');
   });
 
   test("responds to another tenant's courier as to an unknown one", async () => {
     for (const courier_id of [TWO, UNKNOWN_ID])
-      expectFault(await reconcile({ courier_id, ...MAY }), 404, 'courier_not_found');
+      expectError(await reconcile({ courier_id, ...MAY }), 404, 'courier_not_found');
   });
 
   test('never includes packages or bills of another tenant', async () => {
@@ -441,7 +441,7 @@ test.each([
   [{ from: '2024-05-01' }, 'to'],
   [{ from: '2024-05-01', to: '2024-02-30' }, 'to'],
 ])('rejects the period %j with 400 and names %s', async (query, field) => {
-  expectFault(await reconcile(query), 400, 'validation_failed', field);
+  expectError(await reconcile(query), 400, 'validation_failed', field);
 });
 
 test('accepts a period of 366 days in any year', async () => {

@@ -68,7 +68,7 @@ async function expectedIds(
   return rows.map(({ id }) => id);
 }
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body.code]).toEqual([status, code]);
   if (field) expect(reply.body.errors).toMatchObject([{ field }]);
 }
@@ -115,9 +115,9 @@ describe('visibility of bills', () => {
   });
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
-    expectFault(await load('warehouse'), 403, 'permission_denied');
-    expectFault(await service.call('loadCourierBills'), 401, 'token_missing');
-    expectFault(await load('disabled'), 403, 'account_disabled');
+    expectError(await load('warehouse'), 403, 'permission_denied');
+    expectError(await service.call('loadCourierBills'), 401, 'token_missing');
+    expectError(await load('disabled'), 403, 'account_disabled');
   });
 });
 
@@ -186,7 +186,7 @@ describe('bill filters', () => {
   });
 
   test('rejects a to before from with 400 and names to', async () => {
-    expectFault(
+    expectError(
       await load('admin', { from: '2025-02-02', to: '2025-02-01' }),
       400,
       'validation_failed',
@@ -209,7 +209,7 @@ describe('bill filters', () => {
     ['limit', 'all'],
     ['limit', ['1', '2']],
   ])('rejects %s %j with 400 and names the field', async (name, value) => {
-    expectFault(await load('admin', { [name]: value }), 400, 'validation_failed', name);
+    expectError(await load('admin', { [name]: value }), 400, 'validation_failed', name);
   });
 });
 

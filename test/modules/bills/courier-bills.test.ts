@@ -20,7 +20,7 @@ afterAll(() => service.stop(), 60_000);
 
 const data = ({ body }: Reply) => body['data'];
 
-function expectFault(reply: Reply, status: number, code: string, field?: string): void {
+function expectError(reply: Reply, status: number, code: string, field?: string): void {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
   if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
 }
@@ -159,7 +159,7 @@ describe('draft creation', () => {
 
   test('leaves out packages on other bills, reports their number and rejects an empty bill', async () => {
     const courierId = await billing.newCourier();
-    expectFault(await billing.draft(courierId), 400, 'nothing_to_bill');
+    expectError(await billing.draft(courierId), 400, 'nothing_to_bill');
     await billing.addPackages(courierId, [{ weight: '1' }, { weight: '2' }]);
     const first = data(await billing.draft(courierId));
     const [late] = await billing.addPackages(courierId, [{ weight: '50' }]);
@@ -169,7 +169,7 @@ describe('draft creation', () => {
     await billing.publish(first.bill_id);
     await expectNothingWritten(async () => {
       const third = await billing.draft(courierId);
-      expectFault(third, 400, 'nothing_to_bill');
+      expectError(third, 400, 'nothing_to_bill');
       expect(third.body['message']).toContain('3 are on another');
     });
   });
@@ -207,14 +207,14 @@ describe('draft creation', () => {
 
   test('rejects a period that ends before it starts and an unknown courier', async () => {
     await expectNothingWritten(async () => {
-      expectFault(
+      expectError(
         await billing.draft(IEX, { start_date: '2024-05-02', end_date: '2024-05-01' }),
         400,
         'validation_failed',
         'end_date',
       );
-      expectFault(await billing.draft(UNKNOWN_ID), 404, 'courier_not_found');
-      expectFault(await billing.draft(DEMO.couriers.TWO), 404, 'courier_not_found');
+      expectError(await billing.draft(UNKNOWN_ID), 404, 'courier_not_found');
+      expectError(await billing.draft(DEMO.couriers.TWO), 404, 'courier_not_found');
     });
   });
 
@@ -227,15 +227,15 @@ describe('draft creation', () => {
     const whole = await billing.adjust(drafted.bill_id, 0.99);
     expect(data(whole).total_amount).toBe(9_999_999_999.99);
     await expectNothingWritten(async () => {
-      expectFault(await billing.adjust(drafted.bill_id, 0.01), 400, 'bill_too_large');
+      expectError(await billing.adjust(drafted.bill_id, 0.01), 400, 'bill_too_large');
     });
     const line = data(await billing.adjust(drafted.bill_id, -10)).line_id;
     await billing.adjust(drafted.bill_id, 10);
-    await expectNothingWritten(async () => expectFault(await billing.unadjust(line), 400, 'bill_too_large'));
+    await expectNothingWritten(async () => expectError(await billing.unadjust(line), 400, 'bill_too_large'));
     await billing.remove(drafted.bill_id);
     await expectNothingWritten(async () => {
       const taxed = await billing.draft(courierId, { tax_rate: 0.001 });
-      expectFault(taxed, 400, 'bill_too_large');
+      expectError(taxed, 400, 'bill_too_large');
       expect(taxed.body['message']).toContain('10000099999.00 USD');
     });
   });
@@ -270,14 +270,14 @@ describe('draft creation', () => {
     const reply = await billing.remove(billId);
     expect([reply.status, data(reply)]).toEqual([200, { bill_id: billId }]);
     expect(await billing.rows('select id from bill_lines where bill_id = $1', [billId])).toEqual([]);
-    expectFault(await billing.read(billId), 404, 'bill_not_found');
+    expectError(await billing.read(billId), 404, 'bill_not_found');
     expect(data(await billing.draft(courierId))).toMatchObject({ total_packages: 1, subtotal: 12 });
     expect((await auditOf(billId)).at(-1)).toMatchObject({
       action: 'bill.draft_deleted',
       before: { courier_id: courierId, total_amount: '15.00', status: 'draft' },
       after: null,
     });
-    expectFault(await billing.remove(billId), 404, 'bill_not_found');
+    expectError(await billing.remove(billId), 404, 'bill_not_found');
   });
 });
 
@@ -312,7 +312,7 @@ describe('adjustments', () => {
       before: { subtotal: '12.00', total_amount: '13.50' },
       after: { description: 'Wet box', amount_usd: '-0.04', subtotal: '11.96', total_amount: '13.46' },
     });
-    expectFault(await billing.unadjust(data(reply).line_id), 404, 'adjustment_not_found');
+    expectError(await billing.unadjust(data(reply).line_id), 404, 'adjustment_not_found');
   });
 
   test('may reduce the total to 0 but not below, also by removing a charge', async () => {
@@ -324,8 +324,8 @@ describe('adjustments', () => {
       total_amount: 0,
     });
     await expectNothingWritten(async () => {
-      expectFault(await billing.adjust(billId, -0.01), 400, 'bill_total_negative');
-      expectFault(await billing.unadjust(charge.line_id), 400, 'bill_total_negative');
+      expectError(await billing.adjust(billId, -0.01), 400, 'bill_total_negative');
+      expectError(await billing.unadjust(charge.line_id), 400, 'bill_total_negative');
     });
   });
 
@@ -334,11 +334,11 @@ describe('adjustments', () => {
     const [line] = await linesOf(billId);
     await expectNothingWritten(async () => {
       for (const amount of [0, -0])
-        expectFault(await billing.adjust(billId, amount), 400, 'validation_failed', 'amount');
-      expectFault(await billing.adjust(UNKNOWN_ID, 1), 404, 'bill_not_found');
+        expectError(await billing.adjust(billId, amount), 400, 'validation_failed', 'amount');
+      expectError(await billing.adjust(UNKNOWN_ID, 1), 404, 'bill_not_found');
       // A package line cannot be removed as an adjustment.
       for (const id of [line.line_id, UNKNOWN_ID])
-        expectFault(await billing.unadjust(id), 404, 'adjustment_not_found');
+        expectError(await billing.unadjust(id), 404, 'adjustment_not_found');
     });
     const { line_id } = data(await billing.adjust(billId, 1));
     await billing.publish(billId);
@@ -348,7 +348,7 @@ describe('adjustments', () => {
         await billing.unadjust(line_id),
         await billing.remove(billId),
       ]) {
-        expectFault(reply, 400, 'bill_not_draft');
+        expectError(reply, 400, 'bill_not_draft');
         expect(reply.body['message']).toMatch(/^Bill INV-\d{6} is published.* next bill/);
       }
     });
@@ -381,8 +381,8 @@ describe('publication', () => {
       name: 'Miami Gateway',
       address: ['8200 NW 41st Street', 'Miami', 'United States'],
     });
-    await expectNothingWritten(async () => expectFault(await billing.publish(first), 400, 'bill_not_draft'));
-    expectFault(await billing.publish(UNKNOWN_ID), 404, 'bill_not_found');
+    await expectNothingWritten(async () => expectError(await billing.publish(first), 400, 'bill_not_draft'));
+    expectError(await billing.publish(UNKNOWN_ID), 404, 'bill_not_found');
     expect((await auditOf(first)).at(-1)).toMatchObject({
       action: 'bill.published',
       before: { status: 'draft' },
@@ -409,7 +409,7 @@ describe('publication', () => {
   test('marks a bill of 0.00 as paid', async () => {
     const billId = await newBill(billing, await billing.newCourier(), -12);
     expect(data(await billing.publish(billId))).toMatchObject({ status: 'paid', total_amount: 0 });
-    expectFault(await billing.pay(billId, 0.01), 400, 'payment_exceeds_balance');
+    expectError(await billing.pay(billId, 0.01), 400, 'payment_exceeds_balance');
   });
 
   test('fails for a draft that does not match its lines, and uses no number', async () => {
@@ -422,7 +422,7 @@ describe('publication', () => {
       const [before] = await billing.rows('select * from bills where id = $1', [billId]);
       await billing.rows(`update bills set ${corruption} where id = $1`, [billId]);
       await expectNothingWritten(async () =>
-        expectFault(await billing.publish(billId), 500, 'internal_error'),
+        expectError(await billing.publish(billId), 500, 'internal_error'),
       );
       await billing.rows(
         'update bills set subtotal = $2, tax_amount = $3, total_amount = $4, total_packages = $5 where id = $1',
@@ -484,7 +484,7 @@ describe('published bill', () => {
     ]);
     const { bill_id } = data(await billing.draft(IEX));
     const hidden = await billing.read(bill_id, 'iex');
-    expectFault(hidden, 404, 'bill_not_found');
+    expectError(hidden, 404, 'bill_not_found');
     const unknownBill = await billing.read(UNKNOWN_ID, 'iex');
     expect(hidden.body['message']).toBe(unknownBill.body['message']);
     await billing.publish(bill_id);
@@ -495,9 +495,9 @@ describe('published bill', () => {
     expect(numberOf(lines, known)).toBe(numberOf(staff, known));
     const whole = numberOf(staff, unknown);
     expect(numberOf(lines, unknown)).toBe('*'.repeat(whole.length - 4) + whole.slice(-4));
-    expectFault(await billing.read(bill_id, 'hrb'), 404, 'bill_not_found');
-    expectFault(await billing.read(bill_id, 'warehouse'), 403, 'permission_denied');
-    expectFault(await billing.draft(IEX, {}, 'iex'), 403, 'permission_denied');
+    expectError(await billing.read(bill_id, 'hrb'), 404, 'bill_not_found');
+    expectError(await billing.read(bill_id, 'warehouse'), 403, 'permission_denied');
+    expectError(await billing.draft(IEX, {}, 'iex'), 403, 'permission_denied');
   });
 
   test('returns each line once across pages and no lines past the last page', async () => {
@@ -527,7 +527,7 @@ describe('published bill', () => {
 describe('payments', () => {
   test('add up, mark the bill as paid, and can be voided, which reopens the bill and keeps them marked as voided', async () => {
     const billId = await newBill(billing, await billing.newCourier(), 0.3);
-    expectFault(await billing.pay(billId, 1), 400, 'bill_not_published');
+    expectError(await billing.pay(billId, 1), 400, 'bill_not_published');
     await billing.publish(billId);
     const extra = { method: 'bank_transfer', reference: 'TRF-1', received_on: '2026-01-31' };
     const first = await billing.pay(billId, 0.1, extra);
@@ -539,7 +539,7 @@ describe('payments', () => {
     expect(data(second)).toMatchObject({ paid_amount: 12.3, balance: 0, status: 'paid' });
     await expectNothingWritten(async () => {
       const reply = await billing.pay(billId, 0.01);
-      expectFault(reply, 400, 'payment_exceeds_balance');
+      expectError(reply, 400, 'payment_exceeds_balance');
       expect(reply.body['message']).toContain('0.00 USD');
     });
     const voided = await billing.unpay(data(first).payment_id, 'Returned.');
@@ -590,19 +590,19 @@ describe('payments', () => {
     const { payment_id } = data(await billing.pay(billId, 2));
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     await expectNothingWritten(async () => {
-      expectFault(
+      expectError(
         await billing.pay(billId, 1, { received_on: tomorrow }),
         400,
         'validation_failed',
         'received_on',
       );
       const tooMuch = await billing.pay(billId, 10.01);
-      expectFault(tooMuch, 400, 'payment_exceeds_balance');
+      expectError(tooMuch, 400, 'payment_exceeds_balance');
       expect(tooMuch.body['message']).toBe('10.00 USD are outstanding. Record no more than that.');
-      expectFault(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
-      expectFault(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
+      expectError(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
+      expectError(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
       const body = { action: 'void_payment', payment_id, reason: 'R' };
-      expectFault(await billing.manage(body, 'two/admin'), 404, 'payment_not_found');
+      expectError(await billing.manage(body, 'two/admin'), 404, 'payment_not_found');
     });
     expect((await billing.pay(billId, 10)).status).toBe(200);
   });
@@ -621,7 +621,7 @@ test('drafts up to 100,000 packages in one statement and rejects more', async ()
     [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, manifest],
   );
   const tooMany = await billing.draft(courierId);
-  expectFault(tooMany, 400, 'bill_too_large');
+  expectError(tooMany, 400, 'bill_too_large');
   expect(tooMany.body['message']).toContain('100001 packages');
   await billing.rows("delete from packages where tracking_key = 'MANY-100001'");
   const body = { courier_id: courierId, ...MAY };

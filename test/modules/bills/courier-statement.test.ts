@@ -31,7 +31,7 @@ async function newCourier(): Promise<string> {
 const plant = (courierId: string, bill: Omit<PlantedBill, 'courierId' | 'start' | 'end'>) =>
   plantBill(service.owner, { courierId, start: '2024-01-01', end: '2024-01-31', ...bill });
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
   if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
 }
@@ -146,13 +146,13 @@ test('bills without a recorded publication time count from their creation', asyn
   expect(data.movements).toMatchObject([{ date: '2024-04-04', amount: 5 }]);
 });
 
-// --- Oracle: whole cents, and a separate list of the movements.
+// Oracle: whole cents, and a separate list of the movements.
 
-type Known = { bill: number; day: number; cents: bigint };
+type KnownMovement = { bill: number; day: number; cents: bigint };
 
 /** Plants 40 bills with up to four payments each, some before publication and some voided. */
-async function plantHistory(courierId: string): Promise<Known[]> {
-  const known: Known[] = [];
+async function plantHistory(courierId: string): Promise<KnownMovement[]> {
+  const known: KnownMovement[] = [];
   const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10);
   for (let bill = 0; bill < 40; bill += 1) {
     const published = randomInt(0, 300);
@@ -184,7 +184,7 @@ const sumOf = (values: bigint[]) => values.reduce((sum, value) => sum + value, 0
 
 describe('statement of a random history', () => {
   let courierId: string;
-  let known: Known[];
+  let known: KnownMovement[];
   beforeAll(async () => {
     courierId = await newCourier();
     known = await plantHistory(courierId);
@@ -280,15 +280,15 @@ describe('statement access', () => {
   });
 
   test("requires a courier_id from staff and responds to another tenant's courier as to an unknown one", async () => {
-    expectFault(await read('admin', ALWAYS), 400, 'validation_failed', 'courier_id');
-    expectFault(await read('admin', { courier_id: TWO, ...ALWAYS }), 404, 'courier_not_found');
-    expectFault(await read('admin', { courier_id: UNKNOWN_ID, ...ALWAYS }), 404, 'courier_not_found');
+    expectError(await read('admin', ALWAYS), 400, 'validation_failed', 'courier_id');
+    expectError(await read('admin', { courier_id: TWO, ...ALWAYS }), 404, 'courier_not_found');
+    expectError(await read('admin', { courier_id: UNKNOWN_ID, ...ALWAYS }), 404, 'courier_not_found');
   });
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
-    expectFault(await read('warehouse', { courier_id: IEX, ...ALWAYS }), 403, 'permission_denied');
-    expectFault(await service.call('courierStatement', { query: ALWAYS }), 401, 'token_missing');
-    expectFault(await read('disabled', { courier_id: IEX, ...ALWAYS }), 403, 'account_disabled');
+    expectError(await read('warehouse', { courier_id: IEX, ...ALWAYS }), 403, 'permission_denied');
+    expectError(await service.call('courierStatement', { query: ALWAYS }), 401, 'token_missing');
+    expectError(await read('disabled', { courier_id: IEX, ...ALWAYS }), 403, 'account_disabled');
   });
 });
 
@@ -300,5 +300,5 @@ test.each([
   [{ from: '2024-02-01', to: '31.12.2024' }, 'to'],
 ])('rejects the period %j with 400 and names %s', async (query, field) => {
   const reply = await read('admin', { courier_id: IEX, ...query });
-  expectFault(reply, 400, 'validation_failed', field);
+  expectError(reply, 400, 'validation_failed', field);
 });

@@ -4,9 +4,8 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-// Computes what a courier owes in whole cents and thousandths of a pound, without our SQL and without rounding in
-// between.
-// Compares it with the preview and with the drafted bill.
+// Computes what a courier owes in whole cents and thousandths of a pound, without our SQL and without intermediate
+// rounding. Compares it with the preview and with the drafted bill.
 
 // Every ten rounds include tables of 500 tiers, tables with the largest fees, and default tables.
 const ROUNDS = rounds(15, 50);
@@ -89,7 +88,7 @@ function randomWeight(tiers: Tier[]): bigint {
 const tierOf = (tiers: Tier[], weight: bigint) =>
   tiers.find(({ start, end }) => start <= weight && weight <= end);
 
-// --- Stores tiers and rates through the API, as JSON numbers.
+// Stores tiers and rates through the API, as JSON numbers.
 
 const post = async (path: string, body: object): Promise<Reply['body']> => {
   const reply = await service.request('POST', path, { as: 'admin', body });
@@ -152,7 +151,7 @@ async function addParcels(courierId: string, tiers: Tier[], round: number): Prom
   return parcels.map(({ place, ...parcel }) => ({ ...parcel, isAboard: place === 1 }));
 }
 
-// --- Expected amounts
+// Expected amounts.
 
 function amountsOwed({ tiers, rate }: Case, parcels: Parcel[]) {
   const fees = sum(parcels.map(({ weight }) => tierOf(tiers, weight)?.cents ?? 0n));

@@ -51,9 +51,9 @@ const upload = (file: Buffer | string, as = 'iex') =>
 const download = (as: string, billId: string) =>
   service.call('downloadCourierBill', { as, query: { bill_id: billId } });
 
-type Timed = { reply: Reply; tookMs: number; endedMs: number };
+type TimedReply = { reply: Reply; tookMs: number; endedMs: number };
 
-async function timed(call: Promise<Reply>): Promise<Timed> {
+async function timed(call: Promise<Reply>): Promise<TimedReply> {
   const startMs = performance.now();
   const reply = await call;
   const endedMs = performance.now();

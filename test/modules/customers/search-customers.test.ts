@@ -10,7 +10,7 @@ import { startService, type Call, type Reply, type Service } from '../../support
 const { IEX, HRB, TWO } = DEMO.couriers;
 
 type Person = { first: string; last: string; code?: string; email?: string | null; active?: boolean };
-type Found = {
+type FoundCustomer = {
   courier_customer_id: string;
   user_code: string;
   first_name: string;
@@ -62,7 +62,7 @@ const PEOPLE: Person[] = [
 const search = (query: Call['query'], as = 'iex'): Promise<Reply> =>
   service.call('searchCustomers', { as, query: query ?? {} });
 
-async function find(query: Call['query'], as = 'iex'): Promise<Found[]> {
+async function find(query: Call['query'], as = 'iex'): Promise<FoundCustomer[]> {
   const reply = await search(query, as);
   expect(reply.status).toBe(200);
   expect(reply.body['count']).toBe(reply.body['data'].length);
@@ -70,11 +70,11 @@ async function find(query: Call['query'], as = 'iex'): Promise<Found[]> {
 }
 
 const similar = (q: string, as = 'iex') => find({ q, advanced: true }, as);
-const nameOf = ({ first_name: first, last_name: last }: Found) => `${first} ${last}`;
+const nameOf = ({ first_name: first, last_name: last }: FoundCustomer) => `${first} ${last}`;
 
 describe('basic search', () => {
   test('300 texts find literal matches in any case, ordered by name', async () => {
-    const { rows } = await service.owner.query<Found & { id: string }>(
+    const { rows } = await service.owner.query<FoundCustomer & { id: string }>(
       `select * from customers where courier_id = $1 order by last_name, first_name, id`,
       [IEX],
     );
@@ -311,7 +311,7 @@ describe('search parameters', () => {
   test.each([false, true])(
     'courier_id filters for staff and is ignored for couriers (advanced: %j)',
     async (advanced) => {
-      const couriersOf = (rows: Found[]) => new Set(rows.map((each) => each.courier_id));
+      const couriersOf = (rows: FoundCustomer[]) => new Set(rows.map((each) => each.courier_id));
       const q = 'Campbell';
       expect(couriersOf(await find({ q, advanced, limit: 50 }, 'admin'))).toEqual(new Set([IEX, HRB]));
       expect(couriersOf(await find({ q, advanced, courier_id: HRB }, 'warehouse'))).toEqual(new Set([HRB]));

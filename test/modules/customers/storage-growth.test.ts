@@ -115,7 +115,7 @@ describe('three uploads of 1 MiB with distinct words', () => {
     const six = (n: number) => Array.from({ length: 6 }, (_, part) => word(6 * n + part, 3)).join(' ');
     const lines = Array.from({ length: 2_000 }, (_, n) => `SIX-${n},${six(2 * n)},${six(2 * n + 1)}\n`);
     expect((await upload(service, HEADER + lines.join(''))).status).toBe(200);
-    // 72 keys per customer, where it was 210.
+    // 72 keys per customer. An earlier version had 210.
     expect((await mebibytes("pg_relation_size('customers_term_keys')")) - before).toBeLessThan(10);
   }, 60_000);
 

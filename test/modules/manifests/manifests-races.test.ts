@@ -3,7 +3,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import {
   eventsOf,
-  giveUrls,
+  setWebhookUrls,
   mailsOf,
   pendingDelivery,
   waitingDeliveryQueues,
@@ -19,7 +19,7 @@ let service: Service;
 beforeAll(async () => {
   // More connections than the default, so that more callers run at the same time.
   service = await startService({ poolSize: 40 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   // Sign the token beforehand, so that the callers contend in the database.
   await service.tokenOf('warehouse');
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DEMO } from '../../../src/development/demo/seed.js';
 import {
   eventsOf as newsOf,
-  giveUrls,
+  setWebhookUrls,
   mailsOf as queuedMails,
   pendingDelivery,
   waitingDeliveryQueues,
@@ -20,7 +20,7 @@ const LB_IN_KG = 0.45359237;
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
 });
 afterAll(() => service.stop());
 

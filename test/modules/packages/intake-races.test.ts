@@ -4,7 +4,7 @@ import { rounds } from '../../support/harness/effort.js';
 import {
   emptyQueue,
   eventsOf,
-  giveUrls,
+  setWebhookUrls,
   pendingDelivery,
   waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
@@ -19,7 +19,7 @@ let service: Service;
 beforeAll(async () => {
   // A large pool, so that the callers contend in the database and not for a connection.
   service = await startService({ poolSize: 60 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 

@@ -7,7 +7,7 @@ import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.
 import {
   emptyQueue,
   eventsOf,
-  giveUrls,
+  setWebhookUrls,
   pendingDelivery,
   waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
@@ -20,7 +20,7 @@ const WHITE_SPACE = [' ', '\t', '\n', '\u00a0', '\u2003', '\ufeff'];
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -44,7 +44,7 @@ const auditOf = (id: string) =>
     [id],
   );
 
-type Announced = {
+type PrealertFields = {
   courier?: string;
   code: string;
   number: string;
@@ -53,7 +53,14 @@ type Announced = {
   status?: string;
 };
 
-async function announce({ courier = IEX, code, number, vendor, description, status = 'pending' }: Announced) {
+async function announce({
+  courier = IEX,
+  code,
+  number,
+  vendor,
+  description,
+  status = 'pending',
+}: PrealertFields) {
   const id = randomUUID();
   await rows(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, status)
@@ -79,7 +86,7 @@ function expectReceipt(reply: Reply, fields: object) {
   expect(reply.status).toBe(201);
 }
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect(reply.body).toMatchObject({ code });
   expect(reply.status).toBe(status);
   if (field) expect(reply.body.errors.map((error: { field: string }) => error.field)).toContain(field);
@@ -326,7 +333,7 @@ describe('owner named in the body', () => {
     await rows('update couriers set api_url_add_package = null where id = $1', [HRB]);
     await emptyQueue(service.owner);
     const reply = await receive({ tracking_number: newNumber(), user_code: 'HRB-2001' });
-    await giveUrls(service.owner, [HRB]);
+    await setWebhookUrls(service.owner, [HRB]);
     const event = await webhookEventsOf(reply.body.data.package_id);
     expect(event).toMatchObject([{ type: 'package.created', courier_id: HRB, deliveries: [] }]);
     expect(await waitingDeliveryQueues(service.owner, HRB)).toEqual([]);
@@ -346,7 +353,7 @@ describe('owner named in the body', () => {
   test('courier_id and user_code must belong together', async () => {
     const number = newNumber();
     const wrong = await receive({ tracking_number: number, courier_id: HRB, user_code: 'IEX-1001' });
-    expectFault(wrong, 400, 'unknown_user_code');
+    expectError(wrong, 400, 'unknown_user_code');
     const right = await receive({ tracking_number: number, courier_id: IEX, user_code: 'IEX-1001' });
     expectReceipt(right, { courier_id: IEX, user_code: 'IEX-1001', matched_by: 'user_code' });
   });
@@ -356,7 +363,7 @@ describe('owner named in the body', () => {
     await addCustomer(HRB, 'TWIN-1');
     const number = newNumber();
     const reply = await receive({ tracking_number: number, user_code: 'TWIN-1' });
-    expectFault(reply, 400, 'validation_failed', 'courier_id');
+    expectError(reply, 400, 'validation_failed', 'courier_id');
     const named = await receive({ tracking_number: number, user_code: 'TWIN-1', courier_id: HRB });
     expectReceipt(named, { courier_id: HRB, user_code: 'TWIN-1' });
   });
@@ -371,7 +378,7 @@ describe('owner named in the body', () => {
     'rejects the user_code %j, which is no active customer of the tenant, with 400 and stores nothing',
     async (user_code) => {
       const number = newNumber();
-      expectFault(await receive({ tracking_number: number, user_code }), 400, 'unknown_user_code');
+      expectError(await receive({ tracking_number: number, user_code }), 400, 'unknown_user_code');
       expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
     },
   );
@@ -387,7 +394,7 @@ describe('owner named in the body', () => {
       const replies = await Promise.all(
         [UNKNOWN_ID, foreignId].map((id) => receive({ tracking_number: number, [field]: id })),
       );
-      for (const reply of replies) expectFault(reply, 404, code);
+      for (const reply of replies) expectError(reply, 404, code);
       expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
       expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
     },
@@ -564,14 +571,14 @@ describe('intake errors and access', () => {
   test.each(['iex', 'hrb'])(
     'courier %s may not receive packages and learns nothing about existing numbers',
     async (as) => {
-      expectFault(await receive({ tracking_number: newNumber() }, as), 403, 'permission_denied');
+      expectError(await receive({ tracking_number: newNumber() }, as), 403, 'permission_denied');
     },
   );
 
   test('denies anonymous callers and disabled accounts', async () => {
     const anonymous = await service.call('receivePackage', { body: { tracking_number: 'x', weight: 1 } });
-    expectFault(anonymous, 401, 'token_missing');
-    expectFault(await receive({ tracking_number: newNumber() }, 'disabled'), 403, 'account_disabled');
+    expectError(anonymous, 401, 'token_missing');
+    expectError(await receive({ tracking_number: newNumber() }, 'disabled'), 403, 'account_disabled');
   });
 
   test.each([
@@ -587,7 +594,7 @@ describe('intake errors and access', () => {
     ['description', 'x'.repeat(2001)],
   ] as [string, unknown][])('rejects %s %j with 400 and names the field', async (field, value) => {
     const number = newNumber();
-    expectFault(await receive({ tracking_number: number, [field]: value }), 400, 'validation_failed', field);
+    expectError(await receive({ tracking_number: number, [field]: value }), 400, 'validation_failed', field);
     expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
   });
 
@@ -627,7 +634,7 @@ describe.each([
     for (const named of [...foreign, { carrier_id: demoId('two', 'carrier', 1) }]) {
       expect((await receiveThere({ tracking_number: number, ...named }, 'warehouse')).status).toBe(404);
     }
-    expectFault(
+    expectError(
       await receiveThere({ tracking_number: number, user_code: 'TWO-3001' }, 'warehouse'),
       400,
       'unknown_user_code',

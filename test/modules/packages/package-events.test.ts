@@ -4,7 +4,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { nextOf, SUSPENDED, type PackageStatus } from '../../../src/modules/packages/events/transitions.js';
 import { bundle } from '../../support/service/contract.js';
-import { eventsOf, giveUrls, pendingDelivery } from '../../support/receivers/outbound.js';
+import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -14,7 +14,7 @@ const CALLERS = 200;
 let service: Service;
 beforeAll(async () => {
   service = await startService({ poolSize: 30 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   await service.tokenOf('warehouse');
 }, 60_000);
 afterAll(() => service.stop(), 60_000);

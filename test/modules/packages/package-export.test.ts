@@ -371,8 +371,7 @@ describe('export of 10,000 rows', () => {
         },
       );
       const replies: Reply[] = [];
-      // Measures the CPU time of this process, including the reading of the files. Other load on the machine is not
-      // counted.
+      // Counts only work of this thread, including the test's own reading of the files, and no other load.
       const blockedMs = await longestBlockMs(async () => {
         replies.push(
           ...(await Promise.all(

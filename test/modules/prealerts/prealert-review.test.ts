@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { eventsOf, giveUrls, pendingDelivery } from '../../support/receivers/outbound.js';
+import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -10,7 +10,7 @@ const CALLERS = 200;
 let service: Service;
 beforeAll(async () => {
   service = await startService({ poolSize: 30 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   await service.tokenOf('warehouse');
 }, 60_000);
 afterAll(() => service.stop(), 60_000);

@@ -64,7 +64,7 @@ async function newCourier(rates: Tier[] = [], airFreightRate = '0'): Promise<str
   return id;
 }
 
-function expectFault(reply: Reply, status: number, code: string, fields?: string[]) {
+function expectError(reply: Reply, status: number, code: string, fields?: string[]) {
   expect([reply.status, reply.body.code, reply.body.message]).toEqual([status, code, expect.any(String)]);
   if (fields) expect(reply.body.errors.map(({ field }: { field: string }) => field)).toEqual(fields);
 }
@@ -116,7 +116,7 @@ describe('reading rates', () => {
 
   test('responds 404 identically to an unknown courier and one of another tenant', async () => {
     const replies = [await read(UNKNOWN_ID), await read(TWO)];
-    for (const reply of replies) expectFault(reply, 404, 'courier_not_found');
+    for (const reply of replies) expectError(reply, 404, 'courier_not_found');
     expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
   });
 
@@ -144,9 +144,9 @@ describe('access to rates', () => {
     ];
     await expectNothingWritten(async () => {
       const who = as ? { as } : {};
-      expectFault(await service.call('getCourierRates', who), status, code);
+      expectError(await service.call('getCourierRates', who), status, code);
       for (const body of bodies) {
-        expectFault(await service.call('manageCourierRates', { ...who, body }), status, code);
+        expectError(await service.call('manageCourierRates', { ...who, body }), status, code);
       }
     });
   });
@@ -253,7 +253,7 @@ describe('save_rates', () => {
   ])('rejects overlapping tiers (%s) with 400 and names the later one', async (_what, rates, field) => {
     await expectNothingWritten(async () => {
       const reply = await save(HRB, rates);
-      expectFault(reply, 400, 'validation_failed', [field]);
+      expectError(reply, 400, 'validation_failed', [field]);
       expect(reply.body.errors[0].code).toBe('overlap');
     });
   });
@@ -266,7 +266,7 @@ describe('save_rates', () => {
 
   test('rejects a tier that ends before it begins with 400 and names its endweight', async () => {
     const reply = await save(HRB, [tier(0, 1, 1), tier(5, 4.999, 1), tier(9, 8, 1)]);
-    expectFault(reply, 400, 'validation_failed', ['rates[1].endweight', 'rates[2].endweight']);
+    expectError(reply, 400, 'validation_failed', ['rates[1].endweight', 'rates[2].endweight']);
   });
 
   test('rejects a repeated id with 400 and names the second one', async () => {
@@ -274,7 +274,7 @@ describe('save_rates', () => {
     const [id] = ids((await read(courierId)).body.data.courier.specific_rates);
     await expectNothingWritten(async () => {
       const reply = await save(courierId, [tier(0, 1, 1, id), tier(1, 2, 1, id)]);
-      expectFault(reply, 400, 'validation_failed', ['rates[1].id']);
+      expectError(reply, 400, 'validation_failed', ['rates[1].id']);
     });
   });
 
@@ -287,19 +287,19 @@ describe('save_rates', () => {
       const replies: string[] = [];
       for (const id of [sibling.id, global.id, other.id, 2_147_483_647]) {
         const reply = await save(courierId, [tier(0, 1, 2), tier(1, 2, 2, id)]);
-        expectFault(reply, 404, 'rate_not_found', ['rates[1].id']);
+        expectError(reply, 404, 'rate_not_found', ['rates[1].id']);
         const { request_id: _, timestamp: __, ...rest } = reply.body;
         replies.push(JSON.stringify(rest));
       }
       expect(new Set(replies).size).toBe(1);
       // The default table does not accept a courier's row either.
-      expectFault(await save(null, [tier(0, 1, 2, sibling.id)]), 404, 'rate_not_found', ['rates[0].id']);
+      expectError(await save(null, [tier(0, 1, 2, sibling.id)]), 404, 'rate_not_found', ['rates[0].id']);
     });
   });
 
   test('responds 404 to an unknown courier and one of another tenant', async () => {
     await expectNothingWritten(async () => {
-      for (const id of [UNKNOWN_ID, TWO]) expectFault(await save(id, []), 404, 'courier_not_found');
+      for (const id of [UNKNOWN_ID, TWO]) expectError(await save(id, []), 404, 'courier_not_found');
     });
   });
 
@@ -355,13 +355,13 @@ describe('validation of tiers', () => {
   });
 
   test.each([[null], ['x'], [{}], [[null]], [['x']], [[[]]]])('rejects rates %j with 400', async (rates) => {
-    expectFault(await save(HRB, rates), 400, 'validation_failed');
+    expectError(await save(HRB, rates), 400, 'validation_failed');
   });
 
   test('accepts 500 tiers and rejects 501 with 400 naming rates', async () => {
     const table = Array.from({ length: 501 }, (_, n) => tier(n / 8, (n + 1) / 8, n / 100));
     const courierId = await newCourier();
-    expectFault(await save(courierId, table), 400, 'validation_failed', ['rates']);
+    expectError(await save(courierId, table), 400, 'validation_failed', ['rates']);
     expect((await save(courierId, table.slice(0, 500))).body.data.rates).toHaveLength(500);
     expect(await stored(courierId)).toHaveLength(500);
   });
@@ -456,7 +456,7 @@ describe('copy_default', () => {
       });
       await expectNothingWritten(async () => {
         const reply = await manage('manager', { action: 'copy_default', courier_id: IEX }, target);
-        expectFault(reply, 400, 'default_rates_missing');
+        expectError(reply, 400, 'default_rates_missing');
       }, target);
       const period = { courier_id: HRB, start_date: '2020-01-01', end_date: '2099-12-31' };
       const bill = await target.call('generateCourierInvoice', { as: 'manager', body: period });
@@ -469,7 +469,7 @@ describe('copy_default', () => {
 
   test('responds 404 to an unknown courier and one of another tenant', async () => {
     for (const courier_id of [UNKNOWN_ID, TWO]) {
-      expectFault(await manage('admin', { action: 'copy_default', courier_id }), 404, 'courier_not_found');
+      expectError(await manage('admin', { action: 'copy_default', courier_id }), 404, 'courier_not_found');
     }
   });
 });
@@ -529,7 +529,7 @@ describe('delete_rate', () => {
       const messages = [];
       for (const rate_id of [gone, 2_147_483_647, other.id]) {
         const reply = await manage('manager', { action: 'delete_rate', rate_id });
-        expectFault(reply, 404, 'rate_not_found');
+        expectError(reply, 404, 'rate_not_found');
         expect(reply.body.errors).toBeUndefined();
         messages.push(reply.body.message);
       }
@@ -582,14 +582,14 @@ describe('update_air_freight', () => {
 
   test('responds 404 to an unknown courier and one of another tenant', async () => {
     await expectNothingWritten(async () => {
-      for (const id of [UNKNOWN_ID, TWO]) expectFault(await update(id, 1), 404, 'courier_not_found');
+      for (const id of [UNKNOWN_ID, TWO]) expectError(await update(id, 1), 404, 'courier_not_found');
     });
   });
 
   test.each([undefined, null, '1', -0.01, 0.001, 0.005, 1e-10, 100000000])(
     'rejects %j with 400 naming air_freight_rate',
     async (rate) => {
-      expectFault(await update(HRB, rate), 400, 'validation_failed', ['air_freight_rate']);
+      expectError(await update(HRB, rate), 400, 'validation_failed', ['air_freight_rate']);
     },
   );
 });
@@ -598,7 +598,7 @@ describe('action', () => {
   test.each([{}, { action: 'drop_rates' }, { action: 'SAVE_RATES', rates: [] }, { action: null }])(
     'rejects %j with 400 naming action',
     async (body) => {
-      expectFault(await manage('admin', body), 400, 'validation_failed', ['action']);
+      expectError(await manage('admin', body), 400, 'validation_failed', ['action']);
     },
   );
 });
@@ -628,14 +628,14 @@ describe.each([
         'HRB',
         'IEX',
       ]);
-      expectFault(
+      expectError(
         await manage('admin', { action: 'delete_rate', rate_id: before[0].id }, target),
         404,
         'rate_not_found',
       );
-      expectFault(await save(TWO, [], 'admin', target), 404, 'courier_not_found');
+      expectError(await save(TWO, [], 'admin', target), 404, 'courier_not_found');
       const air = { action: 'update_air_freight', courier_id: TWO, air_freight_rate: 9 };
-      expectFault(await manage('admin', air, target), 404, 'courier_not_found');
+      expectError(await manage('admin', air, target), 404, 'courier_not_found');
       expect(await foreign()).toEqual(before);
     } finally {
       await target.stop();

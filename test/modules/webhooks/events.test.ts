@@ -10,7 +10,7 @@ import { bundle } from '../../support/service/contract.js';
 import { rounds } from '../../support/harness/effort.js';
 import {
   eventsOf,
-  giveUrls,
+  setWebhookUrls,
   pendingDelivery,
   waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
@@ -59,7 +59,7 @@ let service: Service;
 beforeAll(async () => {
   // A large pool, so that the callers contend in the database and not for a connection.
   service = await startService({ poolSize: 40 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   for (const user of ['admin', 'warehouse', 'manager']) await service.tokenOf(user);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
@@ -509,8 +509,8 @@ describe('isolation of webhook tables', () => {
     return { kind: 'user', tenantId, userId, role, courierId, tokenVersion, expiresAt };
   }
 
-  type Owned = { tenant_id: string; courier_id: string | null };
-  const named = (rows: Owned[]) =>
+  type OwnedRow = { tenant_id: string; courier_id: string | null };
+  const named = (rows: OwnedRow[]) =>
     rows.map(({ tenant_id, courier_id }) => `${tenant_id} ${courier_id ?? 'none'}`).sort();
 
   /** Returns the owners whose rows a caller may see. Only dispatches can have no courier. */
@@ -521,7 +521,7 @@ describe('isolation of webhook tables', () => {
 
   describe.each(NAMES)('%s, with row-level security alone,', (name) => {
     test.each(TABLES)('reads only its own rows of %s', async (table) => {
-      const read = (tx: Tx) => tx.query<Owned>(ownersOf(table));
+      const read = (tx: Tx) => tx.query<OwnedRow>(ownersOf(table));
       const rows = await transaction(alone.db, await callerOf(alone, name), read);
       expect(named(rows)).toEqual(ownersSeen(name, table));
     });
@@ -529,10 +529,10 @@ describe('isolation of webhook tables', () => {
     test.each(TABLES)('deletes at most its own rows of %s and moves none to another owner', async (table) => {
       const caller = await callerOf(alone, name);
       const mayDelete = await may('delete', table);
-      const removed: Owned[] = [];
+      const removed: OwnedRow[] = [];
       const outcome = await transaction(alone.db, caller, async (tx) => {
         const statement = sql`delete from ${raw(table)} returning tenant_id, courier_id`;
-        removed.push(...(await tx.query<Owned>(statement)));
+        removed.push(...(await tx.query<OwnedRow>(statement)));
         throw new Error('undone');
       }).catch((error: unknown) => messageOf(error));
       expect(outcome).toContain(mayDelete ? 'undone' : 'permission denied');
@@ -571,7 +571,7 @@ describe('isolation of webhook tables', () => {
   ])('with %s, events are recorded only for packages of the own tenant', async (_name, options) => {
     const other = await startService(options);
     try {
-      await giveUrls(other.owner, [IEX, HRB, TWO]);
+      await setWebhookUrls(other.owner, [IEX, HRB, TWO]);
       const { db, owner } = other;
       const mine = String(DEMO.packages.available.IEX[0]);
       const theirs = String(DEMO.packages.two[0]);

@@ -387,8 +387,8 @@ async function exhaustedDelivery(): Promise<void> {
 }
 
 async function timedOutDelivery(): Promise<void> {
-  const [hung, other] = [await ownCourier(hang), await ownCourier(accept)];
-  const hanging = await Promise.all(Array.from({ length: 40 }, () => hung.receive()));
+  const [hangingCourier, other] = [await ownCourier(hang), await ownCourier(accept)];
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => hangingCourier.receive()));
   const beganMs = performance.now();
   const theirs = await other.receive();
   await settled(theirs);

@@ -39,9 +39,8 @@ export type Belongings = {
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
 
 /**
- * Creates two couriers in each of two tenants, each with its own customer, pre-alert, package and manifest. Every
- * text
- * that a response could contain includes the name of its reader, so that a leak is visible anywhere.
+ * Creates two couriers in each of two tenants, each with its own customer, pre-alert, package and manifest.
+ * Every text that a response could contain includes the name of its reader, so that a leak is visible anywhere.
  */
 export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, Belongings>> {
   const twx = await clone(owner, 'couriers', DEMO.couriers.TWO, {

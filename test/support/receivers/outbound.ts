@@ -88,7 +88,7 @@ export async function mailsOf(owner: pg.Pool, manifestId: string): Promise<MailR
 }
 
 /** Sets both webhook URLs of couriers. The demo couriers have none. */
-export async function giveUrls(owner: pg.Pool, courierIds: readonly string[]): Promise<void> {
+export async function setWebhookUrls(owner: pg.Pool, courierIds: readonly string[]): Promise<void> {
   await owner.query(
     `update couriers set api_url_add_package = 'https://hooks.example/' || code || '/add',
        api_url_update_package = 'https://hooks.example/' || code || '/update' where id = any($1)`,
