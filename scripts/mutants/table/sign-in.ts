@@ -353,9 +353,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'const claims = signer.verify(token);',
     replace:
       "const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;",
-    tests: [
-      { file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > the original signature'] },
-    ],
+    tests: [{ file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > the original signature'] }],
   },
   {
     name: 'tokens: those of another deployment are worth nothing',
