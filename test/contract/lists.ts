@@ -1,6 +1,6 @@
 import type { Schema } from '../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
-import { ablest, inputs } from '../support/builders/inputs.js';
+import { mostPrivilegedCaller, inputs } from '../support/builders/inputs.js';
 import { DEMO } from '../../src/development/demo/demo.js';
 import { lastYear } from '../support/builders/bills.js';
 import { operationIds, operationOf, type Body } from '../support/service/contract.js';
@@ -66,7 +66,7 @@ export function ask(service: Service, id: OperationId, values: Values): Promise<
   const { method } = operationOf(id);
   const all = { ...ALWAYS[id], ...values };
   const call: Call = method === 'GET' ? { query: all } : { body: all };
-  return service.call(id, { ...ablest(id), ...call });
+  return service.call(id, { ...mostPrivilegedCaller(id), ...call });
 }
 
 /** All records that the values select, a page after the other. */

@@ -23,14 +23,14 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Runs statements as whoever has the database: no trigger fires, no foreign key is checked. */
-async function pastTheService(...statements: string[]): Promise<void> {
+/** Runs statements with triggers and foreign keys disabled, as anyone with access to the database could. */
+async function withoutTriggers(...statements: string[]): Promise<void> {
   const text = ['begin', 'set local session_replication_role = replica', ...statements, 'commit'].join(';\n');
   await service.owner.query(text);
 }
 
 beforeEach(() =>
-  pastTheService('delete from audit_links', 'delete from audit_unsealed', 'delete from audit_entries'),
+  withoutTriggers('delete from audit_links', 'delete from audit_unsealed', 'delete from audit_entries'),
 );
 
 const log = (query: Record<string, string | number> = {}, as = 'admin') =>
@@ -40,15 +40,15 @@ const verify = async (body: Body = {}): Promise<Body> => {
   expect(reply.status).toBe(200);
   return reply.body['data'] as Body;
 };
-const sealEverything = (secrets: Secrets = service.app.secrets) =>
+const appendEverything = (secrets: Secrets = service.app.secrets) =>
   appendAllToChains({ db: service.db, secrets, stopping: new AbortController().signal });
 
-/** Entries, oldest first, a second between each two; they are sealed. Answers their ids. */
+/** Plants entries one second apart, oldest first, and appends them to the chain. Returns their ids. */
 async function plantChain(count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1)
     ids.push(await plantEntry(service.owner, { at: new Date(Date.UTC(2026, 10, 1, 0, 0, n)).toISOString() }));
-  await sealEverything();
+  await appendEverything();
   return ids;
 }
 
@@ -60,8 +60,8 @@ async function chainOf(tenantId: string = DEMO.tenants.demo): Promise<{ sequence
   return rows;
 }
 
-describe('the log', () => {
-  test('a change by a user is there, with who, what and how it was', async () => {
+describe('audit log', () => {
+  test("contains a user's change with the actor, the action and the values before and after", async () => {
     const body = { notes: 'first', remarks: 'because' };
     const created = await service.call('createManifest', { as: 'warehouse', body });
     const manifestId = String(created.body['data'].manifest_id);
@@ -93,7 +93,7 @@ describe('the log', () => {
     expect(data[0].hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('a key is named by its courier’s code, a courier’s user by its name, the service by nobody', async () => {
+  test("shows API keys by their courier's code, users by their name, and no name for the service", async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: freshNumber() };
     await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body });
     const own = { tracking_number: freshNumber(), user_code: 'IEX-1001', vendor: 'V' };
@@ -108,7 +108,7 @@ describe('the log', () => {
     expect(await verify()).toMatchObject({ intact: true, verified: 3, head: { sequence: 3 } });
   });
 
-  test('administrators alone read it, and nothing of another tenant’s', async () => {
+  test('is readable for administrators only, and only for their own tenant', async () => {
     await plantChain(1);
     for (const as of ['manager', 'warehouse', 'iex', 'disabled']) {
       expect(await log({}, as)).toMatchObject({ status: 403 });
@@ -122,7 +122,7 @@ describe('the log', () => {
     expect(verified).toMatchObject({ intact: true, verified: 0, head: { sequence: 0, hash: null } });
   });
 
-  test('the newest comes first, 50 on a page, and reading on by key finds each once, at one moment too', async () => {
+  test('pages newest first, 50 per page, and returns each entry once even if timestamps are equal', async () => {
     for (let n = 0; n < 120; n += 1)
       await plantEntry(service.owner, { at: `2026-11-0${1 + Math.floor(n / 50)} 10:00Z` });
     const seen: string[] = [];
@@ -138,7 +138,7 @@ describe('the log', () => {
     expect(seen).toEqual([...seen].sort().reverse());
   });
 
-  test('days the wrong way round are refused; reading and verifying write nothing down', async () => {
+  test('rejects a reversed date range, and reading and verifying write no entries', async () => {
     await plantChain(2);
     const wrong = await log({ from: '2026-11-02', to: '2026-11-01' });
     expect(wrong.body['errors']).toEqual([expect.objectContaining({ field: 'to', code: 'minimum' })]);
@@ -149,8 +149,8 @@ describe('the log', () => {
   });
 });
 
-describe('sealing', () => {
-  test('what commits late is sealed too, however long after', async () => {
+describe('appending to the chain', () => {
+  test('includes an entry that commits late', async () => {
     const late = await service.owner.connect();
     await late.query('begin');
     const { rows } = await late.query<{ id: string }>(
@@ -168,7 +168,7 @@ describe('sealing', () => {
     expect(await verify()).toMatchObject({ intact: true, verified: 4, unsealed: 0, inserted: 0 });
   });
 
-  test('what is rolled back leaves nothing to seal', async () => {
+  test('skips an entry that is rolled back', async () => {
     const broken = await service.owner.connect();
     await broken.query('begin');
     await broken.query(
@@ -181,7 +181,7 @@ describe('sealing', () => {
     expect(await verify()).toMatchObject({ intact: true, verified: 0, unsealed: 0 });
   });
 
-  test('200 writers, 20 readers and 5 workers at once: every entry once, no gap, in one chain', async () => {
+  test('appends every entry once without gaps during 200 writes, 20 reads and 5 workers', async () => {
     const write = () =>
       untilAdmitted(() =>
         service.call('submitPrealert', {
@@ -193,7 +193,7 @@ describe('sealing', () => {
     const replies = await Promise.all([
       ...Array.from({ length: 200 }, write),
       ...Array.from({ length: 20 }, read),
-      ...Array.from({ length: 5 }, () => sealEverything()),
+      ...Array.from({ length: 5 }, () => appendEverything()),
     ]);
     expect(replies.slice(0, 200).map((reply) => reply?.status)).toEqual(Array(200).fill(201));
     expect(await verify()).toMatchObject({ intact: true, verified: 200, unsealed: 0, inserted: 0 });
@@ -202,7 +202,7 @@ describe('sealing', () => {
     expect(new Set(links.map(({ entry }) => entry)).size).toBe(200);
   });
 
-  test('a worker seals every tenant’s, more than a batch, in the order of their time; a new tenant’s first entry too', async () => {
+  test("a worker appends all tenants' entries in order of time, beyond one batch and for new tenants too", async () => {
     const client = await service.owner.connect();
     const { tenantId } = await createTenant(client, {
       slug: 'sealed',
@@ -218,7 +218,7 @@ describe('sealing', () => {
        select $1, new_id(), now() - n * interval '1 second', 'system', 'x', 'x', $1, 'many' from generate_series(1, 2100) n`,
       [DEMO.tenants.demo],
     );
-    await sealEverything();
+    await appendEverything();
     const { rows } = await service.owner.query(
       `select l.tenant_id, count(*)::int, max(sequence)::int as head,
          bool_and(at >= coalesce(before, at)) as in_order
@@ -238,7 +238,7 @@ describe('sealing', () => {
     ]);
   });
 
-  test('nobody changes or deletes a link, or seals in a courier’s scope', async () => {
+  test('nobody can change or delete a link, and couriers cannot read the log', async () => {
     await plantChain(2);
     for (const change of [
       'update audit_links set sequence = 9 where sequence = 2',
@@ -263,7 +263,7 @@ describe('sealing', () => {
   });
 });
 
-describe('verifying', () => {
+describe('verification', () => {
   const COLUMNS: [column: string, value: string][] = [
     ['at', "at + interval '1 millisecond'"],
     ['actor_kind', "'user'"],
@@ -272,7 +272,7 @@ describe('verifying', () => {
     ['entity', "'manifest'"],
     ['entity_id', 'new_id()'],
     ['before', 'null'],
-    // equal as a number, and not as it was written
+    // Equal as a number, but written differently.
     ['before', `'{"weight": 1.5}'`],
     ['after', `'{"weight": 2.5, "more": null}'`],
     ['remarks', "''"],
@@ -280,10 +280,10 @@ describe('verifying', () => {
   ];
 
   test.each(COLUMNS)(
-    'an entry whose %s was set to %s is named, and the rest is followed',
+    'reports an entry whose %s was set to %s and continues after it',
     async (column, value) => {
       const ids = await plantChain(5);
-      await pastTheService(`update audit_entries set ${column} = ${value} where id = '${ids[2]}'`);
+      await withoutTriggers(`update audit_entries set ${column} = ${value} where id = '${ids[2]}'`);
       const flaw = { sequence: 3, audit_id: ids[2], problem: 'altered' };
       expect(await verify()).toMatchObject({
         intact: false,
@@ -302,7 +302,7 @@ describe('verifying', () => {
     },
   );
 
-  test('every column of an entry is under its hash', async () => {
+  test('the hash covers every column of an entry', async () => {
     const { rows } = await service.owner.query<{ name: string }>(
       `select attname as name from pg_attribute where attrelid = 'audit_entries'::regclass and attnum > 0
        and not attisdropped`,
@@ -337,7 +337,7 @@ describe('verifying', () => {
       flaw: () => ({ sequence: 1, audit_id: null, problem: 'missing' }),
     },
     {
-      how: 'a link was deleted and those behind it moved up',
+      how: 'a link was deleted and the later ones renumbered',
       statements: () => [
         'delete from audit_links where sequence = 3',
         'update audit_links set sequence = sequence + 100 where sequence > 3',
@@ -351,7 +351,7 @@ describe('verifying', () => {
       flaw: (ids) => ({ sequence: 3, audit_id: ids[2], problem: 'altered' }),
     },
     {
-      how: 'two links changed places',
+      how: 'two links were swapped',
       statements: () => [
         'update audit_links set sequence = 100 where sequence = 2',
         'update audit_links set sequence = 2 where sequence = 4',
@@ -360,7 +360,7 @@ describe('verifying', () => {
       flaw: (ids) => ({ sequence: 2, audit_id: ids[3], problem: 'reordered' }),
     },
     {
-      how: 'two entries changed places',
+      how: 'two entries were swapped',
       statements: () => [
         'drop index audit_links_tenant_id_entry_id_key',
         ...swapped('entry_id'),
@@ -369,7 +369,7 @@ describe('verifying', () => {
       flaw: (ids) => ({ sequence: 2, audit_id: ids[3], problem: 'reordered' }),
     },
     {
-      how: 'a link to an entry of its own was put in between',
+      how: 'a link to a forged entry was inserted',
       statements: () => [
         'update audit_links set sequence = sequence + 100 where sequence >= 3',
         'update audit_links set sequence = sequence - 99 where sequence > 100',
@@ -381,7 +381,7 @@ describe('verifying', () => {
       flaw: () => ({ sequence: 3, audit_id: DEMO.tenants.two, problem: 'inserted' }),
     },
     {
-      how: 'an entry was inserted past the service, with an old time',
+      how: 'an entry was inserted without the service, with an old time',
       statements: () => [
         `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
          values ('${DEMO.tenants.demo}', '${DEMO.tenants.two}', '2020-01-01Z', 'system', 'x', 'x', new_id(), 'forged')`,
@@ -389,38 +389,38 @@ describe('verifying', () => {
       flaw: () => ({ sequence: null, audit_id: DEMO.tenants.two, problem: 'inserted' }),
     },
     {
-      how: 'the end was cut off and its entries left',
+      how: 'the end of the chain was cut off and its entries left',
       statements: () => ['delete from audit_links where sequence > 3'],
       flaw: (ids) => ({ sequence: null, audit_id: ids[3], problem: 'inserted' }),
     },
   ];
 
-  test.each(TAMPERINGS)('$how: named', async ({ statements, flaw }) => {
+  test.each(TAMPERINGS)('detects that $how', async ({ statements, flaw }) => {
     const ids = await plantChain(5);
     expect(await verify()).toMatchObject({ intact: true, verified: 5 });
-    await pastTheService(...statements(ids));
+    await withoutTriggers(...statements(ids));
     const found = await verify();
     expect(found['first_altered']).toEqual(flaw(ids));
     expect(found['intact']).toBe(false);
-    // the service itself goes on
+    // The service itself continues.
     await plantEntry(service.owner);
     expect(await log()).toMatchObject({ status: 200 });
     expect((await verify())['intact']).toBe(false);
   });
 
-  test('an entry that is deleted before it is sealed stays in the count of what waits', async () => {
+  test('an entry deleted before it was appended stays in the count of unsealed entries', async () => {
     const id = await plantEntry(service.owner);
-    await pastTheService(`delete from audit_entries where id = '${id}'`);
+    await withoutTriggers(`delete from audit_entries where id = '${id}'`);
     expect(await verify()).toMatchObject({ verified: 0, unsealed: 1 });
   });
 
-  test('a clean cut of the end is seen by whoever kept the head, also when the chain has grown again', async () => {
+  test('detects a truncated chain by a known head, even after the chain has grown again', async () => {
     const ids = await plantChain(5);
-    const { head: kept } = await verify();
-    const known = { known_head: kept };
+    const { head: earlierHead } = await verify();
+    const known = { known_head: earlierHead };
     await plantEntry(service.owner);
     expect(await verify(known)).toMatchObject({ intact: true, verified: 6 });
-    await pastTheService(
+    await withoutTriggers(
       'delete from audit_links where sequence > 3',
       `delete from audit_entries where id <> all ('{${ids.slice(0, 3).join()}}')`,
     );
@@ -433,32 +433,32 @@ describe('verifying', () => {
     expect(await verify(known)).toMatchObject({ intact: false, verified: 6, first_altered: other });
   });
 
-  test('who has the database and not the key makes no chain that holds; the encryption key is not in it', async () => {
+  test('detects a chain rebuilt without the key, and does not depend on the encryption key', async () => {
     await plantChain(3);
-    const { head: kept } = await verify();
+    const { head: earlierHead } = await verify();
     const others = openSecrets(readConfig({ LOOKUP_KEY: 'ee'.repeat(32) }).secrets);
     const rotated = openSecrets(readConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
     const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo };
     const wanted = { action: 'verify' as const, after: 0, max_entries: 10 };
-    const judgedWith = (secrets: Secrets) => verifyChain({ db: service.db, secrets }, caller, wanted);
-    expect((await judgedWith(rotated)).flaw).toBeUndefined();
-    expect((await judgedWith(others)).flaw).toMatchObject({ sequence: 1, problem: 'altered' });
-    // made anew, whole, with a key of one's own
-    await pastTheService(
+    const verifiedWith = (secrets: Secrets) => verifyChain({ db: service.db, secrets }, caller, wanted);
+    expect((await verifiedWith(rotated)).flaw).toBeUndefined();
+    expect((await verifiedWith(others)).flaw).toMatchObject({ sequence: 1, problem: 'altered' });
+    // The whole chain is rebuilt with another key.
+    await withoutTriggers(
       'insert into audit_unsealed (tenant_id, at, entry_id) select tenant_id, at, id from audit_entries',
       'delete from audit_links',
     );
-    await sealEverything(others);
-    expect((await judgedWith(others)).flaw).toBeUndefined();
-    expect(await verify({ known_head: kept })).toMatchObject({
+    await appendEverything(others);
+    expect((await verifiedWith(others)).flaw).toBeUndefined();
+    expect(await verify({ known_head: earlierHead })).toMatchObject({
       intact: false,
       first_altered: { sequence: 1, problem: 'altered' },
     });
   });
 
-  test('a long log is verified a stretch at a time, and every flaw is met once', async () => {
+  test('verifies a long log in parts and reports every finding once', async () => {
     const ids = await plantChain(25);
-    await pastTheService(
+    await withoutTriggers(
       `update audit_entries set remarks = 'x' where id = '${ids[4]}'`,
       `delete from audit_links where sequence = 12`,
       `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
@@ -471,7 +471,7 @@ describe('verifying', () => {
       after = found['next_after'] as number | null;
     }
     const shown = calls.map(({ from, to, first_altered: flaw, inserted }) => [from, to, flaw, inserted]);
-    // the entry of the link that is gone has no place any more, as the one that was put in
+    // The entry of the deleted link counts as inserted, like the forged one.
     expect(shown).toEqual([
       [1, 4, { sequence: 5, audit_id: ids[4], problem: 'altered' }, 0],
       [6, 11, { sequence: 12, audit_id: null, problem: 'missing' }, 1],
@@ -481,7 +481,7 @@ describe('verifying', () => {
   });
 });
 
-test('a page looks at four blocks an entry at most, by each filter, behind 20,000 entries that it leaves out', async () => {
+test('a page with any filter reads at most four blocks per entry, behind 20,000 entries that do not match', async () => {
   const caller = {
     kind: 'user' as const,
     tenantId: DEMO.tenants.demo,
@@ -507,7 +507,7 @@ test('a page looks at four blocks an entry at most, by each filter, behind 20,00
        $2, 'rare', 'rare', $3, 'rare' from generate_series(1, 120) n`,
     [DEMO.tenants.demo, DEMO.users.admin, DEMO.tenants.two],
   );
-  await sealEverything();
+  await appendEverything();
   await service.owner.query(
     `insert into audit_entries (tenant_id, id, at, actor_kind, actor_id, action, entity, entity_id, request_id)
      select $1, new_id(), now(), 'api_key', $2, 'package.updated', 'package', gen_random_uuid(), new_id()
@@ -520,12 +520,12 @@ test('a page looks at four blocks an entry at most, by each filter, behind 20,00
     const page = pageOfEntries(service.db, caller, { limit: 50, ...filter });
     const explained = sql`explain (analyze, buffers, format json) ${page}`;
     const [rows] = await snapshot(service.db, caller, [explained]);
-    // as: what PostgreSQL's explain answers
+    // EXPLAIN returns this shape.
     const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
     expect(plan['Actual Rows']).toBe(51);
     const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
     if (blocks > 4 * 51) costly.push(`${JSON.stringify(filter)}: ${blocks} blocks`);
   }
-  // all 20,000 lie on some 450
+  // All 20,000 entries fill about 450 blocks.
   expect(costly).toEqual([]);
 }, 60_000);

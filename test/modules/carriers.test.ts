@@ -41,8 +41,8 @@ const namedUsps = async () =>
     ],
   );
 
-describe('the list', () => {
-  test('is everybody’s, by name, a page at a time, and each its own tenant’s', async () => {
+describe('list of carriers', () => {
+  test("returns the tenant's carriers by name and page by page to every role", async () => {
     const names = ['Amazon Logistics', 'DHL Express', 'FedEx', 'OnTrac', 'UPS', 'USPS'];
     const replies = await Promise.all(
       ['admin', 'manager', 'warehouse', 'iex', 'two/two'].map((as) => list({}, as)),
@@ -58,7 +58,7 @@ describe('the list', () => {
     expect(pages.flatMap(({ body }) => body['data'])).toEqual(admin);
   });
 
-  test('gives the ids that packages are filtered by', async () => {
+  test('returns the ids by which packages are filtered', async () => {
     const { data } = (await list({}, 'iex')).body;
     for (const { carrier_id: carrierID, name } of data) {
       const found = await service.call('retrievePackages', { as: 'iex', body: { carrierID, limit: 10_000 } });
@@ -67,7 +67,7 @@ describe('the list', () => {
     }
   });
 
-  test('couriers and warehouse staff change nothing in it', async () => {
+  test('couriers and warehouse staff may not change carriers', async () => {
     for (const as of ['iex', 'warehouse'])
       expect(await manage({ action: 'create', name: 'X' }, as)).toMatchObject({
         status: 403,
@@ -76,8 +76,8 @@ describe('the list', () => {
   });
 });
 
-describe('a carrier', () => {
-  test('is created, renamed and deleted, each on the audit trail', async () => {
+describe('carriers', () => {
+  test('are created, renamed and deleted with an audit entry each', async () => {
     const created = await manage({ action: 'create', name: 'Purolator' }, 'manager');
     const id = idOf(created);
     expect(created.body).toMatchObject({
@@ -103,7 +103,7 @@ describe('a carrier', () => {
     ]);
   });
 
-  test('cannot have the name of another, whatever its case or the blanks around it; its own it can', async () => {
+  test("cannot have another carrier's name in any case or with surrounding blanks, except their own", async () => {
     const usps = await namedUsps();
     const before = await fingerprint(service.owner);
     for (const name of ['FedEx', 'fedex', ' FEDEX ']) {
@@ -116,19 +116,19 @@ describe('a carrier', () => {
     expect((await rename(usps, 'USPS')).status).toBe(200);
   });
 
-  test('renamed to what it is called changes nothing', async () => {
+  test('are not changed by a rename to the same name', async () => {
     const usps = await namedUsps();
     const before = await fingerprint(service.owner);
     expect((await rename(usps, 'USPS')).body['message']).toContain('Nothing was changed');
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('with a name that will not do is refused', async () => {
+  test('are rejected with an invalid name', async () => {
     for (const name of ['', ' ', 'a\nb', 'a\u0000b', 'a\u2028b', 'x'.repeat(101)])
       expect([name, (await manage({ action: 'create', name })).status]).toEqual([name, 400]);
   });
 
-  test.each(['rename', 'delete'])('%s of one that is not there is 404', async (action) => {
+  test.each(['rename', 'delete'])('%s responds 404 to an unknown carrier', async (action) => {
     const [foreign] = await rows('select id from carriers where tenant_id = $1 limit 1', [DEMO.tenants.two]);
     for (const carrier_id of [UNKNOWN, foreign?.['id']])
       expect(await manage({ action, carrier_id, name: 'X' })).toMatchObject({
@@ -137,13 +137,13 @@ describe('a carrier', () => {
       });
   });
 
-  test('that packages name is not deleted', async () => {
+  test('are not deleted while packages use them', async () => {
     const before = await fingerprint(service.owner);
     expect(await remove(await namedUsps())).toMatchObject({ status: 400, body: { code: 'carrier_in_use' } });
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('that is being deleted is named by no package, and one that is named is not deleted, whoever is first', async () => {
+  test('a delete that races with an intake leaves either no carrier or one with the package', async () => {
     for (let round = 0; round < 12; round += 1) {
       const id = await create(`Round ${round}`);
       const body = { tracking_number: `CARRIER-${round}`, weight: 1, carrier_id: id };
@@ -157,7 +157,7 @@ describe('a carrier', () => {
     }
   }, 60_000);
 
-  test('that two hundred create at once, in all sorts of case, exists once', async () => {
+  test('of two hundred simultaneous creations in different cases, one succeeds', async () => {
     const spellings = ['Loomis', 'LOOMIS', 'loomis', ' Loomis '];
     const make = (n: number) => untilAdmitted(() => manage({ action: 'create', name: spellings[n % 4] }));
     const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => make(n)));

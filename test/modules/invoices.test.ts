@@ -17,12 +17,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
-const preview = (as: string, body: unknown, on: Service = service) =>
-  on.call('generateCourierInvoice', { as, body });
+const preview = (as: string, body: unknown, target: Service = service) =>
+  target.call('generateCourierInvoice', { as, body });
 
-const insert = (table: string, rows: object[], on: Service = service) => {
+const insert = (table: string, rows: object[], target: Service = service) => {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
-  return on.owner.query(
+  return target.owner.query(
     `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1)`,
     [JSON.stringify(rows)],
   );
@@ -103,7 +103,7 @@ async function newManifest(awbNumber: string | null): Promise<string> {
   return id;
 }
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect(reply.body).toMatchObject({ code });
   expect(reply.status).toBe(status);
   if (field) expect(reply.body.errors).toMatchObject([{ field }]);
@@ -115,8 +115,8 @@ const IEX_TIERS = [
   { start: '10', end: '100', fee: '35.00' },
 ];
 
-describe('the amounts', () => {
-  test("are those of the contract's example, air freight rounded half up", async () => {
+describe('amounts', () => {
+  test("match the contract's example, with air freight rounded half up", async () => {
     const courierId = await newCourier('1.75');
     await addTiers(courierId, IEX_TIERS);
     const aboard = await newManifest('001-12345675');
@@ -144,7 +144,7 @@ describe('the amounts', () => {
     expect(body.data.warnings).toEqual(['No tier covers weights above 100 lb; 1 package has no fee.']);
   });
 
-  test('at a shared bound are the lower tier’s, and a bound belongs to its tier', async () => {
+  test('use the lower tier at a shared bound, and bounds are inclusive', async () => {
     const courierId = await newCourier();
     await addTiers(courierId, IEX_TIERS);
     await addPackages(
@@ -158,10 +158,10 @@ describe('the amounts', () => {
     expect(breakdown.map(({ count }: { count: number }) => count)).toEqual([2, 2, 2]);
   });
 
-  test('air freight counts only packages on a manifest with an AWB number, and rounds the sum, not each', async () => {
+  test('charge air freight for packages on manifests with an AWB number only, and round the sum once', async () => {
     const courierId = await newCourier('0.35');
     const [awb, none, blank] = [await newManifest('001-1'), await newManifest(null), await newManifest('')];
-    // 0.35 x 0.030 lb is 0.0105 in all, 0.0035 each
+    // 0.35 times 0.030 lb is 0.0105 in total, and 0.0035 for each.
     await addPackages(
       courierId,
       Array.from({ length: 3 }, () => ({ weight: '0.01', manifest: awb })),
@@ -180,7 +180,7 @@ describe('the amounts', () => {
     ['0.50', '0.009', 0],
     ['1.00', '1.005', 1.01],
     ['1.00', '2.675', 2.68],
-  ])('a rate of %s on %s lb is %d: half a cent goes up', async (rate, weight, total) => {
+  ])('rounds a rate of %s on %s lb half up to %d', async (rate, weight, total) => {
     const courierId = await newCourier(rate);
     await addPackages(courierId, [{ weight, manifest: await newManifest('1') }]);
     const { summary } = (await preview('admin', { courier_id: courierId, ...MONTH })).body.data;
@@ -188,8 +188,8 @@ describe('the amounts', () => {
   });
 });
 
-describe('the tiers', () => {
-  test("are the tenant's default ones while the courier has none", async () => {
+describe('tiers', () => {
+  test("are the tenant's default ones if the courier has none", async () => {
     const courierId = await newCourier();
     await addPackages(courierId, [{ weight: '5' }, { weight: '15' }, { weight: '50' }, { weight: '50.001' }]);
     const { breakdown, summary } = (await preview('manager', { courier_id: courierId, ...MONTH })).body.data;
@@ -201,7 +201,7 @@ describe('the tiers', () => {
     expect(summary.total_fees).toBe(63);
   });
 
-  test("are the courier's alone as soon as it has one, and labels are plain decimals", async () => {
+  test("are the courier's own as soon as it has one, with plain decimals as labels", async () => {
     const courierId = await newCourier();
     await addTiers(courierId, [{ start: '0.500', end: '2.250', fee: '3.10' }]);
     await addPackages(courierId, [{ weight: '1' }, { weight: '3' }, { weight: '0.499' }]);
@@ -213,7 +213,7 @@ describe('the tiers', () => {
     ]);
   });
 
-  test('with gaps are reported, whether or not a package fell into one', async () => {
+  test('with gaps are reported, whether or not a package falls into one', async () => {
     const courierId = await newCourier();
     await addTiers(courierId, [
       { start: '0', end: '5', fee: '1' },
@@ -226,14 +226,14 @@ describe('the tiers', () => {
       ['12', '19.999', '5'].map((weight) => ({ weight })),
     );
     const { warnings } = (await preview('admin', { courier_id: courierId, ...MONTH })).body.data;
-    // 30.5 and 30.501 are neighbours: no weight lies between
+    // 30.5 and 30.501 are adjacent: no weight lies between them.
     expect(warnings).toEqual([
       'No tier covers weights between 5 and 5.01 lb.',
       'No tier covers weights between 10 and 20 lb; 2 packages have no fee.',
     ]);
   });
 
-  test('of one weight win over a tier that begins there', async () => {
+  test('of a single weight take precedence over a tier that begins there', async () => {
     const courierId = await newCourier();
     await addTiers(courierId, [
       { start: '5', end: '9', fee: '2' },
@@ -246,7 +246,7 @@ describe('the tiers', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('that nobody has made leave all without a fee, and say so', async () => {
+  test('if missing leave all packages without a fee and add a warning', async () => {
     await service.owner.query('delete from rate_tiers where tenant_id = $1', [DEMO.tenants.two]);
     const { summary, breakdown, warnings } = (await preview('two/admin', { courier_id: TWO, ...ALL_DEMO }))
       .body.data;
@@ -255,32 +255,35 @@ describe('the tiers', () => {
   });
 });
 
-describe('the period', () => {
-  test.each(ZONES)('is whole days of UTC, both inclusive, while the database is at %s', async (zone) => {
-    await moveDatabaseTo(zone);
-    const courierId = await newCourier();
-    const moments = [
-      '2024-02-28T23:59:59.999Z',
-      '2024-02-29T00:00:00Z',
-      '2024-02-29T23:59:59.999Z',
-      '2024-03-01T00:00:00Z',
-    ];
-    const ids = await addPackages(
-      courierId,
-      moments.map((receivedAt) => ({ weight: '1', receivedAt })),
-    );
-    const billed = async (start_date: string, end_date: string) => {
-      const { packages } = (await preview('admin', { courier_id: courierId, start_date, end_date })).body
-        .data;
-      return packages.map(({ package_id }: { package_id: string }) => ids.indexOf(package_id));
-    };
-    expect(await billed('2024-02-29', '2024-02-29')).toEqual([1, 2]);
-    expect(await billed('2024-02-28', '2024-02-29')).toEqual([0, 1, 2]);
-    expect(await billed('2024-02-29', '2024-03-01')).toEqual([1, 2, 3]);
-    expect(await billed('0001-01-01', '9999-12-31')).toEqual([0, 1, 2, 3]);
-  });
+describe('billing period', () => {
+  test.each(ZONES)(
+    "is whole UTC days, both ends inclusive, while the database's time zone is %s",
+    async (zone) => {
+      await moveDatabaseTo(zone);
+      const courierId = await newCourier();
+      const moments = [
+        '2024-02-28T23:59:59.999Z',
+        '2024-02-29T00:00:00Z',
+        '2024-02-29T23:59:59.999Z',
+        '2024-03-01T00:00:00Z',
+      ];
+      const ids = await addPackages(
+        courierId,
+        moments.map((receivedAt) => ({ weight: '1', receivedAt })),
+      );
+      const billed = async (start_date: string, end_date: string) => {
+        const { packages } = (await preview('admin', { courier_id: courierId, start_date, end_date })).body
+          .data;
+        return packages.map(({ package_id }: { package_id: string }) => ids.indexOf(package_id));
+      };
+      expect(await billed('2024-02-29', '2024-02-29')).toEqual([1, 2]);
+      expect(await billed('2024-02-28', '2024-02-29')).toEqual([0, 1, 2]);
+      expect(await billed('2024-02-29', '2024-03-01')).toEqual([1, 2, 3]);
+      expect(await billed('0001-01-01', '9999-12-31')).toEqual([0, 1, 2, 3]);
+    },
+  );
 
-  test('without packages is all zeros', async () => {
+  test('without packages has zero totals', async () => {
     const { status, body } = await preview('admin', {
       courier_id: IEX,
       start_date: '2001-01-01',
@@ -294,13 +297,13 @@ describe('the period', () => {
     });
   });
 
-  test('that ends before it starts is 400 naming end_date', async () => {
+  test('that ends before it starts is rejected with 400 naming end_date', async () => {
     const reply = await preview('admin', {
       courier_id: IEX,
       start_date: '2024-05-02',
       end_date: '2024-05-01',
     });
-    expectFault(reply, 400, 'validation_failed', 'end_date');
+    expectError(reply, 400, 'validation_failed', 'end_date');
   });
 
   test.each([
@@ -313,8 +316,8 @@ describe('the period', () => {
     ['end_date', undefined],
     ['end_date', '2023-02-29'],
     ['end_date', 20240531],
-  ])('with %s %j is 400 naming it', async (field, value) => {
-    expectFault(
+  ])('rejects %s %j with 400 and names the field', async (field, value) => {
+    expectError(
       await preview('admin', { courier_id: IEX, ...MONTH, [field]: value }),
       400,
       'validation_failed',
@@ -323,7 +326,7 @@ describe('the period', () => {
   });
 });
 
-describe('the parties', () => {
+describe('parties of a bill', () => {
   test('are the primary warehouse and the courier', async () => {
     const { warehouse, courier } = (await preview('admin', { courier_id: IEX.toUpperCase(), ...ALL_DEMO }))
       .body.data;
@@ -339,7 +342,7 @@ describe('the parties', () => {
     });
   });
 
-  test('without a primary warehouse bill in the name of the tenant', async () => {
+  test("use the tenant's name if there is no primary warehouse", async () => {
     await setPrimary(false);
     const { warehouse } = (await preview('two/admin', { courier_id: TWO, ...ALL_DEMO })).body.data;
     await setPrimary(true);
@@ -353,14 +356,14 @@ describe('the parties', () => {
     });
   });
 
-  /** No operation leaves a tenant without one, and a trigger holds it. */
+  /** No operation can do this, and a trigger prevents it. */
   const setPrimary = (isPrimary: boolean) =>
     service.owner.query(`begin; set local session_replication_role = replica;
       update warehouses set is_primary = ${isPrimary} where id = '${DEMO.warehouses.two}'; commit`);
 });
 
-describe('who may see it', () => {
-  test('administrators and managers any courier, a courier itself, the same amounts', async () => {
+describe('access to previews', () => {
+  test('administrators, managers and the courier itself get the same amounts', async () => {
     const replies = await Promise.all(
       ['admin', 'manager', 'iex'].map((as) => preview(as, { courier_id: IEX, ...ALL_DEMO })),
     );
@@ -370,7 +373,7 @@ describe('who may see it', () => {
       expect(other).toMatchObject({ summary: admin.summary, breakdown: admin.breakdown });
   });
 
-  test('a courier sees four characters of the number of an unknown customer, staff all', async () => {
+  test('masks numbers of unknown customers for couriers and shows them in full to staff', async () => {
     const numberOf = async (as: string, id: string) => {
       const { packages } = (await preview(as, { courier_id: IEX, ...ALL_DEMO })).body.data;
       return packages.find(({ package_id }: { package_id: string }) => package_id === id).tracking_number;
@@ -387,7 +390,7 @@ describe('who may see it', () => {
     }
   });
 
-  test('numbers of any characters come through as they are, and are masked by the rule of the lists', async () => {
+  test('returns numbers with any characters unchanged, masked by the same rule as lists', async () => {
     const numbers = [
       'A',
       'ABCD',
@@ -422,33 +425,34 @@ describe('who may see it', () => {
     }
   });
 
-  test('a courier that names a sibling, another tenant’s or nobody is refused in the same words', async () => {
+  test("rejects a courier's request for a sibling, foreign or unknown courier with identical responses", async () => {
     const replies = await Promise.all(
       [HRB, TWO, UNKNOWN_ID].map((courier_id) => preview('iex', { courier_id, ...MONTH })),
     );
-    for (const reply of replies) expectFault(reply, 403, 'record_forbidden');
+    for (const reply of replies) expectError(reply, 403, 'record_forbidden');
     expect(new Set(replies.map(({ body }) => body.message)).size).toBe(1);
   });
 
-  test('for staff another tenant’s courier does not exist', async () => {
+  test("responds to staff about another tenant's courier as about an unknown one", async () => {
     const replies = await Promise.all(
       [TWO, UNKNOWN_ID].map((courier_id) => preview('admin', { courier_id, ...MONTH })),
     );
-    for (const reply of replies) expectFault(reply, 404, 'courier_not_found');
+    for (const reply of replies) expectError(reply, 404, 'courier_not_found');
     expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
   });
 
-  test('the warehouse role may not, nobody without a token, nobody with a disabled account', async () => {
+  test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     const body = { courier_id: IEX, ...MONTH };
-    expectFault(await preview('warehouse', body), 403, 'permission_denied');
-    expectFault(await service.call('generateCourierInvoice', { body }), 401, 'token_missing');
-    expectFault(await preview('disabled', body), 403, 'account_disabled');
+    expectError(await preview('warehouse', body), 403, 'permission_denied');
+    expectError(await service.call('generateCourierInvoice', { body }), 401, 'token_missing');
+    expectError(await preview('disabled', body), 403, 'account_disabled');
   });
 });
 
 test('a preview stores nothing', async () => {
   const counts = () =>
-    service.owner.query(`select (select count(*) from bills) as bills, (select count(*) from events) as told,
+    service.owner
+      .query(`select (select count(*) from bills) as bills, (select count(*) from events) as events,
       (select count(*) from manifest_mails) as mailed, (select count(*) from graphile_worker._private_jobs) as jobs,
       (select count(*) from audit_entries) as audited, (select max(updated_at) from packages) as touched`);
   const before = (await counts()).rows;
@@ -460,10 +464,10 @@ test.each([
   ["the application's filters alone", { rowSecurity: false }],
   ['row-level security alone', { applicationFilters: false }],
 ])(
-  'with %s the amounts are the same, and another courier is refused all the same',
+  'with %s, previews have the same amounts and other couriers are denied',
   async (_name, options) => {
     const other = await startService(options);
-    // tenant two's only band, narrower than the demo tenant's: it would win if a statement mixed the two tables
+    // Tenant two's only tier is narrower than the demo tenant's. It would win if a statement mixed both tables.
     const { two } = DEMO.tenants;
     await other.owner.query('delete from rate_tiers where tenant_id = $1 and start_weight_lb <> 5', [two]);
     await other.owner.query(
@@ -492,8 +496,8 @@ test.each([
       );
       expect(Math.round(there.summary.total_fees * 100)).toBe(fees);
     }
-    expectFault(await preview('admin', { courier_id: TWO, ...ALL_DEMO }, other), 404, 'courier_not_found');
-    expectFault(await preview('iex', { courier_id: HRB, ...ALL_DEMO }, other), 403, 'record_forbidden');
+    expectError(await preview('admin', { courier_id: TWO, ...ALL_DEMO }, other), 404, 'courier_not_found');
+    expectError(await preview('iex', { courier_id: HRB, ...ALL_DEMO }, other), 403, 'record_forbidden');
     await other.stop();
   },
   60_000,
@@ -505,7 +509,7 @@ async function moveDatabaseTo(zone: string) {
   await service.owner.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
-  // the ended connections leave the pool when their end arrives; new ones are in UTC, wherever the database is
+  // Terminated connections leave the pool asynchronously. New ones use UTC, whatever the database's time zone.
   for (let zoneNow = ''; zoneNow !== 'UTC';) {
     zoneNow = await service.db.pool.query('show timezone').then(
       ({ rows: [row] }) => row.TimeZone,

@@ -67,12 +67,12 @@ const logIn = (username: string, password: string) =>
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 const tokenIn = ({ text }: SentMail) => /token=([\w-]{43})\s/.exec(text)?.[1] ?? '';
 
-/** The tokens that a user has been mailed, the oldest first. */
+/** Returns the tokens that were mailed to a user, oldest first. */
 async function tokensOf({ email }: User, count = 1): Promise<string[]> {
   return (await outbox.untilSent(email, count)).map(tokenIn);
 }
 
-async function askFor(user: User): Promise<string> {
+async function requestToken(user: User): Promise<string> {
   expect(coded(await request(user.username))).toBe('200 success');
   return (await tokensOf(user))[0] ?? '';
 }
@@ -86,9 +86,9 @@ const idle = () =>
   });
 
 describe('request', () => {
-  test('mails a link with a token that is stored as a hash and lasts 30 minutes by the database’s clock', async () => {
+  test('mails a link with a token that is stored as a hash and expires after 30 minutes by the database clock', async () => {
     const user = await makeUser({ full_name: '<b>Bo</b>\r\nBcc: thief@evil.example' });
-    const token = await askFor(user);
+    const token = await requestToken(user);
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     const [mail] = await outbox.to(user.email);
     expect(mail?.text).toContain(`https://demo.portal.example/reset#token=${token}`);
@@ -110,7 +110,7 @@ describe('request', () => {
     ]);
     expect(rows[0].left_s).toBeGreaterThan(1_700);
     expect(rows[0].left_s).toBeLessThanOrEqual(1_800);
-    // nowhere in the clear
+    // No table stores the token in clear text.
     for (const table of [
       'password_resets',
       'account_mails',
@@ -122,7 +122,7 @@ describe('request', () => {
     }
   });
 
-  test('known, unknown, disabled and locked users and those without an address are answered in the same bytes', async () => {
+  test('responds identically to known, unknown, disabled and locked users and those without an address', async () => {
     const locked = await makeUser();
     await service.owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
@@ -138,7 +138,7 @@ describe('request', () => {
     ];
     const names = [...users.map(({ username }) => username), 'nobody-at-all', 'two', 'ßcharfes', ' x '];
     const replies: Reply[] = [];
-    // one after the other: whoever gets no connection in 2 s is told 503
+    // One after the other, because a request without a connection within 2 s would get 503.
     for (const name of names) replies.push(await request(name));
     const bytes = replies.map(({ status, body }) => JSON.stringify([status, { ...body, timestamp: 0 }]));
     expect(new Set(bytes).size).toBe(1);
@@ -146,14 +146,14 @@ describe('request', () => {
     await idle();
     const mailed = await Promise.all(users.map(async ({ email }) => (await outbox.to(email)).length));
     expect(mailed).toEqual([1, 0, 0, 1, 1]);
-    // what names nobody who can be mailed is not kept
+    // Requests that match no mailable user are not stored.
     const { rows } = await service.owner.query('select 1 from password_resets where username = any($1)', [
       ['nobody-at-all', 'two', users[1]?.username, users[2]?.username],
     ]);
     expect(rows).toEqual([]);
   });
 
-  test('known and unknown names write the same rows before the answer: nobody can be told by time', async () => {
+  test('writes the same rows for known and unknown names before the response, so timing reveals nothing', async () => {
     const writesOf = async (name: string) => {
       const count = async () => {
         const { rows } = await service.owner.query(
@@ -163,7 +163,7 @@ describe('request', () => {
         );
         return rows[0];
       };
-      // neither the request nor the worker behind it can look a user up
+      // Neither the request nor the worker can read users now.
       await service.owner.query('revoke select on users from crossdock_app');
       try {
         const reply = await request(name);
@@ -174,7 +174,7 @@ describe('request', () => {
     };
     const { username } = await makeUser();
     const [known, unknown] = [await writesOf(username), await writesOf('who-is-this')];
-    // answered without a look at the table of users
+    // The response did not need the table of users.
     expect(known).toEqual([200, { requests: 1, throttles: 1 }]);
     expect(unknown).toEqual(known);
     await idle();
@@ -182,14 +182,14 @@ describe('request', () => {
 
   test('a newer request replaces the token of an older one', async () => {
     const user = await makeUser();
-    await askFor(user);
+    await requestToken(user);
     await request(user.username);
     const [older = '', newer = ''] = await tokensOf(user, 2);
     expect(coded(await reset(older))).toBe('400 reset_token_invalid');
     expect(coded(await reset(newer))).toBe('200 success');
   });
 
-  test('of 30 requests for one name at once, known or not, five are taken; the mails leave one token that works', async () => {
+  test('of 30 simultaneous requests for one name, five are accepted and one mailed token works', async () => {
     const user = await makeUser();
     for (const name of [user.username, 'nobody-in-a-hurry']) {
       const replies = await Promise.all(Array.from({ length: 30 }, () => request(name)));
@@ -205,7 +205,7 @@ describe('request', () => {
     expect(live.filter((code) => code === '200 success')).toHaveLength(1);
   });
 
-  test('an address may ask 20 times in 15 minutes, whomever it names', async () => {
+  test('an address may send 20 requests in 15 minutes, for any names', async () => {
     const address = '203.0.113.99';
     const codes = [];
     for (let n = 0; n < 21; n += 1) codes.push(coded(await request(`spray-${n}`, address)));
@@ -215,10 +215,10 @@ describe('request', () => {
 });
 
 describe('reset', () => {
-  test('changes the password, ends sessions, tokens and the lock, keeps the second factor, and tells the user', async () => {
+  test('changes the password, ends sessions, tokens and the lock, keeps the second factor and notifies the user', async () => {
     const user = await makeUser({ must_change_password: true });
     const before = (await logIn(user.username, DEMO.password)).body['data'].access_token;
-    const token = await askFor(user);
+    const token = await requestToken(user);
     await service.owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
        values ($1, 'password', $2, 5, now() + interval '15 minutes')`,
@@ -250,36 +250,36 @@ describe('reset', () => {
     );
   });
 
-  test('with a second factor, the new password is only the first step of a login', async () => {
+  test('with two-factor authentication, login with the new password still requires a code', async () => {
     const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
-    expect(coded(await reset(await askFor(user)))).toBe('200 success');
+    expect(coded(await reset(await requestToken(user)))).toBe('200 success');
     expect(coded(await logIn(user.username, NEW))).toBe('200 2fa_required');
   });
 
-  test('a wrong, a used and an expired token, and those of an account that has changed since, get one and the same answer', async () => {
+  test('rejects wrong, used, expired and outdated tokens with identical responses', async () => {
     const change = (user: User, what: string) =>
       service.owner.query(`update users set ${what} where id = $1`, [user.id]);
-    const made = async (spoil: (user: User) => Promise<unknown>) => {
+    const tokenAfter = async (invalidate: (user: User) => Promise<unknown>) => {
       const user = await makeUser();
-      const token = await askFor(user);
-      await spoil(user);
+      const token = await requestToken(user);
+      await invalidate(user);
       return token;
     };
     const tokens = {
       wrong: randomBytes(32).toString('base64url'),
       empty: ' ',
-      used: await made(async (user) =>
+      used: await tokenAfter(async (user) =>
         reset((await tokensOf(user))[0] ?? '', 'another parcel on a wet quay'),
       ),
-      expired: await made(({ id }) =>
+      expired: await tokenAfter(({ id }) =>
         service.owner.query(
           "update password_resets set expires_at = now() - interval '1 second' where user_id = $1",
           [id],
         ),
       ),
-      disabled: await made((user) => change(user, 'is_active = false')),
-      'password changed': await made((user) => change(user, 'token_version = token_version + 1')),
-      'address changed': await made((user) => change(user, "email = 'other@example.com'")),
+      disabled: await tokenAfter((user) => change(user, 'is_active = false')),
+      'password changed': await tokenAfter((user) => change(user, 'token_version = token_version + 1')),
+      'address changed': await tokenAfter((user) => change(user, "email = 'other@example.com'")),
     };
     const replies = await Promise.all(Object.values(tokens).map((token) => reset(token)));
     const bytes = replies.map(({ status, body }) =>
@@ -287,9 +287,9 @@ describe('reset', () => {
     );
     expect(new Set(bytes).size).toBe(1);
     expect(new Set(replies.map(coded))).toEqual(new Set(['400 reset_token_invalid']));
-    // and another tenant's host does not know it
+    // The token is also unknown on another tenant's host.
     const user = await makeUser();
-    const token = await askFor(user);
+    const token = await requestToken(user);
     const body = { action: 'reset', token, new_password: NEW };
     expect(coded(await service.call('resetPassword', { body, host: DEMO.hosts.two }))).toBe(
       '400 reset_token_invalid',
@@ -302,35 +302,35 @@ describe('reset', () => {
     ['password1234', 'common'],
     ['parcelparcel', 'repeated'],
     ['é'.repeat(40), 'bytes'],
-  ])('%j is refused, and the token stays usable', async (password, code) => {
+  ])('rejects the password %j and keeps the token valid', async (password, code) => {
     const user = await makeUser();
-    const token = await askFor(user);
+    const token = await requestToken(user);
     const refused = await reset(token, password);
     expect(coded(refused)).toBe('400 validation_failed');
     expect(refused.body['errors']).toMatchObject([{ field: 'new_password', code }]);
     expect(coded(await reset(token))).toBe('200 success');
   });
 
-  test('the user’s own name is refused', async () => {
+  test("rejects the user's own name as a password", async () => {
     const user = await makeUser({ full_name: 'Forgetful Parcel Man' });
-    const refused = await reset(await askFor(user), 'forgetful parcel man');
+    const refused = await reset(await requestToken(user), 'forgetful parcel man');
     expect(refused.body['errors']).toMatchObject([{ field: 'new_password', code: 'personal' }]);
   });
 
-  test('of 100 callers with one token, one sets its password', async () => {
+  test('of 100 callers with one token, one sets the password', async () => {
     const user = await makeUser();
-    const token = await askFor(user);
+    const token = await requestToken(user);
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, n) => reset(token, `${NEW} number ${n}`)),
     );
     const won = replies.findIndex(({ status }) => status === 200);
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-    // the queue before the hash is short: whoever finds it full is told 503
+    // The queue before the hash is short, so that some callers get 503.
     expect(replies.filter(({ status }) => ![200, 400, 503].includes(status))).toEqual([]);
     expect((await logIn(user.username, `${NEW} number ${won}`)).status).toBe(200);
   });
 
-  test('fifty wrong tokens end the tries of an address', async () => {
+  test('blocks an address after fifty wrong tokens', async () => {
     const address = '203.0.113.50';
     const codes = [];
     for (let n = 0; n < 51; n += 1) codes.push(coded(await reset(`wrong-${n}`, NEW, address)));
@@ -339,7 +339,7 @@ describe('reset', () => {
   });
 });
 
-test('without PASSWORD_RESET_URL the mail holds the token to paste', async () => {
+test('the mail contains the token itself if PASSWORD_RESET_URL is not set', async () => {
   const plain = await openOutbox();
   const other = await startService({ worker: true, env: { MAIL_OUTBOX: plain.folder } });
   try {

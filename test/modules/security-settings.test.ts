@@ -44,7 +44,7 @@ const factor = (token: string, body: Fields) => service.call('manageTwoFactor', 
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** RFC 6238 once more, so that the library does not judge itself. */
+/** An implementation of RFC 6238 that is independent of the library under test. */
 async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
   const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
   const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
@@ -64,8 +64,8 @@ async function enrol(token: string): Promise<{ secret: string; token: string; co
   return { secret, token: fresh, codes };
 }
 
-describe('the settings', () => {
-  test('nothing is required until an administrator says so; what is left out stays, and null turns off', async () => {
+describe('security settings', () => {
+  test('require nothing by default, keep omitted fields and are disabled by null', async () => {
     const read = async () => (await service.call('getSecuritySettings', { as: 'admin' })).body['data'];
     expect(await read()).toEqual({ require_two_factor: [], idle_timeout_minutes: null, updated_at: null });
     const before = await fingerprint(service.owner);
@@ -95,7 +95,7 @@ describe('the settings', () => {
     });
   });
 
-  test('a disabled administrator neither reads nor changes them', async () => {
+  test('are neither readable nor writable for a disabled administrator', async () => {
     const user = await makeUser('admin');
     const token = await tokenOf(user);
     await service.owner.query('update users set is_active = false where id = $1', [user.id]);
@@ -112,15 +112,15 @@ describe('the settings', () => {
     [{ require_two_factor: ['owner'] }, 'require_two_factor[0] enum'],
     [{ require_two_factor: ['admin', 'admin'] }, 'require_two_factor uniqueItems'],
     [{ require_two_factor: null }, 'require_two_factor type'],
-  ])('%j is refused', async (body, fault) => {
+  ])('reject %j', async (body, problem) => {
     const reply = await set(body);
     expect(coded(reply)).toBe('400 validation_failed');
     expect(
       reply.body['errors'].map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`),
-    ).toContain(fault);
+    ).toContain(problem);
   });
 
-  test('of 100 administrators who each set one of the two fields, no change is lost', async () => {
+  test('lose no change of 100 administrators who set one field each', async () => {
     await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         set(n % 2 ? { require_two_factor: ['courier'] } : { idle_timeout_minutes: 60 }),
@@ -130,7 +130,7 @@ describe('the settings', () => {
     expect(body['data']).toMatchObject({ require_two_factor: ['courier'], idle_timeout_minutes: 60 });
   });
 
-  test('one tenant’s settings are none of another’s', async () => {
+  test('apply to one tenant only', async () => {
     await set({ require_two_factor: ['admin', 'courier'], idle_timeout_minutes: 5 }, 'two/admin');
     const { body } = await service.call('getSecuritySettings', { as: 'admin' });
     expect(body['data']).toMatchObject({ require_two_factor: [], idle_timeout_minutes: null });
@@ -139,35 +139,32 @@ describe('the settings', () => {
   });
 });
 
-describe('a role that requires a second factor', () => {
+describe('role that requires two-factor authentication', () => {
   test.each([
     ['manager', null],
     ['courier', DEMO.couriers.IEX],
-  ])(
-    '%s: a token opens the enrolment and nothing else, at once; enrolled, it opens the rest',
-    async (role, courierId) => {
-      const user = await makeUser(role, courierId);
-      const token = await tokenOf(user);
-      expect(await listWith(token)).toBe('200 success');
-      await set({ require_two_factor: [role] });
-      // of tokens that were issued before, too
-      expect(await listWith(token)).toBe('403 two_factor_required');
-      const again = await logIn(user);
-      expect(again.body['data'].user).toMatchObject({ must_set_up_two_factor: true });
-      const status = await service.call('getTwoFactor', { token });
-      expect(status.body['data']).toMatchObject({ enabled: false, required: true });
-      const enrolled = await enrol(token);
-      expect(await listWith(enrolled.token)).toBe('200 success');
-      expect(await listWith(token)).toBe('401 token_invalid');
-      const preauth = (await logIn(user)).body['data'].preauth_token;
-      const body = { action: 'verify_2fa', preauth_token: preauth, code: enrolled.codes[0] };
-      const signedIn = await service.call('login', { body });
-      expect(signedIn.body['data'].user).toMatchObject({ must_set_up_two_factor: false });
-      expect(await listWith(signedIn.body['data'].access_token)).toBe('200 success');
-    },
-  );
+  ])('%s: every token is limited to enrolment at once and works fully after it', async (role, courierId) => {
+    const user = await makeUser(role, courierId);
+    const token = await tokenOf(user);
+    expect(await listWith(token)).toBe('200 success');
+    await set({ require_two_factor: [role] });
+    // This applies to tokens that were issued before, too.
+    expect(await listWith(token)).toBe('403 two_factor_required');
+    const again = await logIn(user);
+    expect(again.body['data'].user).toMatchObject({ must_set_up_two_factor: true });
+    const status = await service.call('getTwoFactor', { token });
+    expect(status.body['data']).toMatchObject({ enabled: false, required: true });
+    const enrolled = await enrol(token);
+    expect(await listWith(enrolled.token)).toBe('200 success');
+    expect(await listWith(token)).toBe('401 token_invalid');
+    const preauth = (await logIn(user)).body['data'].preauth_token;
+    const body = { action: 'verify_2fa', preauth_token: preauth, code: enrolled.codes[0] };
+    const signedIn = await service.call('login', { body });
+    expect(signedIn.body['data'].user).toMatchObject({ must_set_up_two_factor: false });
+    expect(await listWith(signedIn.body['data'].access_token)).toBe('200 success');
+  });
 
-  test('every other operation with a token is refused, and nothing else of it is looked at', async () => {
+  test('rejects every other operation before it validates the request', async () => {
     const token = await tokenOf(await makeUser('admin'));
     await set({ require_two_factor: ['admin'] });
     const before = await fingerprint(service.owner);
@@ -189,14 +186,14 @@ describe('a role that requires a second factor', () => {
     );
   });
 
-  test('nobody of the role turns the factor off; an administrator may reset it, and the user must enrol again', async () => {
+  test('cannot disable it, and must enrol again after a reset by an administrator', async () => {
     const user = await makeUser('warehouse');
     const { token, codes } = await enrol(await tokenOf(user));
     await set({ require_two_factor: ['warehouse'] });
     expect(await listWith(token)).toBe('200 success');
     const body = { action: 'disable', password: DEMO.password, code: codes[0] };
     expect(coded(await factor(token, body))).toBe('403 two_factor_required');
-    // the backup code was not used up
+    // The backup code was not consumed.
     expect((await service.call('getTwoFactor', { token })).body['data']).toMatchObject({
       enabled: true,
       backup_codes_left: 10,
@@ -204,13 +201,13 @@ describe('a role that requires a second factor', () => {
     const reset = { action: 'reset_two_factor', user_id: user.id };
     expect(coded(await service.call('manageUsers', { as: 'admin', body: reset }))).toBe('200 success');
     expect(await listWith(await tokenOf(user))).toBe('403 two_factor_required');
-    // lifted again, it needs no new token
+    // After the requirement is removed, the token works again.
     const waiting = await tokenOf(user);
     await set({ require_two_factor: [] });
     expect(await listWith(waiting)).toBe('200 success');
   });
 
-  test('with a one-time password as well, the password comes first', async () => {
+  test('must change a one-time password before the enrolment', async () => {
     const user = await makeUser('warehouse');
     await service.owner.query('update users set must_change_password = true where id = $1', [user.id]);
     await set({ require_two_factor: ['warehouse'] });
@@ -223,21 +220,21 @@ describe('a role that requires a second factor', () => {
     expect(await listWith(changed.body['data'].access_token)).toBe('403 two_factor_required');
   });
 
-  test('API keys are not asked for a second factor', async () => {
+  test('does not apply to API keys', async () => {
     await set({ require_two_factor: ['admin', 'courier', 'manager', 'warehouse'] });
     const body = { UserCode: 'IEX-1001', TrackingNumber: `KEY-${randomBytes(4).toString('hex')}` };
     expect((await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body })).status).toBe(201);
   });
 });
 
-describe('the idle timeout', () => {
+describe('idle timeout', () => {
   const age = (userId: string, seconds: number) =>
     service.owner.query(
       'update sessions set last_seen_at = now() - make_interval(secs => $2) where user_id = $1',
       [userId, seconds],
     );
 
-  test('by the database’s clock, a session that was not used for that long ends; one in use does not', async () => {
+  test('ends a session that was unused for that long by the database clock, but not one in use', async () => {
     const [user, busy] = [await makeUser(), await makeUser()];
     const [token, used] = [await tokenOf(user), await tokenOf(busy)];
     await age(user.id, 3_000);
@@ -245,14 +242,14 @@ describe('the idle timeout', () => {
     await age(user.id, 310);
     await age(busy.id, 290);
     await set({ idle_timeout_minutes: 5 });
-    // 15 s longer, for what servers have not written yet
+    // 15 s longer, for uses that servers have not written yet.
     expect(await listWith(token)).toBe('200 success');
     await age(user.id, 316);
     expect([await listWith(token), await listWith(used)]).toEqual(['401 session_ended', '200 success']);
     const query = { user_id: user.id, is_active: false };
     const ended = await service.call('listSessions', { as: 'admin', query });
     expect(ended.body['data']).toMatchObject([{ end_reason: 'idle', is_active: false }]);
-    // its use is written, so that it stays open
+    // The last use is written, so the session stays open.
     await service.app.lastSeen.flush();
     const { rows } = await service.owner.query(
       'select extract(epoch from now() - last_seen_at)::int as age from sessions where user_id = $1',
@@ -261,7 +258,7 @@ describe('the idle timeout', () => {
     expect(rows[0].age).toBeLessThan(30);
   });
 
-  test('a session that has ended by it stays ended when the timeout is turned off', async () => {
+  test('a session that it ended stays ended after the timeout is disabled', async () => {
     const user = await makeUser();
     const token = await tokenOf(user);
     await set({ idle_timeout_minutes: 5 });
@@ -271,7 +268,7 @@ describe('the idle timeout', () => {
     expect(await listWith(token)).toBe('401 session_ended');
   });
 
-  test('a token without a session cannot be judged, and is refused while there is a timeout', async () => {
+  test('a token without a session is rejected while there is a timeout', async () => {
     const user = await makeUser();
     const claims = {
       tenantId: DEMO.tenants.demo,

@@ -55,7 +55,7 @@ const statusWith = async (token: string) => coded(await service.call('getTwoFact
 const sessionOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).session;
 
-async function factsOf(id: string): Promise<Fields[]> {
+async function auditOf(id: string): Promise<Fields[]> {
   const { rows } = await service.owner.query<Fields>(
     `select action, actor_id, after from audit_entries where entity_id = $1 and action <> 'user.logged_in' order by at, id`,
     [id],
@@ -63,7 +63,7 @@ async function factsOf(id: string): Promise<Fields[]> {
   return rows;
 }
 
-/** A token as releases before this one issued it. */
+/** Issues a token in the format of earlier releases. */
 async function tokenWithoutSession({ id }: User): Promise<string> {
   const { rows } = await service.owner.query(
     'select role, token_version, extract(epoch from now())::int as now_s from users where id = $1',
@@ -76,8 +76,8 @@ async function tokenWithoutSession({ id }: User): Promise<string> {
   );
 }
 
-describe('what begins a session', () => {
-  test('a login makes one session with address, client and expiry, and its list marks it as the current one', async () => {
+describe('session start', () => {
+  test('a login creates one session with address, client and expiry, marked as current in the list', async () => {
     const user = await makeUser();
     const headers = { 'x-forwarded-for': '203.0.113.7', 'user-agent': `Desk/1.0 ${'x'.repeat(500)}` };
     const token = await logIn(user, headers);
@@ -98,7 +98,7 @@ describe('what begins a session', () => {
     const timeOf = (field: string) => Date.parse(`${String(first?.[field])}Z`);
     const lifetime = timeOf('expires_at') - timeOf('created_at');
     expect(Math.abs(lifetime - 8 * 60 * 60 * 1000)).toBeLessThanOrEqual(1_000);
-    // never the token itself
+    // The list never contains the token.
     expect(JSON.stringify(first)).not.toContain(token.slice(-20));
     const [second] = [await logIn(user)];
     expect((await list(second)).map((each) => each['is_current'])).toEqual([true, false]);
@@ -107,7 +107,7 @@ describe('what begins a session', () => {
     ]);
   });
 
-  test('a changed password ends all sessions of before and begins one', async () => {
+  test('a password change ends all earlier sessions and starts a new one', async () => {
     const user = await makeUser();
     const [old, other] = [await logIn(user), await logIn(user)];
     const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
@@ -123,7 +123,7 @@ describe('what begins a session', () => {
     ]);
   });
 
-  test('whatever else ends the tokens of a user ends its sessions with them', async () => {
+  test("every action that ends a user's tokens ends the sessions too", async () => {
     for (const [action, fields] of Object.entries({
       change_role: { role: 'warehouse' },
       disable: {},
@@ -142,8 +142,8 @@ describe('what begins a session', () => {
   });
 });
 
-describe('what ends a session', () => {
-  test('after logout every operation with a token is refused with 401 session_ended, and does nothing', async () => {
+describe('session end', () => {
+  test('after logout every operation is rejected with 401 session_ended and has no effect', async () => {
     const user = await makeUser({ role: 'admin' });
     const [token, other] = [await logIn(user), await logIn(user)];
     expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
@@ -158,7 +158,7 @@ describe('what ends a session', () => {
     }
     expect(await fingerprint(service.owner)).toEqual(before);
     expect(await statusWith(other)).toBe('200 success');
-    expect(await factsOf(user.id)).toEqual([
+    expect(await auditOf(user.id)).toEqual([
       { action: 'user.logged_out', actor_id: user.id, after: { session_id: sessionOf(token) } },
     ]);
     expect(await list(other, { is_active: false })).toMatchObject([
@@ -166,7 +166,7 @@ describe('what ends a session', () => {
     ]);
   });
 
-  test('end ends one session, once, and leaves the others', async () => {
+  test('end closes one session once and leaves the others open', async () => {
     const user = await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX });
     const [token, doomed, other] = [await logIn(user), await logIn(user), await logIn(user)];
     const body = { action: 'end', session_id: sessionOf(doomed) };
@@ -177,12 +177,12 @@ describe('what ends a session', () => {
       '401 session_ended',
       '200 success',
     ]);
-    expect(await factsOf(user.id)).toEqual([
+    expect(await auditOf(user.id)).toEqual([
       { action: 'user.session_ended', actor_id: user.id, after: { session_id: sessionOf(doomed) } },
     ]);
   });
 
-  test('end_all ends the current session too, tokens without a session and what the password alone began; keep_current keeps it', async () => {
+  test('end_all ends all sessions, tokens without a session and preauth tokens, except the current session with keep_current', async () => {
     const user = await makeUser();
     const [token, other] = [await logIn(user), await logIn(user)];
     const bare = await tokenWithoutSession(user);
@@ -191,39 +191,39 @@ describe('what ends a session', () => {
       `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
       [DEMO.tenants.demo, user.id],
     );
-    const kept = await manage(token, { action: 'end_all', keep_current: true });
-    expect(kept.body['data']).toEqual({ ended: 1 });
+    const keepingCurrent = await manage(token, { action: 'end_all', keep_current: true });
+    expect(keepingCurrent.body['data']).toEqual({ ended: 1 });
     expect([await statusWith(token), await statusWith(other)]).toEqual(['200 success', '401 session_ended']);
     const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [user.id]);
     expect(rows).toEqual([]);
     expect((await manage(token, { action: 'end_all' })).body['data']).toEqual({ ended: 1 });
     expect([await statusWith(token), await statusWith(bare)]).toEqual(Array(2).fill('401 token_invalid'));
-    expect((await factsOf(user.id)).map(({ action, after }) => [action, after])).toEqual([
+    expect((await auditOf(user.id)).map(({ action, after }) => [action, after])).toEqual([
       ['user.sessions_ended', { sessions: 1, kept_current: true }],
       ['user.sessions_ended', { sessions: 1, kept_current: false }],
     ]);
   });
 
-  test('logging out with a token that has no session ends every token of the user', async () => {
+  test('logout with a token without a session ends all tokens of the user', async () => {
     const user = await makeUser();
     const [bare, token] = [await tokenWithoutSession(user), await logIn(user)];
     expect(coded(await manage(bare, { action: 'logout' }))).toBe('200 success');
     expect([await statusWith(bare), await statusWith(token)]).toEqual(Array(2).fill('401 token_invalid'));
   });
 
-  test('of 200 callers that end one session, one ends it, and the audit log says so once', async () => {
+  test('of 200 callers who end one session, one succeeds and one audit entry is written', async () => {
     const user = await makeUser();
     const [token, doomed] = [await logIn(user), await logIn(user)];
     const end = () => manage(token, { action: 'end', session_id: sessionOf(doomed) });
     const replies = await Promise.all(Array.from({ length: 200 }, end));
     const taken = replies.filter(({ status }) => status === 200);
-    // whoever got no connection in 2 s was told 503
+    // Callers without a connection within 2 s got 503.
     expect(replies.filter(({ status }) => ![200, 503].includes(status))).toEqual([]);
     expect(taken.map(({ body }) => body['data'].ended).filter(Boolean)).toEqual([1]);
-    expect(await factsOf(user.id)).toHaveLength(1);
+    expect(await auditOf(user.id)).toHaveLength(1);
   });
 
-  test('of 200 requests that race a logout, none that begins after its answer is served', async () => {
+  test('no request that begins after the response to a logout succeeds', async () => {
     const user = await makeUser();
     const token = await logIn(user);
     const during = Promise.all(Array.from({ length: 100 }, () => statusWith(token)));
@@ -234,15 +234,15 @@ describe('what ends a session', () => {
   });
 });
 
-describe('whose sessions', () => {
-  test('a session of another user is 404, also where it exists', async () => {
+describe('access to sessions', () => {
+  test("another user's session is not found", async () => {
     const [user, victim] = [await makeUser(), await makeUser()];
     const [token, theirs] = [await logIn(user), await logIn(victim)];
     const replies = await Promise.all(
       [sessionOf(theirs), newId()].map((session_id) => manage(token, { action: 'end', session_id })),
     );
     expect(replies.map(coded)).toEqual(Array(2).fill('404 session_not_found'));
-    // an administrator must say whose it is
+    // An administrator must name the user, too.
     const admin = await manage(await service.tokenOf('admin'), {
       action: 'end',
       session_id: sessionOf(theirs),
@@ -251,7 +251,7 @@ describe('whose sessions', () => {
     expect(await statusWith(theirs)).toBe('200 success');
   });
 
-  test('only administrators see and end the sessions of others, and only of their tenant', async () => {
+  test('only administrators may list and end sessions of other users, within their tenant', async () => {
     const victim = await makeUser();
     const theirs = await logIn(victim);
     const named = { user_id: victim.id };
@@ -282,12 +282,12 @@ describe('whose sessions', () => {
     const again = await logIn(victim);
     await service.call('manageSessions', { as: 'admin', body: { ...all, keep_current: true } });
     expect(await statusWith(again)).toBe('401 token_invalid');
-    expect((await factsOf(victim.id)).map(({ actor_id: actor }) => actor)).toEqual(
+    expect((await auditOf(victim.id)).map(({ actor_id: actor }) => actor)).toEqual(
       Array(2).fill(DEMO.users.admin),
     );
   });
 
-  test('a session belongs to its user: a token that names another user’s session opens nothing', async () => {
+  test("a token that names another user's session is rejected", async () => {
     const [user, other] = [await makeUser(), await makeUser()];
     const theirs = sessionOf(await logIn(other));
     const claims = {
@@ -303,7 +303,7 @@ describe('whose sessions', () => {
     expect(await statusWith(forged)).toBe('401 session_ended');
   });
 
-  test('a user with a one-time password can log out, and end no session', async () => {
+  test('a user with a one-time password may log out but not manage sessions', async () => {
     const user = await makeUser({ role: 'admin', must_change_password: true });
     const token = await logIn(user);
     for (const body of [{ action: 'end', session_id: newId() }, { action: 'end_all' }])
@@ -314,7 +314,7 @@ describe('whose sessions', () => {
   });
 });
 
-describe('when a session was last used', () => {
+describe('time of last use', () => {
   const lastSeenOf = async (token: string): Promise<Date> => {
     const { rows } = await service.owner.query('select last_seen_at from sessions where id = $1', [
       sessionOf(token),
@@ -327,7 +327,7 @@ describe('when a session was last used', () => {
       [sessionOf(token), minutes],
     );
 
-  test('a request writes nothing itself; the next flush writes it, once a minute at most', async () => {
+  test('is written by the next flush instead of the request, at most once per minute', async () => {
     const token = await logIn(await makeUser());
     await age(token, 30);
     const before = await lastSeenOf(token);
@@ -341,7 +341,7 @@ describe('when a session was last used', () => {
     expect(await lastSeenOf(token)).toEqual(written);
   });
 
-  test('a refused request is no use of the session', async () => {
+  test('is not updated by a rejected request', async () => {
     const user = await makeUser();
     const token = await logIn(user);
     await age(token, 30);
@@ -352,7 +352,7 @@ describe('when a session was last used', () => {
     expect(await lastSeenOf(token)).toEqual(before);
   });
 
-  test('two servers that write the same 500 sessions at once do not deadlock, and lose no session', async () => {
+  test('is updated by several servers for the same 500 sessions without deadlock or loss', async () => {
     const user = await makeUser();
     const { rows } = await service.owner.query<{ id: string }>(
       `insert into sessions (tenant_id, id, user_id, started_by, address, last_seen_at, expires_at)
@@ -374,7 +374,7 @@ describe('when a session was last used', () => {
   });
 });
 
-test('ended and expired sessions go after 30 days, networks after 90 unless they are the newest', async () => {
+test('retention deletes ended and expired sessions after 30 days, and networks after 90 except the newest', async () => {
   const user = await makeUser();
   const token = await logIn(user);
   await service.owner.query(

@@ -36,10 +36,10 @@ const fieldOf = ({ body }: Reply) =>
 let serial = 0;
 const freshName = () => `user${(serial += 1)}`;
 
-type Made = { id: string; username: string; token: string };
+type UserWithToken = { id: string; username: string; token: string };
 
-/** A user who has a token, without the cost of a hash. */
-async function makeUser(fields: Fields = {}): Promise<Made> {
+/** Creates a user with a token, without the cost of a hash. */
+async function makeUser(fields: Fields = {}): Promise<UserWithToken> {
   const row: Fields = {
     id: newId(),
     username: freshName(),
@@ -73,11 +73,11 @@ async function auditOf(id: string): Promise<Fields[]> {
 const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
 
 describe('create', () => {
-  test('a user gets a one-time password, logs in with it, must change it, and then works', async () => {
+  test('returns a one-time password, which the user must change at the first login', async () => {
     const created = await manage({ action: 'create', username: 'Bob', full_name: 'Bob M', role: 'manager' });
     expect(coded(created)).toBe('200 success');
     const { user_id: id, one_time_password: password, password_expires_at: expires } = created.body['data'];
-    // in lower case, as logging in compares it
+    // Stored in lower case, as login compares it.
     expect(created.body['data'].username).toBe('bob');
     expect(password).toMatch(/^(?:[2-9A-HJ-NP-Za-km-z]{4}-){3}[2-9A-HJ-NP-Za-km-z]{4}$/);
     const days = (Date.parse(`${expires}Z`) - Date.now()) / 86_400_000;
@@ -104,13 +104,13 @@ describe('create', () => {
     expect(fresh.status).toBe(200);
     expect(coded(await logIn('bob', password))).toBe('401 credentials_invalid');
     expect((await logIn('bob', 'seven parcels on a wet quay')).status).toBe(200);
-    // what was handed over is nowhere to be read
+    // Neither password is stored in clear text.
     const dump = JSON.stringify([await rowOf(id), await auditOf(id)]);
     expect(dump).not.toContain(password);
     expect(dump).not.toContain('seven parcels');
   });
 
-  test('until it is changed, every operation with a token is refused, and nothing else of it is looked at', async () => {
+  test('rejects every other operation before it validates the request until the password is changed', async () => {
     const { id: userId, token } = await makeUser({ role: 'admin', must_change_password: true });
     const before = await fingerprint(service.owner);
     const ids = operationIds.filter(
@@ -124,13 +124,13 @@ describe('create', () => {
       expect([id, coded(reply)]).toEqual([id, '403 password_change_required']);
     }
     expect(await fingerprint(service.owner)).toEqual(before);
-    // refused for its content, and no sooner
+    // changePassword validates the body, so it is not rejected earlier.
     const own = await service.call('changePassword', { token, body: {} });
     expect(coded(own)).toBe('400 validation_failed');
     await service.owner.query('delete from users where id = $1', [userId]);
   });
 
-  test('a one-time password that has expired is a wrong one, to log in and to change', async () => {
+  test('treats an expired one-time password as wrong for login and change', async () => {
     const user = await makeUser({ must_change_password: true });
     expect((await logIn(user.username, DEMO.password)).status).toBe(200);
     await service.owner.query(
@@ -144,7 +144,7 @@ describe('create', () => {
     expect(coded(change)).toBe('400 password_wrong');
   });
 
-  test("a courier's user sees its courier alone", async () => {
+  test("a courier's user belongs to that courier only", async () => {
     const body = { action: 'create', username: freshName(), full_name: 'Desk', role: 'courier' };
     const created = await manage({ ...body, courier_id: DEMO.couriers.HRB });
     expect(created.status).toBe(200);
@@ -162,7 +162,7 @@ describe('create', () => {
       ['courier_id required'],
     ],
     [
-      'another role with one',
+      'another role with a courier',
       { role: 'manager', courier_id: DEMO.couriers.IEX },
       '400 validation_failed',
       ['courier_id conflict'],
@@ -178,7 +178,7 @@ describe('create', () => {
     ['a blank full name', { full_name: ' ' }, '400 validation_failed', ['full_name pattern']],
     ['a name with a space', { username: 'bob m' }, '400 validation_failed', ['username pattern']],
     ['a role that does not exist', { role: 'owner' }, '400 validation_failed', ['role enum']],
-  ])('%s is refused', async (_what, fields, code, named) => {
+  ])('rejects %s', async (_what, fields, code, named) => {
     const before = await fingerprint(service.owner);
     const body = { action: 'create', username: 'refused', full_name: 'R', role: 'warehouse', ...fields };
     const reply = await manage(body);
@@ -186,7 +186,7 @@ describe('create', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('two tenants may have one user name; of 10 callers with one name, one has it', async () => {
+  test('user names are unique per tenant, and of 10 simultaneous creations one succeeds', async () => {
     const body = { action: 'create', username: 'popular', full_name: 'P', role: 'warehouse' };
     const replies = await Promise.all(Array.from({ length: 10 }, () => untilAdmitted(() => manage(body))));
     expect(replies.map(coded).sort()).toEqual(['200 success', ...Array(9).fill('409 duplicate_username')]);
@@ -194,19 +194,19 @@ describe('create', () => {
   });
 });
 
-test('one-time passwords use each of 57 characters alike, and none that looks like another', () => {
+test('one-time passwords use each of 57 characters equally often and no ambiguous ones', () => {
   const counts = new Map<string, number>();
   const made = Array.from({ length: 5_700 }, newOneTimePassword);
   for (const letter of made.join('').replaceAll('-', '')) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   expect(counts.size).toBe(57);
   for (const letter of '0O1lI') expect(counts.has(letter)).toBe(false);
-  // 1,600 each; nine standard deviations to either side
+  // An expected count of 1,600 each, and nine standard deviations to either side.
   for (const [letter, count] of counts)
     expect([letter, Math.abs(count - 1_600) < 360]).toEqual([letter, true]);
   expect(new Set(made).size).toBe(made.length);
 });
 
-describe('what ends tokens', () => {
+describe('revocation of tokens', () => {
   let replica: Awaited<ReturnType<typeof startReplica>>;
 
   beforeAll(async () => {
@@ -220,8 +220,8 @@ describe('what ends tokens', () => {
     ['reset_password', {}, 'user.password_reset', 401],
     ['reset_two_factor', {}, 'user.two_factor_disabled', 401],
   ])(
-    '%s: at the next call, on every replica, and what was begun with the old ones',
-    async (action, fields, noted, status) => {
+    '%s ends tokens at the next request on every replica, and preauth tokens too',
+    async (action, fields, auditAction, status) => {
       const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
       await service.owner.query(
         `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
@@ -232,7 +232,7 @@ describe('what ends tokens', () => {
       expect(reply.status).toBe(200);
       expect([await replica.status(user.token), await statusWith(user.token)]).toEqual([status, status]);
       const facts = await auditOf(user.id);
-      expect(facts).toMatchObject([{ action: noted, actor_id: DEMO.users.admin }]);
+      expect(facts).toMatchObject([{ action: auditAction, actor_id: DEMO.users.admin }]);
       expect(JSON.stringify(facts)).not.toMatch(/hash|secret/);
       const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [
         user.id,
@@ -241,7 +241,7 @@ describe('what ends tokens', () => {
     },
   );
 
-  test('a disabled user that is enabled again needs a new token', async () => {
+  test('a user needs a new token after disabling and enabling', async () => {
     const user = await makeUser();
     await manage({ action: 'disable', user_id: user.id });
     const enabled = await manage({ action: 'enable', user_id: user.id });
@@ -250,7 +250,7 @@ describe('what ends tokens', () => {
     expect((await auditOf(user.id)).map(({ action }) => action)).toEqual(['user.disabled', 'user.enabled']);
   });
 
-  test('another name ends none', async () => {
+  test('a change of the name ends no tokens', async () => {
     const user = await makeUser();
     const reply = await manage({ action: 'update', user_id: user.id, full_name: 'Another Name' });
     expect(reply.body['data']).toMatchObject({ full_name: 'Another Name' });
@@ -260,7 +260,7 @@ describe('what ends tokens', () => {
     ]);
   });
 
-  test('what is like that already stays as it is: nothing is written, and no token ends', async () => {
+  test('equal values write nothing and end no tokens', async () => {
     const [user, courier] = [
       await makeUser(),
       await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX }),
@@ -281,7 +281,7 @@ describe('what ends tokens', () => {
   });
 });
 
-/** A second server on the same database. */
+/** Starts a second server on the same database. */
 async function startReplica() {
   const url = String((service.owner.options as { connectionString?: string }).connectionString);
   const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url });
@@ -301,7 +301,7 @@ async function startReplica() {
 }
 
 describe('reset_password', () => {
-  test('gives a one-time password, and ends the lock that wrong ones caused', async () => {
+  test('returns a one-time password and removes the lock', async () => {
     const user = await makeUser();
     await service.owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
@@ -320,14 +320,14 @@ describe('reset_password', () => {
     expect(again.body['data'].user).toMatchObject({ must_change_password: true });
   });
 
-  test('keeps the second factor, which is asked for first', async () => {
+  test('keeps two-factor authentication', async () => {
     const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
     const reset = await manage({ action: 'reset_password', user_id: user.id });
     expect(coded(await logIn(user.username, reset.body['data'].one_time_password))).toBe('200 2fa_required');
   });
 });
 
-test('reset_two_factor turns it off, deletes the codes and forgets wrong ones', async () => {
+test('reset_two_factor disables it, deletes the backup codes and resets the failure count', async () => {
   const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
   await service.owner.query(
     'insert into backup_codes (tenant_id, id, user_id, code_hash) values ($1, new_id(), $2, $2::uuid::text)',
@@ -348,7 +348,7 @@ test('reset_two_factor turns it off, deletes the codes and forgets wrong ones', 
   expect(coded(await logIn(user.username, DEMO.password))).toBe('200 success');
 });
 
-test('a courier’s user becomes staff, and staff a courier’s user, with the rows of that courier alone', async () => {
+test("change_role turns a courier's user into staff and staff into a courier's user", async () => {
   const user = await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX });
   const staff = await manage({ action: 'change_role', user_id: user.id, role: 'manager' });
   expect(staff.body['data']).toMatchObject({ role: 'manager', courier_id: null, courier_code: null });
@@ -361,8 +361,8 @@ test('a courier’s user becomes staff, and staff a courier’s user, with the r
   );
 });
 
-describe('who may', () => {
-  test('nobody but administrators lists or manages users', async () => {
+describe('access to users', () => {
+  test('only administrators may list and manage users', async () => {
     for (const as of ['manager', 'warehouse', 'iex']) {
       expect(coded(await service.call('listUsers', { as }))).toBe('403 permission_denied');
       const reply = await manage({ action: 'disable', user_id: DEMO.users.hrb }, { as });
@@ -370,14 +370,14 @@ describe('who may', () => {
     }
   });
 
-  test('an unknown user and another tenant’s are one answer', async () => {
+  test('responds identically to unknown users and those of another tenant', async () => {
     for (const action of ['disable', 'enable', 'reset_password', 'reset_two_factor']) {
       for (const id of [newId(), DEMO.usersOfTwo.two])
         expect(coded(await manage({ action, user_id: id }))).toBe('404 user_not_found');
     }
   });
 
-  test('an administrator resets neither its own password nor its own second factor here', async () => {
+  test('administrators cannot reset their own password or second factor here', async () => {
     for (const action of ['reset_password', 'reset_two_factor']) {
       const reply = await manage({ action, user_id: DEMO.users.admin });
       expect(coded(reply)).toBe('400 own_account');
@@ -385,16 +385,16 @@ describe('who may', () => {
   });
 });
 
-describe('the last administrator', () => {
+describe('last administrator', () => {
   const cases = [
     { action: 'disable' },
     { action: 'change_role', role: 'manager' },
     { action: 'change_role', role: 'courier', courier_id: DEMO.couriers.TWO },
   ];
 
-  test('cannot be disabled, nor lose its role, and is as before', async () => {
+  test('cannot be disabled or lose the role', async () => {
     const admin = DEMO.usersOfTwo.admin;
-    // a disabled one is no help
+    // A disabled administrator does not count.
     await service.owner.query(
       `insert into users (tenant_id, id, username, full_name, role, password_hash, is_active)
        values ($1, new_id(), 'retired', 'R', 'admin', 'x', false)`,
@@ -407,7 +407,7 @@ describe('the last administrator', () => {
     expect((await service.call('listUsers', { as: 'two/admin' })).status).toBe(200);
   });
 
-  test('of two that remove each other, one remains: 100 rounds', async () => {
+  test('one of two administrators who remove each other remains, in 100 rounds', async () => {
     const [one, two] = [await makeUser({ role: 'admin' }), await makeUser({ role: 'admin' })];
     await service.owner.query('update users set is_active = false where id = $1', [DEMO.users.admin]);
     const outcomes: string[] = [];
@@ -439,12 +439,12 @@ describe('the last administrator', () => {
       await service.owner.query('update users set is_active = true where id = $1', [DEMO.users.admin]);
       await service.owner.query('delete from users where id = any($1)', [[one.id, two.id]]);
     }
-    // the other one is told so, or finds its own account gone
+    // The other caller is rejected, or its own account has already changed.
     expect(outcomes.filter((each) => !/^200 (400|401|403)$/.test(each))).toEqual([]);
     expect(outcomes.filter((each) => each === '200 400').length).toBeGreaterThan(0);
   });
 
-  async function freshToken({ id }: Made): Promise<string> {
+  async function freshToken({ id }: UserWithToken): Promise<string> {
     const { rows } = await service.owner.query<{ token_version: number; now_s: number }>(
       'select token_version, extract(epoch from now())::int as now_s from users where id = $1',
       [id],

@@ -47,8 +47,8 @@ const primariesOf = async (tenantId: string) =>
     ({ id }) => id,
   );
 
-describe('the list', () => {
-  test('has the primary one first and then the others by name, a page at a time', async () => {
+describe('list of warehouses', () => {
+  test('returns the primary one first and the others by name, page by page', async () => {
     const added = [await create('Annex'), await create('Zone')];
     const reply = await list();
     expect(reply.body).toMatchObject({
@@ -68,7 +68,7 @@ describe('the list', () => {
     for (const id of added) expect((await remove(id)).status).toBe(200);
   });
 
-  test('is for staff; a courier and warehouse staff change nothing in it', async () => {
+  test('is readable for staff only, and only managers may change it', async () => {
     for (const as of ['admin', 'manager', 'warehouse']) expect((await list({}, as)).status).toBe(200);
     const refused = { status: 403, body: { code: 'permission_denied' } };
     expect(await list({}, 'iex')).toMatchObject(refused);
@@ -77,13 +77,13 @@ describe('the list', () => {
   });
 });
 
-describe('a warehouse', () => {
+describe('warehouses', () => {
   const WHOLE = {
     ...{ name: 'Kingston Annex', address: '14 Port Royal Street', city: 'Kingston', country: 'Jamaica' },
     ...{ phone: '+1 876 555 0170', email: 'annex@miami-gateway.example' },
   };
 
-  test('is created, changed and deleted, each on the audit trail', async () => {
+  test('are created, updated and deleted with an audit entry each', async () => {
     const created = await manage({ action: 'create', ...WHOLE, is_primary: true }, 'manager');
     const id = idOf(created);
     expect(created.body['data']).toMatchObject({ ...WHOLE, warehouse_id: id, is_primary: false });
@@ -112,14 +112,14 @@ describe('a warehouse', () => {
     ]);
   });
 
-  test('of a name alone has nothing else, and the name is as it was sent', async () => {
+  test('need only a name, which is stored as sent', async () => {
     const created = await manage({ action: 'create', name: ' Dépôt  2 ', city: '', email: ' ' });
     const nothing = { address: null, city: null, country: null, phone: null, email: null };
     expect(created.body['data']).toMatchObject({ name: ' Dépôt  2 ', ...nothing });
     await remove(idOf(created));
   });
 
-  test('cannot have the name of another, whatever its case or the blanks around it; its own it can', async () => {
+  test("cannot have another warehouse's name in any case or with surrounding blanks, except their own", async () => {
     const before = await fingerprint(service.owner);
     for (const name of ['Miami Gateway', 'MIAMI gateway', '  Miami Gateway ']) {
       const taken = { status: 409, body: { code: 'duplicate_warehouse_name' } };
@@ -127,15 +127,15 @@ describe('a warehouse', () => {
       expect(await manage({ action: 'update', warehouse_id: MEDLEY, name })).toMatchObject(taken);
     }
     expect(await fingerprint(service.owner)).toEqual(before);
-    const shouted = await manage({ action: 'update', warehouse_id: MEDLEY, name: 'MEDLEY OVERFLOW' });
-    expect(shouted.body['data'].name).toBe('MEDLEY OVERFLOW');
+    const inCapitals = await manage({ action: 'update', warehouse_id: MEDLEY, name: 'MEDLEY OVERFLOW' });
+    expect(inCapitals.body['data'].name).toBe('MEDLEY OVERFLOW');
     await manage({ action: 'update', warehouse_id: MEDLEY, name: 'Medley Overflow' });
-    // of another tenant it can
+    // A name of another tenant is free.
     const id = await create('Tampa Bay Hub');
     await remove(id);
   });
 
-  test('that is like that already is not changed', async () => {
+  test('are not changed if the values are equal', async () => {
     const before = await fingerprint(service.owner);
     for (const body of [
       { action: 'update', warehouse_id: MEDLEY },
@@ -151,7 +151,7 @@ describe('a warehouse', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('whose fields will not do is refused, naming each', async () => {
+  test('are rejected with invalid fields, each of which is named', async () => {
     const bad = {
       name: 'a\nb',
       address: 'a\u2028',
@@ -170,15 +170,18 @@ describe('a warehouse', () => {
       expect((await manage({ action: 'create', name })).status).toBe(400);
   });
 
-  test.each(['update', 'make_primary', 'delete'])('%s of one that is not there is 404', async (action) => {
-    for (const warehouse_id of [UNKNOWN, TAMPA])
-      expect(await manage({ action, warehouse_id })).toMatchObject({
-        status: 404,
-        body: { code: 'warehouse_not_found' },
-      });
-  });
+  test.each(['update', 'make_primary', 'delete'])(
+    '%s responds 404 to an unknown warehouse',
+    async (action) => {
+      for (const warehouse_id of [UNKNOWN, TAMPA])
+        expect(await manage({ action, warehouse_id })).toMatchObject({
+          status: 404,
+          body: { code: 'warehouse_not_found' },
+        });
+    },
+  );
 
-  test('that is primary, or that packages or a manifest name, is not deleted', async () => {
+  test('are not deleted if primary or used by packages or manifests', async () => {
     const id = await create('In use');
     const inUse = { status: 400, body: { code: 'warehouse_in_use' } };
     expect(await remove(MIAMI)).toMatchObject({ status: 400, body: { code: 'warehouse_is_primary' } });
@@ -195,7 +198,7 @@ describe('a warehouse', () => {
     expect((await remove(id)).status).toBe(200);
   });
 
-  test('that is being deleted takes no package, and one with a package is not deleted, whoever is first', async () => {
+  test('a delete that races with an intake leaves either no warehouse or one with the package', async () => {
     const ROUNDS = 12;
     for (let round = 0; round < ROUNDS; round += 1) {
       const id = await create(`Round ${round}`);
@@ -213,8 +216,8 @@ describe('a warehouse', () => {
   }, 60_000);
 });
 
-describe('which is primary', () => {
-  test('is moved, and intake and manifests follow', async () => {
+describe('primary warehouse', () => {
+  test('can be changed, and intake and manifests use the new one', async () => {
     const reply = await makePrimary(MEDLEY);
     expect(reply.body).toMatchObject({
       message: 'Medley Overflow is the primary warehouse now.',
@@ -240,7 +243,7 @@ describe('which is primary', () => {
     expect(await primariesOf(DEMO.tenants.two)).toEqual([TAMPA]);
   });
 
-  test('is one at the end, after two hundred callers have made five different ones primary', async () => {
+  test('is exactly one after two hundred concurrent changes', async () => {
     const ids = [MIAMI, MEDLEY, ...(await Promise.all(['A', 'B', 'C'].map(create)))];
     const moves = async () =>
       rows(
@@ -252,7 +255,7 @@ describe('which is primary', () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(200).fill(200));
     const [last] = await primariesOf(DEMO.tenants.demo);
     expect(await primariesOf(DEMO.tenants.demo)).toHaveLength(1);
-    // every move began where another had ended: each warehouse was left as often as it was reached, but for the ends
+    // The changes form a chain: each warehouse was left as often as it was reached, except the first and the last.
     const done = (await moves()).slice(before.length);
     expect(done.length).toBeGreaterThan(0);
     const balance = (id: string) =>
@@ -262,8 +265,8 @@ describe('which is primary', () => {
     for (const id of ids.slice(2)) expect((await remove(id)).status).toBe(200);
   }, 60_000);
 
-  test('is the first that a tenant makes, of two hundred at once one', async () => {
-    // a tenant without any: nothing of tenant two names its own any more
+  test('is the first one that a tenant creates, also of two hundred created at once', async () => {
+    // A tenant without warehouses. No other row of tenant two refers to one any more.
     await rows(`begin; set local session_replication_role = replica;
       delete from warehouses where tenant_id = '${DEMO.tenants.two}'; commit`);
     const make = (n: number) =>
@@ -275,14 +278,14 @@ describe('which is primary', () => {
     expect(await primariesOf(DEMO.tenants.two)).toEqual(marked);
   }, 60_000);
 
-  test('is held by the database: a tenant with warehouses has one, whoever writes', async () => {
+  test('is enforced by the database: a tenant with warehouses always has exactly one', async () => {
     const refused = (statement: string) =>
       expect(rows(statement)).rejects.toThrow(/no primary one|one_primary/);
     await refused(`update warehouses set is_primary = false where id = '${MIAMI}'`);
     await refused(`update warehouses set is_primary = true where id = '${MEDLEY}'`);
     await refused(`insert into tenants (id, slug, name) values ('${UNKNOWN}', 'x', 'X');
       insert into warehouses (tenant_id, id, name) values ('${UNKNOWN}', '${UNKNOWN}', 'X')`);
-    // without one in between it may be, inside a transaction
+    // Within a transaction a tenant may be without a primary warehouse.
     await rows(`begin; update warehouses set is_primary = false where id = '${MIAMI}';
       update warehouses set is_primary = true where id = '${MEDLEY}'; commit`);
     expect(await primariesOf(DEMO.tenants.demo)).toEqual([MEDLEY]);

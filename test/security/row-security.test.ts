@@ -4,7 +4,7 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { makeCouriers } from '../support/builders/couriers.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import {
-  inScopeOf,
+  withServiceScope,
   refusalOfCopy,
   tablesHolding,
   valuesOf,
@@ -47,7 +47,7 @@ describe('reading', () => {
   test('in a tenant’s scope every table shows the rows of that tenant only', async () => {
     const tables = await tablesHolding(owner, 'tenant_id', two);
     expect(tables).toEqual(expect.arrayContaining([...OF_COURIERS, 'couriers', 'manifests']));
-    await inScopeOf(owner, ofTenant, async (client) => {
+    await withServiceScope(owner, ofTenant, async (client) => {
       for (const table of tables)
         for (const tenantId of await valuesOf(client, table, 'tenant_id'))
           expect({ table, tenantId }).toEqual({ table, tenantId: demo });
@@ -57,7 +57,7 @@ describe('reading', () => {
   test('in a courier’s scope every table shows the rows of that courier only', async () => {
     const tables = await tablesHolding(owner, 'courier_id', HRB);
     expect(tables).toEqual(expect.arrayContaining(OF_COURIERS));
-    await inScopeOf(owner, ofCourier, async (client) => {
+    await withServiceScope(owner, ofCourier, async (client) => {
       for (const table of tables) {
         const others = (await valuesOf(client, table, 'courier_id')).filter((id) => id !== IEX);
         // the tenant's default rates apply to every courier
@@ -70,7 +70,7 @@ describe('reading', () => {
     const carrying = await manifestsWhere('exists');
     const hidden = await manifestsWhere('not exists');
     expect([carrying.length > 0, hidden.length > 0]).toEqual([true, true]);
-    const { rows } = await inScopeOf(owner, ofCourier, (client) =>
+    const { rows } = await withServiceScope(owner, ofCourier, (client) =>
       client.query('select id from manifests order by id'),
     );
     expect(rows).toEqual(carrying);

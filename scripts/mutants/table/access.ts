@@ -8,7 +8,7 @@ export const ACCESS: readonly SourceMutant[] = [
     find: "if (!holds(caller.role, operation.permission)) throw new ApiError('permission_denied');",
     replace: '',
     tests: [
-      { file: 'test/modules/users.test.ts', titles: ['nobody but administrators lists or manages users'] },
+      { file: 'test/modules/users.test.ts', titles: ['only administrators may list and manage users'] },
     ],
   },
   {
@@ -16,7 +16,7 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/platform/access/permissions.ts',
     find: "'audit:view': ADMINS",
     replace: "'audit:view': MANAGERS",
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['administrators alone read it'] }],
+    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['is readable for administrators only'] }],
   },
   {
     name: 'filters alone: a courier sees its own rows',
@@ -39,7 +39,7 @@ export const ACCESS: readonly SourceMutant[] = [
       {
         file: 'test/modules/packages/packages.test.ts',
         titles: [
-          "filters alone > another tenant's packages are found by no filter",
+          "filters alone > no filter finds another tenant's packages",
           'filters alone > admin > sees exactly its packages',
         ],
       },
@@ -65,7 +65,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/bills/bills.test.ts',
-        titles: ['filters alone > a courier sees its own without drafts'],
+        titles: ['filters alone > couriers see their own bills without drafts'],
       },
     ],
   },
@@ -77,7 +77,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/prealerts/prealerts.test.ts',
-        titles: ['a courier sees its own whatever courier_id says'],
+        titles: ['couriers see only their own pre-alerts'],
       },
     ],
   },
@@ -90,7 +90,7 @@ export const ACCESS: readonly SourceMutant[] = [
       { file: 'test/security/isolation.test.ts', titles: ['submitPrealert'] },
       {
         file: 'test/modules/prealerts/prealerts.test.ts',
-        titles: ['a sibling’s customer, an inactive one and an unknown one'],
+        titles: ['responds identically to customers'],
       },
     ],
   },
@@ -125,7 +125,7 @@ export const ACCESS: readonly SourceMutant[] = [
       },
       {
         file: 'test/modules/couriers/courier-settings.test.ts',
-        titles: ['tokens rest encrypted, under the newest key, and bound to their row'],
+        titles: ['stores tokens encrypted with the newest key'],
       },
     ],
   },
@@ -144,7 +144,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/packages/packages.test.ts',
-        titles: ['is shown four characters of the number of an unknown customer'],
+        titles: ['masks numbers of unknown customers'],
       },
     ],
   },
@@ -156,7 +156,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/packages/packages.test.ts',
-        titles: ['sees and finds nothing of a number that has no more than four'],
+        titles: ['masks numbers of up to four characters'],
       },
     ],
   },
@@ -168,7 +168,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/packages/update-package.test.ts',
-        titles: ['sent back masked as it was shown'],
+        titles: ['accepts the masked number as unchanged'],
       },
     ],
   },
@@ -180,7 +180,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/packages/package-export.test.ts',
-        titles: ['formulas > begin no cell of any column'],
+        titles: ['formula injection > no cell of a'],
       },
     ],
   },
@@ -189,42 +189,46 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/platform/files/csv.ts',
     find: '[${SKIPPED}]*[${SIGNS}]',
     replace: '[${SIGNS}]',
-    tests: [{ file: 'test/modules/packages/package-export.test.ts', titles: ['formulas'] }],
+    tests: [{ file: 'test/modules/packages/package-export.test.ts', titles: ['formula injection'] }],
   },
   {
     name: 'audit: a link’s hash is compared with its entry',
     file: 'src/modules/audit-log/compare-chain.ts',
     find: 'if (secrets.chainHash(previous, digest) === link.hash) return undefined;',
     replace: 'if (secrets.chainHash(previous, digest) !== undefined) return undefined;',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verifying'] }],
+    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
   },
   {
     name: 'audit: a gap in the sequence is told',
     file: 'src/modules/audit-log/compare-chain.ts',
     find: "if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };",
     replace: '',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verifying'] }],
+    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
   },
   {
     name: 'audit: a head that the caller kept shows a chain that was cut',
     file: 'src/modules/audit-log/verify.ts',
     find: 'if (kept.hash === known.hash) return undefined;',
     replace: 'if (kept.hash) return undefined;',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['a clean cut of the end is seen'] }],
+    tests: [
+      { file: 'test/modules/audit-log.test.ts', titles: ['detects a truncated chain by a known head'] },
+    ],
   },
   {
     name: 'users: the last administrator stays',
     file: 'src/modules/users/change.ts',
     find: "if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');",
     replace: '',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled, nor lose its role'] }],
+    tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
   },
   {
     name: 'users: administrators who remove each other take turns',
     file: 'src/modules/users/change.ts',
     find: 'await tx.execute(lockAdministrators(change.caller.tenantId));',
     replace: '',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['of two that remove each other'] }],
+    tests: [
+      { file: 'test/modules/users.test.ts', titles: ['one of two administrators who remove each other'] },
+    ],
   },
   {
     name: 'users: an administrator does not reset its own password',
@@ -232,7 +236,7 @@ export const ACCESS: readonly SourceMutant[] = [
     find: "if (caller.userId === userId) throw new ApiError('own_account');",
     replace: '',
     tests: [
-      { file: 'test/modules/users.test.ts', titles: ['an administrator resets neither its own password'] },
+      { file: 'test/modules/users.test.ts', titles: ['administrators cannot reset their own password'] },
     ],
   },
   {
@@ -240,6 +244,6 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/modules/users/queries.ts',
     find: 'const endTokens = sql`token_version = u.token_version + 1`;',
     replace: 'const endTokens = sql`token_version = u.token_version`;',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['what ends tokens'] }],
+    tests: [{ file: 'test/modules/users.test.ts', titles: ['revocation of tokens'] }],
   },
 ];

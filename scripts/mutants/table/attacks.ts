@@ -10,7 +10,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/modules/packages/package-measures.test.ts',
-        titles: ['a request that changes what is permitted too'],
+        titles: ['rejects a request that mixes permitted and staff-only fields'],
       },
     ],
   },
@@ -19,9 +19,7 @@ export const ATTACKS: readonly Mutant[] = [
     file: 'src/modules/packages/update/fields.ts',
     find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);',
     replace: '',
-    tests: [
-      { file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot take that back'] },
-    ],
+    tests: [{ file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot remove'] }],
   },
   {
     name: 'bodies: the number of values is bounded before they are parsed',
@@ -126,7 +124,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['verified while the user’s tokens are ended'],
+        titles: ["issues no token if the user's tokens were revoked"],
       },
     ],
   },
@@ -138,22 +136,25 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/modules/sessions.test.ts',
-        titles: ['after logout every operation with a token is refused'],
+        titles: ['after logout every operation is rejected'],
       },
     ],
   },
   {
-    name: 'sign-in: a role that requires a second factor is asked for it',
+    name: 'sign-in: role that requires two-factor authentication is asked for it',
     function: 'enter_as_user',
     find: "when must_enrol and not p_enrols then 'two_factor_required'",
     replace: '',
     tests: [
-      { file: 'test/modules/security-settings.test.ts', titles: ['a role that requires a second factor'] },
+      {
+        file: 'test/modules/security-settings.test.ts',
+        titles: ['role that requires two-factor authentication'],
+      },
     ],
   },
   {
     name: 'sessions: they end with the tokens of their user',
     statement: 'drop trigger end_sessions on users',
-    tests: [{ file: 'test/modules/sessions.test.ts', titles: ['whatever else ends the tokens of a user'] }],
+    tests: [{ file: 'test/modules/sessions.test.ts', titles: ["every action that ends a user's tokens"] }],
   },
 ];

@@ -22,7 +22,12 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'enter_as_user',
     find: 'when not enabled then',
     replace: 'when false then',
-    tests: [{ file: 'test/modules/packages/packages.test.ts', titles: ['nobody with a disabled account'] }],
+    tests: [
+      {
+        file: 'test/modules/packages/packages.test.ts',
+        titles: ['denies anonymous callers and disabled accounts'],
+      },
+    ],
   },
   {
     name: 'enter: a token that has expired is refused',
@@ -30,7 +35,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     find: 'to_timestamp(p_expires_at) <= now()',
     replace: 'false',
     tests: [
-      { file: 'test/modules/auth/login.test.ts', titles: ['a token lives for 8 hours'] },
+      { file: 'test/modules/auth/login.test.ts', titles: ['issues tokens that expire after 8 hours'] },
       { file: 'test/security/isolation.test.ts', titles: ['both layers > listCarriers:'] },
     ],
   },
@@ -42,7 +47,9 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/users.test.ts',
-        titles: ['until it is changed, every operation with a token is refused'],
+        titles: [
+          'rejects every other operation before it validates the request until the password is changed',
+        ],
       },
     ],
   },
@@ -85,7 +92,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/prealerts/prealerts.test.ts',
-        titles: ['an unknown key, another instance’s and a deactivated courier’s'],
+        titles: ['rejects unknown keys, foreign keys and keys of deactivated couriers'],
       },
     ],
   },
@@ -109,7 +116,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/packages/packages.test.ts',
-        titles: ['finds such a number by the shown part alone'],
+        titles: ['finds masked numbers by their visible part only'],
       },
     ],
   },
@@ -164,7 +171,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/bills/bills.test.ts',
-        titles: ['row-level security alone > a courier sees its own without drafts'],
+        titles: ['row-level security alone > couriers see their own bills without drafts'],
       },
     ],
   },
@@ -196,7 +203,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'audit: a link of the chain is never changed',
     statement: 'drop trigger append_only on audit_links',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['nobody changes or deletes a link'] }],
+    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['nobody can change or delete a link'] }],
   },
   {
     name: 'audit: the service may not write over an entry',
@@ -209,14 +216,19 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/audit-log.test.ts',
-        titles: ['a change by a user is there', 'what commits late is sealed too'],
+        titles: ["contains a user's change", 'includes an entry that commits late'],
       },
     ],
   },
   {
     name: 'bills: a published bill is kept as it is',
     statement: 'drop trigger keep_published on bills',
-    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['a published bill'] }],
+    tests: [
+      {
+        file: 'test/modules/bills/courier-bills.test.ts',
+        titles: ['published bill > rejects changes of the bill'],
+      },
+    ],
   },
   {
     name: 'bills: a package is on one bill',
@@ -241,7 +253,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/prealerts/prealerts-races.test.ts',
-        titles: ['200 callers submit one number at once'],
+        titles: ['200 callers who submit one number at once'],
       },
     ],
   },

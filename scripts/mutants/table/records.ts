@@ -7,7 +7,9 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/manifests/lifecycle/status.ts',
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
-    tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['moving > from'] }],
+    tests: [
+      { file: 'test/modules/manifests/manifests.test.ts', titles: ['follow the transition table from'] },
+    ],
   },
   {
     name: 'manifests: one of two callers moves it',
@@ -17,7 +19,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/manifests/manifests-races.test.ts',
-        titles: ['each step asked for by 200 callers at once'],
+        titles: ['200 simultaneous callers of each transition'],
       },
     ],
   },
@@ -26,14 +28,21 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/manifests/lifecycle/manifest.ts',
     find: "throw new ApiError('manifest_not_empty');",
     replace: ';',
-    tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['with a package aboard it stays'] }],
+    tests: [
+      { file: 'test/modules/manifests/manifests.test.ts', titles: ['is rejected while packages are on it'] },
+    ],
   },
   {
     name: 'manifests: packages change while it is draft or ready',
     file: 'src/modules/manifests/cargo/cargo.ts',
     find: "if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;",
     replace: 'if (manifest.status) return manifest;',
-    tests: [{ file: 'test/modules/manifests/manifests.test.ts', titles: ['on a manifest in'] }],
+    tests: [
+      {
+        file: 'test/modules/manifests/manifests.test.ts',
+        titles: ['is possible only while the manifest is draft or ready'],
+      },
+    ],
   },
   {
     name: 'manifests: packages are added all or none',
@@ -41,7 +50,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: "if (refused.length > 0) throw new ApiError('packages_not_assignable', NOTHING_CHANGED, { errors: refused });\n  return cargo;",
     replace: 'return cargo.filter((row) => !whyNot(row));',
     tests: [
-      { file: 'test/modules/manifests/manifests.test.ts', titles: ['one that cannot fly refuses all'] },
+      {
+        file: 'test/modules/manifests/manifests.test.ts',
+        titles: ['rejects all packages if one cannot be added'],
+      },
     ],
   },
   {
@@ -50,7 +62,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: "if (manifest_id !== null)\n    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };",
     replace: '',
     tests: [
-      { file: 'test/modules/manifests/manifests.test.ts', titles: ['one that cannot fly refuses all'] },
+      {
+        file: 'test/modules/manifests/manifests.test.ts',
+        titles: ['rejects all packages if one cannot be added'],
+      },
     ],
   },
   {
@@ -68,7 +83,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/rates/rates-races.test.ts',
-        titles: ['saving, copying and deleting the same table at once'],
+        titles: ['callers who save, copy and delete the same table at once'],
       },
     ],
   },
@@ -77,9 +92,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/bills/shared/locked-bill.ts',
     find: "if (bill.status === 'draft') return bill;",
     replace: 'if (bill.status) return bill;',
-    tests: [
-      { file: 'test/modules/bills/courier-bills.test.ts', titles: ['numbers bills one after the other'] },
-    ],
+    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['numbers bills consecutively'] }],
   },
   {
     name: 'bills: the lines of a draft add up to it when it is published',
@@ -87,7 +100,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: 'and s.subtotal = b.subtotal and s.packages = b.total_packages\n',
     replace: '\n',
     tests: [
-      { file: 'test/modules/bills/courier-bills.test.ts', titles: ['a draft whose lines do not add up'] },
+      {
+        file: 'test/modules/bills/courier-bills.test.ts',
+        titles: ['fails for a draft that does not match its lines'],
+      },
     ],
   },
   {
@@ -98,7 +114,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/bills/courier-bills.test.ts',
-        titles: ['of a day to come, of more than is outstanding'],
+        titles: ['are rejected for a future date'],
       },
     ],
   },
@@ -107,7 +123,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/bills/payments/payment-queries.ts',
     find: ' and p.voided_at is null\n',
     replace: '\n',
-    tests: [{ file: 'test/modules/bills/courier-bills-races.test.ts', titles: ['one payment voided by'] }],
+    tests: [{ file: 'test/modules/bills/courier-bills-races.test.ts', titles: ['voids a payment once'] }],
   },
   {
     name: 'bills: a payment is of a bill that was published',
@@ -124,7 +140,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/couriers/logos.test.ts',
-        titles: ['what an SVG may not hold is taken out of it'],
+        titles: ['disallowed SVG content'],
       },
     ],
   },
@@ -136,7 +152,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/couriers/logos.test.ts',
-        titles: ['what an SVG may not hold is taken out of it'],
+        titles: ['disallowed SVG content'],
       },
     ],
   },

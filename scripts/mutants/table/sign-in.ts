@@ -29,7 +29,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: "if (!fresh.isEnabled) return new ApiError('account_disabled');",
     replace: '',
     tests: [
-      { file: 'test/modules/auth/credential-races.test.ts', titles: ['of a user who is disabled meanwhile'] },
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['is rejected with 403 if the user was disabled meanwhile'],
+      },
     ],
   },
   {
@@ -40,7 +43,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['who turns a second factor on meanwhile'],
+        titles: ['asks for a code if the user enabled two-factor authentication'],
       },
     ],
   },
@@ -70,7 +73,9 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/passwords.ts',
     find: 'const isSame =',
     replace: 'if (!canMatch) return false;\n  const isSame =',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['all of these take the time of a hash'] }],
+    tests: [
+      { file: 'test/modules/auth/login.test.ts', titles: ['takes the time of a hash for every failure'] },
+    ],
   },
   {
     name: 'password: what bcrypt would cut off does not match',
@@ -84,9 +89,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/password-attempt.ts',
     find: ' && !account.isPasswordExpired)',
     replace: ')',
-    tests: [
-      { file: 'test/modules/users.test.ts', titles: ['a one-time password that has expired is a wrong one'] },
-    ],
+    tests: [{ file: 'test/modules/users.test.ts', titles: ['treats an expired one-time password as wrong'] }],
   },
   {
     name: 'throttle: an attempt is refused while the name is locked',
@@ -96,7 +99,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',
-        titles: ['of 1,000 attempts that reach the database'],
+        titles: ['of 1,000 simultaneous attempts counted in the database'],
       },
     ],
   },
@@ -108,7 +111,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',
-        titles: ['of 1,000 attempts that reach the database'],
+        titles: ['of 1,000 simultaneous attempts counted in the database'],
       },
     ],
   },
@@ -120,7 +123,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',
-        titles: ['of 200 wrong passwords at once for one name'],
+        titles: ['of 200 simultaneous wrong passwords for one user name'],
       },
     ],
   },
@@ -129,7 +132,12 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/platform/access/login-gate.ts',
     find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;',
     replace: 'if (counted !== undefined) return;',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['fifty failures from one address'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/login.test.ts',
+        titles: ['blocks an address for every name after fifty failures'],
+      },
+    ],
   },
   {
     name: 'throttle: an IPv6 network counts as one address',
@@ -146,7 +154,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',
-        titles: ['a flood on one name', 'three places serve three names'],
+        titles: ['a flood of attempts for one name', 'a limiter with three slots'],
       },
     ],
   },
@@ -155,7 +163,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and consumed_at is null and expires_at > now()',
     replace: 'and expires_at > now()',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a wrong code burns the token'] }],
+    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a wrong code consumes the preauth token'] }],
   },
   {
     name: 'codes: a preauth token ends after five minutes',
@@ -165,7 +173,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/login.test.ts',
-        titles: ['an unknown, an empty, a used and an expired token'],
+        titles: ['unknown, empty, used and expired tokens are rejected'],
       },
     ],
   },
@@ -174,7 +182,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and (totp_last_step is null or totp_last_step < ${step}::int)',
     replace: '',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a step is accepted once'] }],
+    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a TOTP step is accepted once'] }],
   },
   {
     name: 'codes: a backup code is taken once',
@@ -188,9 +196,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and user_id = ${userId}::uuid and code_hash',
     replace: 'and code_hash',
-    tests: [
-      { file: 'test/modules/auth/login.test.ts', titles: ["another user's backup code is a wrong code"] },
-    ],
+    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ["rejects another user's backup code"] }],
   },
   {
     name: 'codes: wrong codes are counted, and the sixth is not judged',
@@ -206,14 +212,19 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/totp.ts',
     find: 'if (!USABLE_SECRET.test(secret)) return undefined;',
     replace: '',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a user whose secret is empty or short'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/login.test.ts',
+        titles: ['rejects every code of a user whose secret is empty'],
+      },
+    ],
   },
   {
     name: 'codes: a code is six digits',
     file: 'src/modules/auth/credentials/totp.ts',
     find: 'if (!/^\\d{6}$/.test(code)) return undefined;',
     replace: '',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a code is six digits and nothing else'] }],
+    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a code is exactly six digits'] }],
   },
   {
     name: 'codes: a user who is disabled between the steps is refused',
@@ -223,7 +234,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/login.test.ts',
-        titles: ['the code of a user disabled between the two steps is neither judged nor used up'],
+        titles: ['does not verify or consume the code of a user who was disabled'],
       },
     ],
   },
@@ -235,7 +246,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['a second factor that is verified while the user is disabled hands out no token'],
+        titles: ['verify_2fa issues no token if the user was disabled'],
       },
     ],
   },
@@ -247,7 +258,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['a second factor that was switched off between the two steps accepts no backup code'],
+        titles: ['verify_2fa accepts no backup code'],
       },
     ],
   },
@@ -260,7 +271,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/change-password.test.ts',
-        titles: ['five wrong passwords, here and at login together'],
+        titles: ['five wrong passwords, counted together with login'],
       },
     ],
   },
@@ -272,7 +283,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['the password is changed > a new password'],
+        titles: ['rejects a password change if meanwhile > the password is changed'],
       },
     ],
   },
@@ -282,7 +293,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'and users.token_version = ${caller.tokenVersion}::int and users.is_active',
     replace: 'and users.is_active',
     tests: [
-      { file: 'test/modules/auth/credential-races.test.ts', titles: ['tokens are ended > a new password'] },
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['rejects a password change if meanwhile > tokens are ended'],
+      },
     ],
   },
   {
@@ -293,7 +307,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['the user is disabled > a new password'],
+        titles: ['rejects a password change if meanwhile > the user is disabled'],
       },
     ],
   },
@@ -305,7 +319,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['another set-up is begun > turning a second factor on'],
+        titles: ['does not enable two-factor authentication if meanwhile > another setup begins'],
       },
     ],
   },
@@ -317,7 +331,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['the password is changed > turning a second factor off'],
+        titles: ['does not disable two-factor authentication if meanwhile > the password is changed'],
       },
     ],
   },
@@ -329,7 +343,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',
-        titles: ['the password is changed > new backup codes'],
+        titles: ['creates no backup codes if meanwhile > the password is changed'],
       },
     ],
   },
@@ -339,9 +353,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'const claims = signer.verify(token);',
     replace:
       "const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;",
-    tests: [
-      { file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > under the signature of its own'] },
-    ],
+    tests: [{ file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > the original signature'] }],
   },
   {
     name: 'tokens: those of another deployment are worth nothing',

@@ -221,7 +221,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/webhooks/webhooks.test.ts',
-        titles: ['a received package: signed as the public library verifies'],
+        titles: ['a received package is signed per Standard Webhooks'],
       },
     ],
   },
@@ -231,7 +231,10 @@ export const TRANSPORT: readonly SourceMutant[] = [
     find: '...(previous !== null && isOverlapping ?',
     replace: '...(previous !== null ?',
     tests: [
-      { file: 'test/modules/webhooks/webhooks.test.ts', titles: ['for a day after its secret was rotated'] },
+      {
+        file: 'test/modules/webhooks/webhooks.test.ts',
+        titles: ['signs with both secrets for a day after a rotation'],
+      },
     ],
   },
 ];

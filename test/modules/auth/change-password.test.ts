@@ -6,12 +6,12 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
-/** At bcrypt's lowest cost: most tests are not about the time that a hash takes. */
+/** A hash at bcrypt's lowest cost, because most tests do not measure the time of a hash. */
 let cheapHash: string;
 
 beforeAll(async () => {
   cheapHash = await bcrypt.hash(DEMO.password, 4);
-  // behind a proxy that is believed, so that each user comes from an address of its own
+  // With a trusted proxy, so that each user has its own address.
   service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
 });
 afterAll(() => service.stop());
@@ -46,7 +46,7 @@ const logIn = ({ username, address }: User, password: string) =>
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
 
-async function factsOf(id: string) {
+async function auditOf(id: string) {
   const { rows } = await service.owner.query(
     'select action, actor_kind, actor_id, before, after from audit_entries where entity_id = $1 order by at, id',
     [id],
@@ -58,10 +58,10 @@ test.each([
   ['staff', 'manager', null],
   ['a courier’s user', 'courier', DEMO.couriers.IEX],
 ])(
-  '%s changes its own password: old tokens end, the fresh one works, and nobody else is touched',
+  '%s changes its password: old tokens end, the new token works, and other users are not affected',
   async (_who, role, courierId) => {
     const [user, bystander] = [await makeUser(role, courierId), await makeUser(role, courierId)];
-    // what names another user, or a column, is not heard
+    // Fields that name another user or a column are ignored.
     const more = {
       user_id: bystander.id,
       id: bystander.id,
@@ -71,13 +71,18 @@ test.each([
     };
     const changed = await change(user, DEMO.password, NEW, more);
     expect(coded(changed)).toBe('200 success');
-    const { access_token: fresh, user: told } = changed.body['data'];
-    expect(told).toMatchObject({ id: user.id, role, courier_id: courierId, must_change_password: false });
+    const { access_token: fresh, user: reportedUser } = changed.body['data'];
+    expect(reportedUser).toMatchObject({
+      id: user.id,
+      role,
+      courier_id: courierId,
+      must_change_password: false,
+    });
     expect([await statusWith(user.token), await statusWith(fresh)]).toEqual([401, 200]);
     expect(coded(await logIn(user, DEMO.password))).toBe('401 credentials_invalid');
     expect((await logIn(user, NEW)).status).toBe(200);
     expect(await statusWith(bystander.token)).toBe(200);
-    expect((await factsOf(user.id))[0]).toEqual({
+    expect((await auditOf(user.id))[0]).toEqual({
       action: 'user.password_changed',
       actor_kind: 'user',
       actor_id: user.id,
@@ -87,7 +92,7 @@ test.each([
   },
 );
 
-test('what was begun with the old password ends with it', async () => {
+test('a password change deletes pending preauth tokens', async () => {
   const user = await makeUser();
   await service.owner.query(
     `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
@@ -99,7 +104,7 @@ test('what was begun with the old password ends with it', async () => {
   expect(rows).toEqual([]);
 });
 
-test('five wrong passwords, here and at login together, lock the name; the right one is then not looked at', async () => {
+test('five wrong passwords, counted together with login, lock the user name, even for the right password', async () => {
   const user = await makeUser();
   for (let count = 0; count < 3; count += 1) {
     const reply = await change(user, 'not the password', NEW);
@@ -111,12 +116,12 @@ test('five wrong passwords, here and at login together, lock the name; the right
   expect(coded(locked)).toBe('429 too_many_attempts');
   expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(890);
   expect(coded(await logIn(user, DEMO.password))).toBe('429 too_many_attempts');
-  // its token is as good as before
+  // The token stays valid.
   expect(await statusWith(user.token)).toBe(200);
-  expect((await factsOf(user.id)).map(({ action }) => action)).toEqual(['user.locked_out']);
+  expect((await auditOf(user.id)).map(({ action }) => action)).toEqual(['user.locked_out']);
 });
 
-test('the right password forgets the wrong ones before it', async () => {
+test('the right password resets the failure count', async () => {
   const user = await makeUser();
   for (let count = 0; count < 4; count += 1) await change(user, 'not the password', NEW);
   expect((await change(user, DEMO.password, NEW)).status).toBe(200);
@@ -126,29 +131,29 @@ test('the right password forgets the wrong ones before it', async () => {
   expect(rows).toEqual([]);
 });
 
-test('of 200 wrong passwords at once, at most five are hashed', async () => {
+test('of 200 simultaneous wrong passwords, at most five are hashed', async () => {
   const user = await makeUser();
   const replies = await Promise.all(Array.from({ length: 200 }, () => change(user, 'not the password', NEW)));
-  const judged = replies.filter(({ status }) => status === 400).length;
-  expect(judged).toBeLessThanOrEqual(5);
-  expect(judged).toBeGreaterThan(0);
-  expect(replies.filter(({ status }) => status === 429 || status === 503)).toHaveLength(200 - judged);
+  const verified = replies.filter(({ status }) => status === 400).length;
+  expect(verified).toBeLessThanOrEqual(5);
+  expect(verified).toBeGreaterThan(0);
+  expect(replies.filter(({ status }) => status === 429 || status === 503)).toHaveLength(200 - verified);
 });
 
-test('of 10 changes at once, one is made', async () => {
+test('of 10 simultaneous password changes, one succeeds', async () => {
   const user = await makeUser();
   const replies = await Promise.all(
     Array.from({ length: 10 }, (_, n) => untilAdmitted(() => change(user, DEMO.password, `${NEW} ${n}`))),
   );
   const won = replies.findIndex(({ status }) => status === 200);
-  // the rest: a token that has ended, or a password that is no longer the current one
+  // The others have an expired token or a password that is no longer current.
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(replies.filter(({ status }) => ![200, 400, 401, 429].includes(status))).toEqual([]);
   await service.owner.query('delete from login_throttles where subject = $1', [user.username]);
   expect((await logIn(user, `${NEW} ${won}`)).status).toBe(200);
 });
 
-test('a user disabled while its password is hashed changes nothing', async () => {
+test('a user disabled during the hash changes nothing', async () => {
   const user = await makeUser();
   const changing = change(user, DEMO.password, NEW);
   await service.owner.query(
@@ -160,7 +165,7 @@ test('a user disabled while its password is hashed changes nothing', async () =>
   expect(rows).toEqual([{ password_hash: cheapHash }]);
 });
 
-describe('a new password', () => {
+describe('new password validation', () => {
   test.each([
     ['too short', 'eleven char', 'minLength'],
     ['74 bytes', `${'é'.repeat(36)}ab`, 'bytes'],
@@ -169,7 +174,7 @@ describe('a new password', () => {
     ['padded', '2024!Password!2024', 'common'],
     ['the full name', 'charlotte changer', 'personal'],
     ['the current one', DEMO.password, 'unchanged'],
-  ])('%s is refused by name, and the current one is not even asked', async (_what, wanted, code) => {
+  ])('rejects a password that is %s before it checks the current one', async (_what, wanted, code) => {
     const user = await makeUser();
     const reply = await change(user, DEMO.password, wanted);
     expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
@@ -194,7 +199,7 @@ describe('a new password', () => {
     ['a passphrase', 'correct horse battery staple', undefined],
     ['digits and a syllable', '4821-7735-an-9921', undefined],
     ['an old word', 'crossdock-demo', undefined],
-  ])('of %s is judged: %j, %s', async (_what, password, code) => {
+  ])('evaluates %s: %j gives %s', async (_what, password, code) => {
     expect((await validatePassword(password, ['longusername-1', 'Long Name']))?.code).toBe(code);
   });
 });

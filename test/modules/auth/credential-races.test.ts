@@ -6,11 +6,11 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-// A credential is judged, which takes the time of a hash, and then something is written or handed out. Here the user is
-// changed in between, by another transaction, every time.
+// A credential is verified, which takes the time of a hash, and then a row is written or a token issued. In between,
+// each test here changes the user in another transaction.
 
 let service: Service;
-/** At bcrypt's lowest cost: the change is made in between however long the hash takes. */
+/** A hash at bcrypt's lowest cost. The change happens in between however long the hash takes. */
 let cheapHash: string;
 let otherHash: string;
 
@@ -40,13 +40,13 @@ async function makeUser(): Promise<User> {
 
 const SECRET = DEMO.totpSecret;
 
-/** The user's secret as the column would hold it. */
-const sealed = ({ id }: User, field: 'totp_secret' | 'totp_pending_secret', secret: string = SECRET) =>
+/** Returns the secret encrypted as its column stores it. */
+const encrypted = ({ id }: User, field: 'totp_secret' | 'totp_pending_secret', secret: string = SECRET) =>
   service.app.secrets.encrypt(secret, { tenantId: DEMO.tenants.demo, rowId: id, field });
 
-async function makeGuarded(): Promise<User> {
+async function makeUserWithTwoFactor(): Promise<User> {
   const user = await makeUser();
-  await set(user, { two_factor_enabled: true, totp_secret: sealed(user, 'totp_secret') });
+  await set(user, { two_factor_enabled: true, totp_secret: encrypted(user, 'totp_secret') });
   return user;
 }
 
@@ -64,8 +64,8 @@ function changeOf({ id }: User, columns: Columns) {
 
 const set = (user: User, columns: Columns) => service.owner.query(changeOf(user, columns));
 
-/** What a request answers when the user is changed while it is under way. */
-const overtake = (user: User, columns: Columns, work: () => Promise<Reply>) =>
+/** Runs a request while the user is changed, and returns the response. */
+const changeDuring = (user: User, columns: Columns, work: () => Promise<Reply>) =>
   changeMeanwhile(service.owner, changeOf(user, columns), work);
 
 const logIn = ({ username, headers }: User) =>
@@ -90,62 +90,62 @@ async function actionsOf({ id }: User): Promise<string[]> {
 
 const PAST = new Date('2020-01-01');
 
-describe('a login that has hashed the right password', () => {
+describe('login after the password was verified', () => {
   test.each([
     ['whose password is changed meanwhile', () => ({ password_hash: otherHash })],
     [
       'whose one-time password expires meanwhile',
       () => ({ must_change_password: true, password_expires_at: PAST }),
     ],
-  ])('%s is a wrong one, and is not noted as a login', async (_what, columns) => {
+  ])('by a user %s fails as a wrong password and is not audited as a login', async (_what, columns) => {
     const user = await makeUser();
-    expect(coded(await overtake(user, columns(), () => logIn(user)))).toBe('401 credentials_invalid');
+    expect(coded(await changeDuring(user, columns(), () => logIn(user)))).toBe('401 credentials_invalid');
     expect(await actionsOf(user)).toEqual([]);
   });
 
-  test('of a user who is disabled meanwhile is refused with 403', async () => {
+  test('is rejected with 403 if the user was disabled meanwhile', async () => {
     const user = await makeUser();
-    const reply = await overtake(user, { is_active: false }, () => logIn(user));
+    const reply = await changeDuring(user, { is_active: false }, () => logIn(user));
     expect(coded(reply)).toBe('403 account_disabled');
     expect(await actionsOf(user)).toEqual([]);
   });
 
-  test('of a user who turns a second factor on meanwhile is asked for a code', async () => {
+  test('asks for a code if the user enabled two-factor authentication meanwhile', async () => {
     const user = await makeUser();
-    const columns = { two_factor_enabled: true, totp_secret: sealed(user, 'totp_secret') };
-    const reply = await overtake(user, columns, () => logIn(user));
+    const columns = { two_factor_enabled: true, totp_secret: encrypted(user, 'totp_secret') };
+    const reply = await changeDuring(user, columns, () => logIn(user));
     expect(coded(reply)).toBe('200 2fa_required');
     expect(Object.keys(reply.body['data'])).toEqual(['preauth_token']);
   });
 
-  test('of a user who gets another role meanwhile gets a token of that role', async () => {
+  test('issues a token of the new role if the role changed meanwhile', async () => {
     const user = await makeUser();
-    const reply = await overtake(user, { role: 'warehouse', token_version: 7 }, () => logIn(user));
+    const reply = await changeDuring(user, { role: 'warehouse', token_version: 7 }, () => logIn(user));
     expect(reply.body['data'].user).toMatchObject({ role: 'warehouse' });
     expect(await statusWith(reply.body['data'].access_token)).toBe(200);
     expect((await service.call('listUsers', { token: reply.body['data'].access_token })).status).toBe(403);
   });
 });
 
-test('a second factor that is verified while the user’s tokens are ended hands out no token', async () => {
-  const user = await makeGuarded();
+test("verify_2fa issues no token if the user's tokens were revoked meanwhile", async () => {
+  const user = await makeUserWithTwoFactor();
   const preauthToken = (await logIn(user)).body['data'].preauth_token;
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
   const ended = { password_hash: otherHash, token_version: 7 };
-  const reply = await overtake(user, ended, () => service.call('login', { headers: user.headers, body }));
+  const reply = await changeDuring(user, ended, () => service.call('login', { headers: user.headers, body }));
   expect(coded(reply)).toBe('401 code_invalid');
 });
 
-test('a second factor that is verified while the user is disabled hands out no token', async () => {
-  const user = await makeGuarded();
+test('verify_2fa issues no token if the user was disabled meanwhile', async () => {
+  const user = await makeUserWithTwoFactor();
   const preauthToken = (await logIn(user)).body['data'].preauth_token;
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
   const verify = () => service.call('login', { headers: user.headers, body });
-  expect(coded(await overtake(user, { is_active: false }, verify))).toBe('403 account_disabled');
+  expect(coded(await changeDuring(user, { is_active: false }, verify))).toBe('403 account_disabled');
 });
 
-test('a second factor that was switched off between the two steps accepts no backup code', async () => {
-  const user = await makeGuarded();
+test('verify_2fa accepts no backup code if two-factor authentication was disabled between the steps', async () => {
+  const user = await makeUserWithTwoFactor();
   const code = 'ABCD-EFGH';
   await service.owner.query(
     'insert into backup_codes (tenant_id, id, user_id, code_hash) values ($1, $2, $3, $4)',
@@ -158,66 +158,69 @@ test('a second factor that was switched off between the two steps accepts no bac
   expect(coded(reply)).toBe('401 code_invalid');
 });
 
-// Each of these is reason enough to refuse.
-const OVERTAKEN: [string, () => Columns][] = [
+// Each of these alone causes the rejection.
+const CHANGES_DURING_REQUEST: [string, () => Columns][] = [
   ['the password is changed', () => ({ password_hash: otherHash })],
   ['the user is disabled', () => ({ is_active: false })],
   ['the user’s tokens are ended', () => ({ token_version: 7 })],
 ];
 
-describe('what a user does to itself is refused, and changes nothing, when meanwhile', () => {
-  test.each(OVERTAKEN)('%s: a new password', async (_what, columns) => {
+describe('changes of the own account', () => {
+  test.each(CHANGES_DURING_REQUEST)('rejects a password change if meanwhile %s', async (_what, columns) => {
     const user = await makeUser();
     const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
     const { token, headers } = user;
     const change = () => service.call('changePassword', { token, headers, body });
-    expect(coded(await overtake(user, columns(), change))).toBe('401 token_invalid');
+    expect(coded(await changeDuring(user, columns(), change))).toBe('401 token_invalid');
     expect(await read(user, 'password_hash')).toBe(columns()['password_hash'] ?? cheapHash);
     expect(await actionsOf(user)).toEqual([]);
   });
 
   test.each([
-    ...OVERTAKEN,
+    ...CHANGES_DURING_REQUEST,
     [
-      'a second factor is turned on',
-      (user: User) => ({ two_factor_enabled: true, totp_secret: sealed(user, 'totp_secret') }),
+      'two-factor authentication is enabled',
+      (user: User) => ({ two_factor_enabled: true, totp_secret: encrypted(user, 'totp_secret') }),
     ] as const,
-  ])('%s: the set-up of a second factor', async (_what, columns) => {
+  ])('rejects a two-factor setup if meanwhile %s', async (_what, columns) => {
     const user = await makeUser();
-    const reply = await overtake(user, columns(user), () => manage(user, { action: 'setup' }));
+    const reply = await changeDuring(user, columns(user), () => manage(user, { action: 'setup' }));
     expect(coded(reply)).toBe('401 token_invalid');
     expect(await read(user, 'totp_pending_secret')).toBeNull();
   });
 
   test.each([
-    ...OVERTAKEN.slice(1),
+    ...CHANGES_DURING_REQUEST.slice(1),
     [
-      'another set-up is begun',
-      (user: User) => ({ totp_pending_secret: sealed(user, 'totp_pending_secret', 'B'.repeat(32)) }),
+      'another setup begins',
+      (user: User) => ({ totp_pending_secret: encrypted(user, 'totp_pending_secret', 'B'.repeat(32)) }),
     ] as const,
-  ])('%s: turning a second factor on', async (_what, columns) => {
+  ])('does not enable two-factor authentication if meanwhile %s', async (_what, columns) => {
     const user = await makeUser();
     const pending = {
-      totp_pending_secret: sealed(user, 'totp_pending_secret'),
+      totp_pending_secret: encrypted(user, 'totp_pending_secret'),
       totp_pending_expires_at: new Date(Date.now() + 300_000),
     };
     await set(user, pending);
     const enable = () => manage(user, { action: 'enable', code: codeOfNow() });
-    expect(coded(await overtake(user, columns(user), enable))).toBe('401 token_invalid');
+    expect(coded(await changeDuring(user, columns(user), enable))).toBe('401 token_invalid');
     expect(await read(user, 'two_factor_enabled')).toBe(false);
   });
 
-  test.each(OVERTAKEN)('%s: turning a second factor off', async (_what, columns) => {
-    const user = await makeGuarded();
-    const disable = () => manage(user, { action: 'disable', code: codeOfNow() });
-    expect(coded(await overtake(user, columns(), disable))).toBe('401 token_invalid');
-    expect(await read(user, 'two_factor_enabled')).toBe(true);
-  });
+  test.each(CHANGES_DURING_REQUEST)(
+    'does not disable two-factor authentication if meanwhile %s',
+    async (_what, columns) => {
+      const user = await makeUserWithTwoFactor();
+      const disable = () => manage(user, { action: 'disable', code: codeOfNow() });
+      expect(coded(await changeDuring(user, columns(), disable))).toBe('401 token_invalid');
+      expect(await read(user, 'two_factor_enabled')).toBe(true);
+    },
+  );
 
-  test.each(OVERTAKEN)('%s: new backup codes', async (_what, columns) => {
-    const user = await makeGuarded();
+  test.each(CHANGES_DURING_REQUEST)('creates no backup codes if meanwhile %s', async (_what, columns) => {
+    const user = await makeUserWithTwoFactor();
     const regenerate = () => manage(user, { action: 'regenerate_backup_codes', code: codeOfNow() });
-    expect(coded(await overtake(user, columns(), regenerate))).toBe('401 token_invalid');
+    expect(coded(await changeDuring(user, columns(), regenerate))).toBe('401 token_invalid');
     const { rows } = await service.owner.query('select from backup_codes where user_id = $1', [user.id]);
     expect(rows).toEqual([]);
   });

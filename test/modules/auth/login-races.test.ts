@@ -44,13 +44,13 @@ async function makePreauthTokens(number: number): Promise<string[]> {
   return tokens;
 }
 
-/** `guarded` as it was: no failures, no step used. */
-async function forget(): Promise<void> {
+/** Resets user `guarded`: no failures, no used TOTP step. */
+async function resetGuarded(): Promise<void> {
   await service.owner.query('delete from login_throttles');
   await service.owner.query('update users set totp_last_step = null where id = $1', [DEMO.users.guarded]);
 }
 
-/** The code of now by RFC 6238; DEMO's secret is `Testsecret` twice, in base 32. */
+/** The current code per RFC 6238. DEMO's secret is `Testsecret` twice, in base 32. */
 async function codeOfNow(): Promise<string> {
   const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::bigint as step');
   const counter = Buffer.alloc(8);
@@ -60,8 +60,8 @@ async function codeOfNow(): Promise<string> {
   return String(word % 1_000_000).padStart(6, '0');
 }
 
-test('of 200 callers with one preauth token and the right code, one is signed in', async () => {
-  await forget();
+test('of 200 callers with one preauth token and the right code, one is logged in', async () => {
+  await resetGuarded();
   const [token = ''] = await makePreauthTokens(1);
   const code = await codeOfNow();
   const replies = await times(CALLERS, () => verify(token, code));
@@ -69,8 +69,8 @@ test('of 200 callers with one preauth token and the right code, one is signed in
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 callers with one authenticator code and a preauth token each, one is signed in', async () => {
-  await forget();
+test('of 200 callers with one authenticator code and a preauth token each, one is logged in', async () => {
+  await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const code = await codeOfNow();
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', code));
@@ -78,34 +78,34 @@ test('of 200 callers with one authenticator code and a preauth token each, one i
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 callers with one backup code and a preauth token each, one is signed in', async () => {
-  await forget();
+test('of 200 callers with one backup code and a preauth token each, one is logged in', async () => {
+  await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', DEMO_BACKUP_CODES[0] ?? ''));
   expect(count(replies, 200)).toBe(1);
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 wrong codes at once, five are judged', async () => {
-  await forget();
+test('of 200 simultaneous wrong codes, at most five are verified', async () => {
+  await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', 'AAAA-AAAA'));
   expect(count(replies, 401)).toBeLessThanOrEqual(5);
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
 });
 
-test('of 200 wrong passwords at once for one name, at most five are hashed', async () => {
+test('of 200 simultaneous wrong passwords for one user name, at most five are hashed', async () => {
   const replies = await times(CALLERS, () => logIn('warehouse', 'not-the-password'));
   expect(count(replies, 401)).toBeLessThanOrEqual(5);
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
   const { rows } = await service.owner.query(
     "select failures, locked_until > now() as is_locked from login_throttles where subject = 'warehouse'",
   );
-  // a slow machine may not get to five before the rest have waited long enough
+  // On a slow machine the other callers may time out before five are verified.
   expect(rows).toEqual([{ failures: count(replies, 401), is_locked: count(replies, 401) === 5 || null }]);
 });
 
-test('of 1,000 attempts that reach the database at once from any replica, five are let through', async () => {
+test('of 1,000 simultaneous attempts counted in the database, five are admitted across replicas', async () => {
   const caller = { kind: 'system', tenantId: DEMO.tenants.demo } as const;
   const throttle = passwordThrottle('Somebody');
   const counted = await times(1_000, () => pipeline(service.db, caller, [countAttempt(caller, throttle)]));
@@ -113,7 +113,7 @@ test('of 1,000 attempts that reach the database at once from any replica, five a
   expect(failures.sort()).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('40 right logins of one user at once are not taken for guessing', async () => {
+test('40 simultaneous correct logins of one user are not counted as failures', async () => {
   const replies = await times(40, () => logIn('manager', DEMO.password));
   expect(count(replies, 200)).toBeGreaterThan(0);
   expect(count(replies, 200) + count(replies, 503)).toBe(40);
@@ -122,19 +122,19 @@ test('40 right logins of one user at once are not taken for guessing', async () 
   expect(rows).toEqual([]);
 });
 
-/** A gate whose every place is taken, and a way to give them back. */
-function takenGate() {
-  const gate = makeLoginLimiter(1);
+/** A login limiter with no free slot, and a function that frees it. */
+function fullLimiter() {
+  const limiter = makeLoginLimiter(1);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const holder = gate.withLimit('t', 'holder', () => released);
-  return { gate, release, holder };
+  const holder = limiter.withLimit('t', 'holder', () => released);
+  return { gate: limiter, release, holder };
 }
 
-test('a flood on one name crowds out itself, and another name is next in turn', async () => {
-  const { gate, release, holder } = takenGate();
+test('a flood of attempts for one name delays only that name, and other names are served next', async () => {
+  const { gate: limiter, release, holder } = fullLimiter();
   const order: string[] = [];
-  const attempt = (name: string) => gate.withLimit('t', name, async () => order.push(name));
+  const attempt = (name: string) => limiter.withLimit('t', name, async () => order.push(name));
   const flood = Array.from({ length: CALLERS }, () => attempt('flood'));
   const others = ['one', 'two', 'three'].map(attempt);
   release();
@@ -144,12 +144,12 @@ test('a flood on one name crowds out itself, and another name is next in turn', 
   expect(order.slice(0, 4)).toEqual(['flood', 'one', 'two', 'three']);
 });
 
-test('three places serve three names at once, and one name one at a time', async () => {
-  const gate = makeLoginLimiter(3);
+test('a limiter with three slots serves three names at once, and each name one at a time', async () => {
+  const limiter = makeLoginLimiter(3);
   const mostAtOnce = async (nameOf: (index: number) => string) => {
     let running = 0;
     const seen = await times(10, (index) =>
-      gate.withLimit('t', nameOf(index), async () => {
+      limiter.withLimit('t', nameOf(index), async () => {
         running += 1;
         await new Promise((resolve) => setImmediate(resolve));
         return running--;
@@ -161,11 +161,11 @@ test('three places serve three names at once, and one name one at a time', async
   expect(await mostAtOnce((index) => (index % 2 ? 'same' : 'SAME'))).toBe(1);
 });
 
-test('a full queue refuses at once, and a wait ends after 3 seconds', async () => {
-  const { gate, release, holder } = takenGate();
+test('the limiter rejects at once if its queue is full, and rejects a waiting attempt after 3 seconds', async () => {
+  const { gate: limiter, release, holder } = fullLimiter();
   const start = performance.now();
   const waitedMs = async (name: string) => {
-    await expect(gate.withLimit('t', name, async () => {})).rejects.toMatchObject({
+    await expect(limiter.withLimit('t', name, async () => {})).rejects.toMatchObject({
       code: 'overloaded',
       detail: { retryAfterSeconds: 2 },
     });
@@ -178,10 +178,10 @@ test('a full queue refuses at once, and a wait ends after 3 seconds', async () =
   await holder;
 });
 
-test('an attempt that throws gives its place back', async () => {
-  const gate = makeLoginLimiter();
+test('an attempt that throws releases its slot', async () => {
+  const limiter = makeLoginLimiter();
   for (let round = 0; round < 20; round += 1) {
-    await expect(gate.withLimit('t', 'same', () => Promise.reject(new Error('broken')))).rejects.toThrow(
+    await expect(limiter.withLimit('t', 'same', () => Promise.reject(new Error('broken')))).rejects.toThrow(
       'broken',
     );
   }
@@ -196,6 +196,6 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0'],
   ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1'],
   ['fe80::', 'fe80:0:0:0'],
-])('failures from %s are counted for %s', (address, network) => {
+])('counts failures from %s for the network %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

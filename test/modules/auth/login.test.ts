@@ -8,11 +8,11 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
-/** Of everybody's password, at bcrypt's lowest cost: most tests are not about the time that a hash takes. */
+/** The hash of everybody's password at bcrypt's lowest cost, because most tests do not measure the time of a hash. */
 let cheapHash: string;
 
 beforeAll(async () => {
-  // behind a proxy that is believed, so that each test comes from an address of its own
+  // With a trusted proxy, so that each test has its own address.
   cheapHash = await bcrypt.hash(DEMO.password, 4);
   service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
 });
@@ -47,7 +47,7 @@ const uniqueName = (stem: string) => `${stem}-${randomBytes(4).toString('hex')}`
 
 type User = { id: string; username: string };
 
-/** A manager of tenant demo with everybody's password, so that no test locks another's user. */
+/** Creates a manager of tenant demo with everybody's password, so that no test locks another test's user. */
 async function makeUser(stem: string, changes: Record<string, unknown> = {}): Promise<User> {
   const user = { id: newId(), username: uniqueName(stem) };
   await service.owner.query(
@@ -65,10 +65,10 @@ async function changeUser({ id }: { id: string }, changes: Record<string, unknow
   }
 }
 
-async function makeGuardedUser(stem: string, secret: string = DEMO.totpSecret): Promise<User> {
+async function makeUserWithTwoFactor(stem: string, secret: string = DEMO.totpSecret): Promise<User> {
   const user = await makeUser(stem);
-  const place = { tenantId: DEMO.tenants.demo, rowId: user.id, field: 'totp_secret' } as const;
-  const totpSecret = service.app.secrets.encrypt(secret, place);
+  const encryptionContext = { tenantId: DEMO.tenants.demo, rowId: user.id, field: 'totp_secret' } as const;
+  const totpSecret = service.app.secrets.encrypt(secret, encryptionContext);
   await service.owner.query('update users set two_factor_enabled = true, totp_secret = $2 where id = $1', [
     user.id,
     totpSecret,
@@ -76,7 +76,7 @@ async function makeGuardedUser(stem: string, secret: string = DEMO.totpSecret): 
   return user;
 }
 
-/** What a right password would have answered with, without paying for the hash. */
+/** Inserts the token that a correct password would return, without the cost of the hash. */
 async function makePreauthToken(userId: string): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await service.owner.query(
@@ -89,7 +89,7 @@ async function makePreauthToken(userId: string): Promise<string> {
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** RFC 6238 once more, so that the library does not judge itself. */
+/** An implementation of RFC 6238 that is independent of the library under test. */
 function codeOfStep(step: number, secret: string = DEMO.totpSecret): string {
   const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
@@ -107,7 +107,7 @@ async function currentStep(): Promise<number> {
 
 const codeOfNow = async () => codeOfStep(await currentStep());
 
-/** A secret whose code of now begins with a zero. */
+/** Returns a secret whose current code begins with a zero. */
 async function secretWithLeadingZero(): Promise<string> {
   const step = await currentStep();
   for (;;) {
@@ -116,7 +116,7 @@ async function secretWithLeadingZero(): Promise<string> {
   }
 }
 
-/** A code that belongs to none of the steps that are near. */
+/** Returns a code that belongs to no step near the current one. */
 async function wrongCode(): Promise<string> {
   const step = await currentStep();
   const near = [-2, -1, 0, 1, 2].map((delta) => codeOfStep(step + delta));
@@ -142,7 +142,7 @@ async function auditOf(userId: string): Promise<string[]> {
 }
 
 describe('login', () => {
-  test('the right password answers with the user and a token that opens the API', async () => {
+  test('returns the user and a working token for the right password', async () => {
     const reply = await logIn('manager');
     expect(coded(reply)).toBe('200 success');
     expect(reply.body['data']).toEqual({
@@ -165,7 +165,7 @@ describe('login', () => {
     expect(await auditOf(DEMO.users.manager)).toEqual(['user.logged_in']);
   });
 
-  test("a courier's user is told its courier, and its token sees that courier's rows only", async () => {
+  test("returns the courier of a courier's user, and the token gives access to that courier's rows only", async () => {
     const reply = await logIn('iex');
     expect(reply.body['data'].user).toMatchObject({ courier_id: DEMO.couriers.IEX, courier_code: 'IEX' });
     const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
@@ -173,7 +173,7 @@ describe('login', () => {
     expect(new Set(couriers)).toEqual(new Set([DEMO.couriers.IEX]));
   });
 
-  test('a token lives for 8 hours by the clock of the database', async () => {
+  test('issues tokens that expire after 8 hours by the database clock', async () => {
     const { username } = await makeUser('clock');
     const { body } = await logIn(username);
     const { rows } = await service.owner.query('select extract(epoch from now())::int as now_s');
@@ -181,42 +181,45 @@ describe('login', () => {
     expect(Math.abs(expiresAt - rows[0].now_s - 8 * 3600)).toBeLessThanOrEqual(5);
   });
 
-  test('a user name is compared in lower case, and otherwise as sent', async () => {
+  test('compares user names in lower case and otherwise exactly', async () => {
     expect((await logIn('MaNaGeR')).status).toBe(200);
     expect(coded(await logIn(' manager'))).toBe('401 credentials_invalid');
   });
 
   test.each([
-    ['nothing', {}, ['username', 'password']],
+    ['no fields', {}, ['username', 'password']],
     ['no password', { username: 'manager' }, ['password']],
     ['no user name', { password: DEMO.password }, ['username']],
     ['an empty password', { username: 'manager', password: '' }, ['password']],
     ['a blank user name', { username: ' \t\n', password: DEMO.password }, ['username']],
-    ['both blank', { username: '', password: '  ' }, ['username', 'password']],
-  ])('%s is 422, names the fields and counts as no failure', async (_what, fields, named) => {
-    const reply = await post({ action: 'login', ...fields });
-    expect(coded(reply)).toBe('422 credentials_required');
-    expect(reply.body['status']).toBe('fail');
-    expect(reply.body['errors'].map(({ field }: { field: string }) => field)).toEqual(named);
-    expect(await throttleOf('password', 'manager')).toBeUndefined();
-  });
+    ['a blank name and password', { username: '', password: '  ' }, ['username', 'password']],
+  ])(
+    'rejects a login with %s with 422, names the fields and counts no failure',
+    async (_what, fields, named) => {
+      const reply = await post({ action: 'login', ...fields });
+      expect(coded(reply)).toBe('422 credentials_required');
+      expect(reply.body['status']).toBe('fail');
+      expect(reply.body['errors'].map(({ field }: { field: string }) => field)).toEqual(named);
+      expect(await throttleOf('password', 'manager')).toBeUndefined();
+    },
+  );
 
   test.each([
     ['a number', 12],
     ['null', null],
     ['a list', ['manager']],
     ['an object', {}],
-  ])('%s in place of a text is 400', async (_what, value) => {
+  ])('rejects %s instead of a string with 400', async (_what, value) => {
     expect(coded(await logIn(value))).toBe('400 validation_failed');
     expect(coded(await logIn('manager', value))).toBe('400 validation_failed');
   });
 
-  test('an unknown or a missing action is 400', async () => {
+  test('rejects an unknown or missing action with 400', async () => {
     expect((await post({ action: 'log_in', username: 'manager', password: DEMO.password })).status).toBe(400);
     expect((await post({ username: 'manager', password: DEMO.password })).status).toBe(400);
   });
 
-  test('an unknown user, a wrong password and a disabled user with one answer alike', async () => {
+  test('responds identically to an unknown user, a wrong password and a disabled user', async () => {
     const disabled = await makeUser('alike', { is_active: false });
     const known = await makeUser('alike');
     const names = [known.username, uniqueName('nobody'), disabled.username];
@@ -233,7 +236,7 @@ describe('login', () => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  test('all of these take the time of a hash', async () => {
+  test('takes the time of a hash for every failure', async () => {
     const { username } = await makeUser('time', { password_hash: await hashPassword(DEMO.password) });
     const attempts = [
       () => logIn(username, WRONG),
@@ -249,32 +252,32 @@ describe('login', () => {
         fastestMs[index] = Math.min(fastestMs[index] ?? Infinity, performance.now() - start);
       }
     }
-    // without a hash it would be a twentieth
+    // Without a hash, a failure would take a twentieth of the time.
     expect(Math.min(...fastestMs)).toBeGreaterThan(Math.max(...fastestMs) / 3);
   });
 
-  test('a password beyond 72 bytes does not match its own first 72', async () => {
+  test('does not truncate a password beyond 72 bytes to its first 72', async () => {
     const prefix = 'é'.repeat(36);
     const { username } = await makeUser('long', { password_hash: await hashPassword(prefix) });
     expect((await logIn(username, prefix)).status).toBe(200);
     expect(coded(await logIn(username, `${prefix}x`))).toBe('401 credentials_invalid');
   });
 
-  test('a NUL in the password is refused and matches nothing before it', async () => {
+  test('rejects a NUL in the password and does not match the part before it', async () => {
     const reply = await logIn('manager', `${DEMO.password}\0x`);
     expect(coded(reply)).toBe('400 invalid_encoding');
   });
 
-  test('a disabled user is told so after the right password only', async () => {
+  test('reports a disabled user only after the right password', async () => {
     expect(coded(await logIn('disabled', WRONG))).toBe('401 credentials_invalid');
-    const told = await logIn('disabled');
-    expect(coded(told)).toBe('403 account_disabled');
-    expect(told.body['status']).toBe('fail');
+    const refused = await logIn('disabled');
+    expect(coded(refused)).toBe('403 account_disabled');
+    expect(refused.body['status']).toBe('fail');
     expect(await throttleOf('password', 'disabled')).toBeUndefined();
     expect(await auditOf(DEMO.users.disabled)).toEqual([]);
   });
 
-  test('a user of a disabled courier is told so after the right password only', async () => {
+  test('reports a disabled courier only after the right password', async () => {
     await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
     expect(coded(await logIn('hrb', WRONG))).toBe('401 credentials_invalid');
     expect(coded(await logIn('hrb'))).toBe('403 account_disabled');
@@ -283,8 +286,8 @@ describe('login', () => {
   });
 });
 
-describe('the lock on a user name', () => {
-  test('five failures in a row lock it for 15 minutes, for the right password too, and no other name', async () => {
+describe('user name lock', () => {
+  test('locks a user name for 15 minutes after five failures in a row, for the right password too, and no other name', async () => {
     const user = await makeUser('locked');
     expect(codesOf(await failTimes(5, user.username))).toEqual(Array(5).fill('401 credentials_invalid'));
     const refused = [
@@ -311,14 +314,14 @@ describe('the lock on a user name', () => {
     expect((await logIn(user.username)).status).toBe(200);
   });
 
-  test('an unknown name is locked in the same words', async () => {
+  test('locks an unknown name with the same response', async () => {
     const name = uniqueName('nobody');
     const replies = await failTimes(6, name);
     expect(codesOf(replies)).toEqual([...Array(5).fill('401 credentials_invalid'), '429 too_many_attempts']);
     expect(Number(replies.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(890);
   });
 
-  test('success forgets the failures before it', async () => {
+  test('resets the failure count after a successful login', async () => {
     const { username } = await makeUser('reset');
     await failTimes(4, username);
     expect((await logIn(username)).status).toBe(200);
@@ -327,7 +330,7 @@ describe('the lock on a user name', () => {
     expect(await throttleOf('password', username)).toMatchObject({ failures: 1 });
   });
 
-  test('a failure older than 15 minutes is no longer in the row', async () => {
+  test('does not count failures older than 15 minutes', async () => {
     const { username } = await makeUser('stale');
     await service.owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, updated_at)
@@ -338,7 +341,7 @@ describe('the lock on a user name', () => {
     expect(await throttleOf('password', username)).toMatchObject({ failures: 1, locked_until: null });
   });
 
-  test("a name's lock in one tenant is none in another", async () => {
+  test('does not lock the same name in another tenant', async () => {
     await service.owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
        values ($1, 'password', 'admin', 5, now() + interval '15 minutes')`,
@@ -349,11 +352,11 @@ describe('the lock on a user name', () => {
     await service.owner.query("delete from login_throttles where subject = 'admin'");
   });
 
-  test('fifty failures from one address end its tries for every name, and nobody else', async () => {
+  test('blocks an address for every name after fifty failures, and no other address', async () => {
     const address = '2001:db8:1:2::1';
     const tries = Array.from({ length: 50 }, () => verify('unknown', '123456', { address }));
     expect(new Set(codesOf(await Promise.all(tries)))).toEqual(new Set(['401 code_invalid']));
-    // another address of the same network counts with it
+    // Another address of the same network counts together with it.
     const refused = await logIn('warehouse', DEMO.password, { address: '2001:db8:1:2:aaaa::7' });
     expect(coded(refused)).toBe('429 too_many_attempts');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800);
@@ -363,13 +366,13 @@ describe('the lock on a user name', () => {
 });
 
 describe('tenants', () => {
-  test("one tenant's user is unknown on another's host", async () => {
+  test("a tenant's user is unknown on another tenant's host", async () => {
     expect(coded(await logIn('two'))).toBe('401 credentials_invalid');
     expect((await logIn('two', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
   });
 
-  test("one tenant's preauth token is unknown on another's host, and stays good on its own", async () => {
-    const user = await makeGuardedUser('host');
+  test("a preauth token is unknown on another tenant's host and stays valid on its own", async () => {
+    const user = await makeUserWithTwoFactor('host');
     const token = await makePreauthToken(user.id);
     const code = await codeOfNow();
     expect(coded(await verify(token, code, { host: DEMO.hosts.two }))).toBe('401 code_invalid');
@@ -397,9 +400,9 @@ describe('tenants', () => {
   });
 });
 
-describe('the second factor', () => {
-  test('a right password answers 2fa_required and a token that is stored as a hash for 5 minutes', async () => {
-    const user = await makeGuardedUser('first');
+describe('second factor', () => {
+  test('a right password returns 2fa_required and a token that is stored as a hash for 5 minutes', async () => {
+    const user = await makeUserWithTwoFactor('first');
     const stale = await makePreauthToken(user.id);
     await service.owner.query(
       "update preauth_tokens set expires_at = now() - interval '1 second' where user_id = $1",
@@ -417,7 +420,7 @@ describe('the second factor', () => {
       `select token_hash, extract(epoch from expires_at - now())::int as left_s from preauth_tokens where user_id = $1`,
       [user.id],
     );
-    // the expired one went on the way
+    // The login has deleted the expired token.
     expect(rows).toHaveLength(1);
     expect(rows[0].token_hash).toBe(
       service.app.secrets.lookupHash(body['data'].preauth_token, 'preauth_token'),
@@ -428,8 +431,8 @@ describe('the second factor', () => {
     expect(await auditOf(user.id)).toEqual([]);
   });
 
-  test('the code signs the user in, and the token opens the API', async () => {
-    const user = await makeGuardedUser('code');
+  test('the right code returns a token that gives access to the API', async () => {
+    const user = await makeUserWithTwoFactor('code');
     const reply = await verify(await makePreauthToken(user.id), await codeOfNow());
     expect(coded(reply)).toBe('200 success');
     expect(reply.body['data'].user).toMatchObject({ id: user.id, two_factor_enabled: true });
@@ -438,8 +441,8 @@ describe('the second factor', () => {
     expect(await auditOf(user.id)).toEqual(['user.logged_in']);
   });
 
-  test('a wrong code burns the token', async () => {
-    const user = await makeGuardedUser('burnt');
+  test('a wrong code consumes the preauth token', async () => {
+    const user = await makeUserWithTwoFactor('burnt');
     const token = await makePreauthToken(user.id);
     const refused = await verify(token, await wrongCode());
     expect(coded(refused)).toBe('401 code_invalid');
@@ -447,8 +450,8 @@ describe('the second factor', () => {
     expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
   });
 
-  test('an unknown, an empty, a used and an expired token are refused alike', async () => {
-    const user = await makeGuardedUser('token');
+  test('unknown, empty, used and expired tokens are rejected alike', async () => {
+    const user = await makeUserWithTwoFactor('token');
     const used = await makePreauthToken(user.id);
     expect((await verify(used, await codeOfNow())).status).toBe(200);
     const expired = await makePreauthToken(user.id);
@@ -465,14 +468,14 @@ describe('the second factor', () => {
   test.each([
     ['no token', { code: '123456' }, 'preauth_token'],
     ['no code', { preauth_token: 'x' }, 'code'],
-  ])('%s is 400 and names the field', async (_what, fields, field) => {
+  ])('rejects a second step with %s with 400 and names the field', async (_what, fields, field) => {
     const reply = await post({ action: 'verify_2fa', ...fields });
     expect(coded(reply)).toBe('400 validation_failed');
     expect(reply.body['errors']).toMatchObject([{ field }]);
   });
 
-  test('a step is accepted once, and none before it afterwards', async () => {
-    const user = await makeGuardedUser('replay');
+  test('a TOTP step is accepted once, and no earlier step after it', async () => {
+    const user = await makeUserWithTwoFactor('replay');
     const step = await currentStep();
     const ahead = codeOfStep(step + 1);
     expect((await verify(await makePreauthToken(user.id), ahead)).status).toBe(200);
@@ -483,20 +486,20 @@ describe('the second factor', () => {
     expect(rows[0].totp_last_step).toBe(step + 1);
   });
 
-  test('a code is six digits and nothing else', async () => {
-    // read as numbers, these would all be the right code, because it begins with a zero
+  test('a code is exactly six digits', async () => {
+    // The right code begins with a zero, so these would all match if they were compared as numbers.
     const secret = await secretWithLeadingZero();
     const code = codeOfStep(await currentStep(), secret);
     const digits = code.slice(1);
     for (const shape of [`${digits}x`, `+${digits}`, ` ${digits}`, digits, ` ${code}`, `${code}\n`]) {
-      const user = await makeGuardedUser('shape', secret);
+      const user = await makeUserWithTwoFactor('shape', secret);
       expect(coded(await verify(await makePreauthToken(user.id), shape))).toBe('401 code_invalid');
     }
   });
 
-  test('a user whose secret is empty or short has no codes', async () => {
+  test('rejects every code of a user whose secret is empty or too short', async () => {
     for (const secret of ['', 'KRSXG5CTMVRXEZL']) {
-      const user = await makeGuardedUser('secret', secret);
+      const user = await makeUserWithTwoFactor('secret', secret);
       const code = codeOfStep(await currentStep(), secret);
       expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
       await changeUser(user, { totp_secret: '' });
@@ -521,15 +524,15 @@ describe('the second factor', () => {
     expect(facts).toEqual([{ after: { second_factor: 'backup_code' } }]);
   });
 
-  test("another user's backup code is a wrong code, and stays good", async () => {
-    const user = await makeGuardedUser('borrowed');
+  test("rejects another user's backup code and does not consume it", async () => {
+    const user = await makeUserWithTwoFactor('borrowed');
     const code = DEMO_BACKUP_CODES[2] ?? '';
     expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
     expect((await verify(await makePreauthToken(DEMO.users.guarded), code)).status).toBe(200);
   });
 
-  test('five wrong codes in a row lock the codes for 15 minutes, and the password not', async () => {
-    const user = await makeGuardedUser('codes');
+  test('five wrong codes in a row lock the codes for 15 minutes, but not the password', async () => {
+    const user = await makeUserWithTwoFactor('codes');
     for (const code of [await wrongCode(), 'AAAA-AAAA', 'zzzz', await wrongCode(), 'BBBB-BBBB']) {
       expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
     }
@@ -548,14 +551,14 @@ describe('the second factor', () => {
   });
 
   test('wrong passwords do not lock the codes', async () => {
-    const user = await makeGuardedUser('apart');
+    const user = await makeUserWithTwoFactor('apart');
     const token = await makePreauthToken(user.id);
     await failTimes(5, user.username);
     expect((await verify(token, await codeOfNow())).status).toBe(200);
   });
 
-  test('a user disabled between the two steps is told so', async () => {
-    const user = await makeGuardedUser('between');
+  test('rejects a user who was disabled between the two steps with 403', async () => {
+    const user = await makeUserWithTwoFactor('between');
     const token = await makePreauthToken(user.id);
     await changeUser(user, { is_active: false });
     expect(coded(await verify(token, await codeOfNow()))).toBe('403 account_disabled');
@@ -563,20 +566,20 @@ describe('the second factor', () => {
     expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
   });
 
-  test('the code of a user disabled between the two steps is neither judged nor used up', async () => {
-    const user = await makeGuardedUser('unjudged');
+  test('does not verify or consume the code of a user who was disabled between the two steps', async () => {
+    const user = await makeUserWithTwoFactor('unjudged');
     const enter = async (code: string) => coded(await verify(await makePreauthToken(user.id), code));
     const code = await codeOfNow();
     await changeUser(user, { is_active: false });
-    // the same reply to a wrong code and to a right one
+    // A wrong and a right code get the same response.
     expect(await enter('AAAA-AAAA')).toBe('403 account_disabled');
     expect(await enter(code)).toBe('403 account_disabled');
     await changeUser(user, { is_active: true });
     expect(await enter(code)).toBe('200 success');
   });
 
-  test('a second factor switched off between the two steps accepts no code', async () => {
-    const user = await makeGuardedUser('off');
+  test('accepts no code if two-factor authentication was disabled between the two steps', async () => {
+    const user = await makeUserWithTwoFactor('off');
     const token = await makePreauthToken(user.id);
     await changeUser(user, { two_factor_enabled: false });
     expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
@@ -592,11 +595,11 @@ describe('stepOfCode', () => {
     [1111111111, '050471'],
     [1234567890, '005924'],
     [2000000000, '279037'],
-  ])('takes the code that RFC 6238 gives for second %i', (nowS, code) => {
+  ])('accepts the code that RFC 6238 gives for second %i', (nowS, code) => {
     expect(stepOfCode(secret, code, nowS)).toBe(Math.floor(nowS / 30));
   });
 
-  test('takes one step before and after, names the step of the code, and takes no other', () => {
+  test('accepts one step before and after, returns the step of the code and accepts no other', () => {
     const issuedS = 1_700_000_010;
     const step = issuedS / 30;
     const code = codeOfStep(step, secret);
@@ -617,12 +620,12 @@ describe('stepOfCode', () => {
     '0818040',
     '081804\n',
     '０８１８０４',
-  ])('refuses %j for the code 081804', (spelling) =>
+  ])('rejects %j for the code 081804', (spelling) =>
     expect(stepOfCode(secret, spelling, 1111111109)).toBeUndefined(),
   );
 
   test.each(['', 'A', 'GEZDGNBVGY3TQOJ', 'not base 32 at all', '                '])(
-    'refuses the secret %j whatever the code',
+    'rejects the secret %j for every code',
     (weak) => {
       const codes = Array.from({ length: 3 }, (_, delta) =>
         codeOfStep(delta, weak.replace(/[^A-Z2-7]/g, '')),

@@ -20,7 +20,7 @@ function decode(part: string | undefined): Json {
   return JSON.parse(Buffer.from(part ?? '', 'base64url').toString()) as Json;
 }
 
-/** A token of these parts, signed with a secret. */
+/** Returns a token of these parts, signed with the secret. */
 function sign(header: Json, claims: Json, secret: string, hash = 'sha256'): string {
   const text = `${encode(header)}.${encode(claims)}`;
   return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`;
@@ -28,22 +28,22 @@ function sign(header: Json, claims: Json, secret: string, hash = 'sha256'): stri
 
 const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
 
-/** The key that signs the tokens of a development start. */
+/** The key that signs tokens in development. */
 const [KEY = { id: '', secret: '' }] = readConfig({}).tokens.keys;
 
-test('a token that is signed with the key is good: the forged ones below fail for what is wrong with them', async () => {
+test('accepts a token signed with the key, so the forged tokens below fail for their own defect', async () => {
   const [header, claims] = (await service.tokenOf('warehouse')).split('.');
   expect(await statusWith(sign(decode(header), decode(claims), KEY.secret))).toBe(200);
 });
 
 test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
   [
-    'claims of another user under the signature of its own',
+    'claims of another user and the original signature',
     (header, claims, signature) =>
       `${encode(header)}.${encode({ ...claims, sub: DEMO.users.admin })}.${signature}`,
   ],
   [
-    'claims of another role under the signature of its own',
+    'claims of another role and the original signature',
     (header, claims, signature) => `${encode(header)}.${encode({ ...claims, role: 'admin' })}.${signature}`,
   ],
   [
@@ -61,7 +61,7 @@ test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
     (header, claims) => sign({ ...header, kid: 'other' }, claims, KEY.secret),
   ],
   [
-    'a key id that objects have',
+    'a key id that is an object property',
     (header, claims) => sign({ ...header, kid: '__proto__' }, claims, KEY.secret),
   ],
   ['no key id', ({ kid: _, ...header }, claims) => sign(header, claims, KEY.secret)],
@@ -79,12 +79,12 @@ test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
     'another audience',
     (header, claims) => sign(header, { ...claims, aud: 'crossdock/production' }, KEY.secret),
   ],
-])('a token with %s is refused', async (_what, forge) => {
+])('rejects a token with %s', async (_what, forge) => {
   const [header, claims, signature = ''] = (await service.tokenOf('warehouse')).split('.');
   expect(await statusWith(forge(decode(header), decode(claims), signature))).toBe(401);
 });
 
-test('a token that has expired by the clock of the database is refused', async () => {
+test('rejects a token that has expired by the database clock', async () => {
   const [header, claims] = (await service.tokenOf('warehouse')).split('.');
   const { rows } = await service.owner.query('select extract(epoch from now())::int as now_s');
   const withExpiry = (exp: number) => sign(decode(header), { ...decode(claims), exp }, KEY.secret);

@@ -54,7 +54,7 @@ const signIn = ({ address }: User, body: Fields) =>
 const logIn = (user: User) =>
   signIn(user, { action: 'login', username: user.username, password: DEMO.password });
 
-/** Both steps. */
+/** Logs in with both steps. */
 async function logInWith(user: User, code: string): Promise<Reply> {
   const { body } = await logIn(user);
   return signIn(user, { action: 'verify_2fa', preauth_token: body['data'].preauth_token, code });
@@ -62,7 +62,7 @@ async function logInWith(user: User, code: string): Promise<Reply> {
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** RFC 6238 once more, so that the library does not judge itself. */
+/** An implementation of RFC 6238 that is independent of the library under test. */
 async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
   const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
   const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
@@ -74,7 +74,7 @@ async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
   return String(word % 1_000_000).padStart(6, '0');
 }
 
-/** Six digits that are no code of now. */
+/** Returns six digits that are not a current code. */
 async function wrongCode(secret: string): Promise<string> {
   const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => codeOf(secret, steps)));
   return (
@@ -82,7 +82,7 @@ async function wrongCode(secret: string): Promise<string> {
   );
 }
 
-async function factsOf(id: string): Promise<Fields[]> {
+async function auditOf(id: string): Promise<Fields[]> {
   const { rows } = await service.owner.query<Fields>(
     'select action, actor_id, before, after from audit_entries where entity_id = $1 order by at, id',
     [id],
@@ -90,10 +90,10 @@ async function factsOf(id: string): Promise<Fields[]> {
   return rows;
 }
 
-type Guarded = User & { secret: string; codes: string[] };
+type UserWithTwoFactor = User & { secret: string; codes: string[] };
 
-/** A user with the second factor on, and the fresh token. */
-async function makeGuarded(role?: string, courierId?: string): Promise<Guarded> {
+/** Creates a user with two-factor authentication enabled and a new token. */
+async function makeUserWithTwoFactor(role?: string, courierId?: string): Promise<UserWithTwoFactor> {
   const user = await makeUser(role, courierId);
   const { secret } = (await setUp(user)).body['data'];
   const { access_token: token, backup_codes: codes } = (await enable(user, await codeOf(secret, -1))).body[
@@ -102,12 +102,12 @@ async function makeGuarded(role?: string, courierId?: string): Promise<Guarded> 
   return { ...user, token, secret, codes };
 }
 
-describe('from the QR code to a login with two factors', () => {
+describe('two-factor authentication from setup to login', () => {
   test.each([
     ['staff', 'manager', null],
     ['a courier’s user', 'courier', DEMO.couriers.IEX],
   ])(
-    '%s: the picture holds the URI, its secret makes the codes, and each counts once',
+    '%s: the QR code contains the URI, its secret generates the codes, and each code works once',
     async (_who, role, courierId) => {
       const user = await makeUser(role, courierId);
       expect(await status(user)).toEqual({
@@ -146,7 +146,7 @@ describe('from the QR code to a login with two factors', () => {
         backup_codes_left: 0,
         setup_expires_at: expires,
       });
-      // nothing has changed yet
+      // Setup alone changes nothing for login.
       expect(coded(await logIn(user))).toBe('200 success');
 
       const code = await codeOf(secret);
@@ -164,7 +164,7 @@ describe('from the QR code to a login with two factors', () => {
         setup_expires_at: null,
       });
 
-      // the code that enabled it does not log in again; the next does
+      // The code that enabled two-factor authentication cannot be reused; the next one works.
       expect(coded(await logInWith(fresh, code))).toBe('401 code_invalid');
       const loggedIn = await logInWith(fresh, await codeOf(secret, 1));
       expect(loggedIn.body['data'].user).toMatchObject({ id: user.id, two_factor_enabled: true });
@@ -172,8 +172,8 @@ describe('from the QR code to a login with two factors', () => {
       expect(coded(await logInWith(fresh, codes[0]))).toBe('401 code_invalid');
       expect((await status(fresh)).backup_codes_left).toBe(9);
 
-      const facts = await factsOf(user.id);
-      const own = facts.filter(({ action }) => action !== 'user.logged_in');
+      const audit = await auditOf(user.id);
+      const own = audit.filter(({ action }) => action !== 'user.logged_in');
       expect(own).toEqual([
         { action: 'user.two_factor_setup_begun', actor_id: user.id, before: null, after: null },
         {
@@ -183,17 +183,17 @@ describe('from the QR code to a login with two factors', () => {
           after: { two_factor_enabled: true },
         },
       ]);
-      // encrypted, and only hashes of the codes
-      const kept = await service.owner.query(
+      // The secret is stored encrypted, and the backup codes as hashes only.
+      const stored = await service.owner.query(
         'select * from users u left join backup_codes b on b.user_id = u.id where u.id = $1',
         [user.id],
       );
-      const dump = JSON.stringify([kept.rows, facts]);
+      const dump = JSON.stringify([stored.rows, audit]);
       for (const each of [secret, ...codes]) expect(dump).not.toContain(each);
     },
   );
 
-  test('a name with signs that mean something in a URI arrives whole', () => {
+  test('the URI escapes special characters in names', () => {
     const uri = new URL(otpauthUri('Ö & Co: 100%?', 'a+b@c', 'S'));
     expect(decodeURIComponent(uri.pathname)).toBe('/Ö & Co: 100%?:a+b@c');
     expect(uri.searchParams.get('issuer')).toBe('Ö & Co: 100%?');
@@ -202,7 +202,7 @@ describe('from the QR code to a login with two factors', () => {
 });
 
 describe('setup', () => {
-  test('asks for the password, and five wrong ones lock it', async () => {
+  test('requires the password, and five wrong passwords lock it', async () => {
     const user = await makeUser();
     for (let count = 0; count < 5; count += 1) {
       const reply = await setUp(user, 'wrong');
@@ -213,7 +213,7 @@ describe('setup', () => {
     expect(await status(user)).toMatchObject({ setup_expires_at: null });
   });
 
-  test('again replaces the secret: the code of the one before is wrong', async () => {
+  test('replaces the secret when repeated, so that codes of the first secret are wrong', async () => {
     const user = await makeUser();
     const first = (await setUp(user)).body['data'].secret;
     const second = (await setUp(user)).body['data'].secret;
@@ -222,7 +222,7 @@ describe('setup', () => {
     expect((await enable(user, await codeOf(second))).status).toBe(200);
   });
 
-  test('ends after ten minutes', async () => {
+  test('expires after ten minutes', async () => {
     const user = await makeUser();
     const { secret } = (await setUp(user)).body['data'];
     const { rows } = await service.owner.query(
@@ -236,22 +236,22 @@ describe('setup', () => {
     expect(coded(await enable(user, await codeOf(secret)))).toBe('400 two_factor_setup_missing');
   });
 
-  test('is refused while the second factor is on, and so is enabling it again', async () => {
-    const user = await makeGuarded();
+  test('is rejected while two-factor authentication is enabled, and so is enable', async () => {
+    const user = await makeUserWithTwoFactor();
     expect(coded(await setUp(user))).toBe('400 two_factor_enabled');
     expect(coded(await enable(user, await codeOf(user.secret, 1)))).toBe('400 two_factor_enabled');
   });
 });
 
 describe('enable', () => {
-  test('without a set-up there is nothing to prove, and nothing is counted', async () => {
+  test('is rejected without a setup and counts no failure', async () => {
     const user = await makeUser();
     expect(coded(await enable(user, '000000'))).toBe('400 two_factor_setup_missing');
     const { rows } = await service.owner.query('select 1 from login_throttles where subject = $1', [user.id]);
     expect(rows).toEqual([]);
   });
 
-  test('takes six digits and nothing else; five wrong codes lock the codes', async () => {
+  test('accepts exactly six digits, and five wrong codes lock the codes', async () => {
     const user = await makeUser();
     const { secret } = (await setUp(user)).body['data'];
     const code = await codeOf(secret);
@@ -263,11 +263,11 @@ describe('enable', () => {
     const locked = await enable(user, await codeOf(secret));
     expect(coded(locked)).toBe('429 too_many_attempts');
     expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(890);
-    expect((await factsOf(user.id)).map(({ action }) => action)).toContain('user.locked_out');
+    expect((await auditOf(user.id)).map(({ action }) => action)).toContain('user.locked_out');
     expect((await status(user)).enabled).toBe(false);
   });
 
-  test('of 100 callers with one code, one turns it on and has the backup codes that count', async () => {
+  test('of 100 callers with one code, one enables it and receives the stored backup codes', async () => {
     const user = await makeUser();
     const { secret } = (await setUp(user)).body['data'];
     const code = await codeOf(secret);
@@ -285,7 +285,7 @@ describe('enable', () => {
       codes.map((each: string) => service.app.secrets.lookupHash(each, 'backup_code')).sort(),
     );
     expect(
-      (await factsOf(user.id)).filter(({ action }) => action === 'user.two_factor_enabled'),
+      (await auditOf(user.id)).filter(({ action }) => action === 'user.two_factor_enabled'),
     ).toHaveLength(1);
   });
 });
@@ -295,12 +295,12 @@ describe('disable', () => {
     manage(user, { action: 'disable', password, code });
 
   test.each([
-    ['the authenticator’s code', (user: Guarded) => codeOf(user.secret, 1)],
-    ['a backup code', (user: Guarded) => Promise.resolve(user.codes[3]?.toLowerCase() ?? '')],
+    ['the authenticator’s code', (user: UserWithTwoFactor) => codeOf(user.secret, 1)],
+    ['a backup code', (user: UserWithTwoFactor) => Promise.resolve(user.codes[3]?.toLowerCase() ?? '')],
   ])(
-    'with the password and %s: tokens end, codes go, and a login is one step again',
+    'with the password and %s ends all tokens, deletes the backup codes and makes login one step again',
     async (_what, codeFor) => {
-      const user = await makeGuarded('courier', DEMO.couriers.HRB);
+      const user = await makeUserWithTwoFactor('courier', DEMO.couriers.HRB);
       const reply = await disable(user, await codeFor(user));
       expect(coded(reply)).toBe('200 success');
       expect((await service.call('getTwoFactor', { token: user.token })).status).toBe(401);
@@ -317,7 +317,7 @@ describe('disable', () => {
         [user.id],
       );
       expect(rows).toEqual([{ totp_secret: null, codes: 0 }]);
-      expect((await factsOf(user.id)).at(-2)).toMatchObject({
+      expect((await auditOf(user.id)).at(-2)).toMatchObject({
         action: 'user.two_factor_disabled',
         actor_id: user.id,
         after: { two_factor_enabled: false },
@@ -325,11 +325,11 @@ describe('disable', () => {
     },
   );
 
-  test('needs both, says which was wrong, and takes no code twice', async () => {
-    const user = await makeGuarded();
+  test('requires both password and code, reports which is wrong and rejects reused codes', async () => {
+    const user = await makeUserWithTwoFactor();
     expect(coded(await disable(user, await codeOf(user.secret, 1), 'wrong'))).toBe('400 password_wrong');
     expect(coded(await disable(user, await wrongCode(user.secret)))).toBe('400 code_wrong');
-    // the one that enabled it
+    // The code that enabled two-factor authentication.
     expect(coded(await disable(user, await codeOf(user.secret, -1)))).toBe('400 code_wrong');
     const [used = ''] = user.codes;
     expect((await logInWith(user, used)).status).toBe(200);
@@ -337,8 +337,8 @@ describe('disable', () => {
     expect((await status(user)).enabled).toBe(true);
   });
 
-  test('wrong codes are counted with those of login', async () => {
-    const user = await makeGuarded();
+  test('counts wrong codes together with those of login', async () => {
+    const user = await makeUserWithTwoFactor();
     for (let count = 0; count < 3; count += 1) await disable(user, 'AAAA-AAAA');
     for (let count = 0; count < 2; count += 1)
       expect(coded(await logInWith(user, 'AAAA-AAAA'))).toBe('401 code_invalid');
@@ -346,7 +346,7 @@ describe('disable', () => {
     expect((await status(user)).enabled).toBe(true);
   });
 
-  test('where it is off, there is nothing to disable', async () => {
+  test('is rejected if two-factor authentication is already disabled', async () => {
     expect(coded(await disable(await makeUser(), '000000'))).toBe('400 two_factor_disabled');
   });
 });
@@ -355,19 +355,19 @@ describe('regenerate_backup_codes', () => {
   const regenerate = (user: User, code: string, password: string = DEMO.password) =>
     manage(user, { action: 'regenerate_backup_codes', password, code });
 
-  test('makes ten new ones: the old ones are wrong, the token stays good', async () => {
-    const user = await makeGuarded();
+  test('creates ten new codes and invalidates the old ones, and the token stays valid', async () => {
+    const user = await makeUserWithTwoFactor();
     const reply = await regenerate(user, await codeOf(user.secret, 1));
     const { backup_codes: codes } = reply.body['data'];
     expect(new Set([...codes, ...user.codes]).size).toBe(20);
     expect(await status(user)).toMatchObject({ backup_codes_left: 10 });
     expect(coded(await logInWith(user, user.codes[0] ?? ''))).toBe('401 code_invalid');
     expect((await logInWith(user, codes[0])).status).toBe(200);
-    expect((await factsOf(user.id)).map(({ action }) => action)).toContain('user.backup_codes_regenerated');
+    expect((await auditOf(user.id)).map(({ action }) => action)).toContain('user.backup_codes_regenerated');
   });
 
-  test('takes the authenticator’s code alone, each once, and the password', async () => {
-    const user = await makeGuarded();
+  test('requires the password and an unused authenticator code', async () => {
+    const user = await makeUserWithTwoFactor();
     expect(coded(await regenerate(user, user.codes[0] ?? ''))).toBe('400 code_wrong');
     expect(coded(await regenerate(user, await codeOf(user.secret, 1), 'wrong'))).toBe('400 password_wrong');
     const code = await codeOf(user.secret, 1);

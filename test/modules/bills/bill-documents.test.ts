@@ -35,14 +35,14 @@ async function cellsOf(as: string, billId: string): Promise<string[][]> {
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
   const { data, errors } = Papa.parse<string[]>(reply.bytes.toString(), { newline: '\r\n', delimiter: ',' });
   expect(errors).toEqual([]);
-  // the last line is ended too
+  // The last line ends with a newline too.
   expect(data.pop()).toEqual(['']);
   return data;
 }
 
 type Line = Record<string, string | number | null>;
 
-/** As the courier sees them. */
+/** The lines as the courier's users see them. */
 async function linesOf(billId: string): Promise<Line[]> {
   const { rows } = await service.owner.query<Line>(
     `select position, kind, to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day, house_number,
@@ -61,7 +61,7 @@ type Plan = {
   columns?: Record<string, unknown>;
 };
 
-/** A bill of IEX with these lines, planted as a draft and then published. Lines that name no kind are adjustments. */
+/** Plants a bill of IEX as a draft and publishes it if asked. Lines without a kind are adjustments. */
 async function plantBill({ status = 'published', lines = [], columns = {} }: Plan): Promise<string> {
   const id = randomUUID();
   const own = { tenant_id: DEMO.tenants.demo, courier_id: IEX };
@@ -104,7 +104,7 @@ async function insert(table: string, rows: object[]): Promise<void> {
   );
 }
 
-/** Of packages of IEX, each once: a package is on one bill. */
+/** Lines for packages of IEX that are on no bill yet. A package can be on one bill only. */
 async function packageLines(count: number): Promise<Line[]> {
   const { rows } = await service.owner.query<{ id: string }>(
     `select id from packages p where courier_id = $1 and not exists (select from bill_lines l where l.package_id = p.id)
@@ -138,10 +138,10 @@ const usd = (amount: unknown) =>
   Number(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 const HEADINGS = 'No. Received House no. Tracking number Customer Weight (lb) Tier Amount (USD)';
-const squeezed = (text: string) => text.replace(/\s/g, '');
+const withoutSpaces = (text: string) => text.replace(/\s/g, '');
 
-describe('a PDF', () => {
-  test('holds every line and every total, whoever reads its text', async () => {
+describe('PDF download', () => {
+  test('contains every line and every total, according to two text extractors', async () => {
     const billId = DEMO.bills.published;
     const bytes = await pdfOf('iex', billId);
     const lines = await linesOf(billId);
@@ -157,7 +157,7 @@ describe('a PDF', () => {
     expect(readings.length).toBeGreaterThan(0);
     for (const text of readings) {
       for (const line of lines) {
-        // weights have as many decimals as the one that has most
+        // Weights have as many decimals as the longest weight, so they are compared as numbers.
         const [before, after] = [
           `${line['position']} ${line['day']} ${line['house_number']} ${line['tracking_number']} ${line['user_code'] ?? 'unknown'} `,
           ` ${line['tier']} ${line['amount_usd']}\n`,
@@ -195,14 +195,14 @@ describe('a PDF', () => {
     }
   });
 
-  test('is an attachment called after its number, and the same to the byte until something is paid', async () => {
+  test('is an attachment named after the invoice number and is byte-identical until a payment is recorded', async () => {
     const billId = await plantBill({ lines: await packageLines(2) });
     const first = await download('admin', billId);
     expect(first.headers.get('content-disposition')).toBe(
       `attachment; filename="INV-T-${billId.slice(-8)}.pdf"`,
     );
     expect(first.headers.get('content-length')).toBe(String(first.bytes.length));
-    // what it says of its own making is the publication
+    // The PDF's creation date is the publication time.
     expect(first.bytes.toString('latin1')).toContain('(D:20261102102030Z)');
     expect((await download('iex', billId, 'pdf')).bytes.equals(first.bytes)).toBe(true);
     await pay(billId, '5.00');
@@ -210,7 +210,7 @@ describe('a PDF', () => {
     expect(paid.bytes.equals(first.bytes)).toBe(false);
   });
 
-  test('of 300 lines repeats the headings and numbers the pages', async () => {
+  test('repeats the headings and numbers the pages of a bill with 300 lines', async () => {
     const lines = Array.from({ length: 300 }, (_, index) => ({
       description: `Item ${index + 1}.`,
       amount_usd: '1000.10',
@@ -259,7 +259,7 @@ describe('a PDF', () => {
       expect(text).toContain(`${line}\n`);
   });
 
-  test('of a bill without lines, payments or addresses is still an invoice', async () => {
+  test('renders a bill without lines, payments or addresses', async () => {
     const party = { name: 'Bare', address: [], phone: null, email: null };
     const text = await textOf('admin', await plantBill({ columns: { bill_from: party, bill_to: party } }));
     expect(text).toContain('Balance due (USD) 0.00');
@@ -268,8 +268,8 @@ describe('a PDF', () => {
   });
 });
 
-describe('a draft', () => {
-  test('does not exist for couriers, in the words of what does not exist', async () => {
+describe('draft download', () => {
+  test('responds to couriers as if the draft did not exist', async () => {
     for (const format of ['pdf', 'csv'] as const) {
       const replies = await Promise.all(
         [DEMO.bills.draft, UNKNOWN_ID].map((id) => download('iex', id, format)),
@@ -285,7 +285,7 @@ describe('a draft', () => {
     }
   });
 
-  test('says so to staff on every page, and has no number', async () => {
+  test('marks every page as a draft for staff and shows no invoice number', async () => {
     const lines = Array.from({ length: 80 }, () => ({ amount_usd: '1.00' }));
     const billId = await plantBill({ status: 'draft', lines });
     const reply = await download('manager', billId);
@@ -294,8 +294,8 @@ describe('a draft', () => {
     const pages = await pagesOf(reply.bytes);
     expect(pages.length).toBeGreaterThan(1);
     for (const text of pages) {
-      // across the page, its letters may be read one by one
-      expect(squeezed(text)).toContain('DRAFT');
+      // The watermark is diagonal, so its letters may be extracted one by one.
+      expect(withoutSpaces(text)).toContain('DRAFT');
       expect(text).toContain('Draft invoice');
       expect(text).not.toContain(name);
     }
@@ -308,8 +308,8 @@ describe('a draft', () => {
   });
 });
 
-describe('whose customer is unknown', () => {
-  test('shows a courier the end of the tracking number, and staff all of it', async () => {
+describe('package of an unknown customer', () => {
+  test('masks the tracking number for couriers and shows it in full to staff', async () => {
     const [parcel = {}] = await packageLines(1);
     const billId = await plantBill({
       lines: [{ ...parcel, tracking_number: 'SECRET987654', user_code: null }],
@@ -324,8 +324,8 @@ describe('whose customer is unknown', () => {
   });
 });
 
-describe('texts', () => {
-  test('are kept in Latin, Greek and Cyrillic; what the font lacks or nobody sees is told by its code point', async () => {
+describe('texts in the PDF', () => {
+  test('prints Latin, Greek and Cyrillic, and replaces unsupported and invisible characters with their code points', async () => {
     const party = (name: string) => ({ name, address: [], phone: null, email: null });
     const billId = await plantBill({
       lines: [{ description: 'Hidden\u202e\u200b bell\u0007 break\r\nend' }],
@@ -344,7 +344,7 @@ describe('texts', () => {
     }
   });
 
-  test('that are as long as can be are all there, on pages with the headings', async () => {
+  test('prints texts of maximum length in full and repeats the headings on each page', async () => {
     const [parcel = {}] = await packageLines(1);
     const [word, words] = ['Q'.repeat(100), Array.from({ length: 700 }, (_, n) => `w${n}`).join(' ')];
     const number = Array.from({ length: 51 }, (_, n) => `T${1000 + n}`).join('');
@@ -360,17 +360,17 @@ describe('texts', () => {
     const pages = await pagesOf(await pdfOf('admin', billId));
     expect(pages.length).toBeGreaterThan(1);
     for (const text of pages.slice(1)) expect(text).toContain(HEADINGS);
-    const all = squeezed(pages.join(''));
+    const all = withoutSpaces(pages.join(''));
     for (const text of ['9,999,999,999.99', '-9,999,999,999.99', '99999999999.999', words.slice(0, 500)])
-      expect(all).toContain(squeezed(text));
-    // in lines below each other, beside those of the other columns
+      expect(all).toContain(withoutSpaces(text));
+    // The number wraps within its column, so it is checked in parts.
     for (const part of number.match(/T\d{4}/g) ?? []) expect(all).toContain(part.slice(1));
     for (const each of words.split(' ')) expect(all).toContain(each);
     expect(all.match(/Q/g)).toHaveLength(100);
   });
 });
 
-describe('the logo', () => {
+describe('logo in the PDF', () => {
   const RED = [220, 20, 60] as const;
   const svg = (width: number, height: number) =>
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}"><rect width="${width}" height="${height}" fill="rgb(${RED.join()})"/></svg>`;
@@ -385,7 +385,7 @@ describe('the logo', () => {
     return pdfOf('iex', DEMO.bills.published);
   }
 
-  // one bit a pixel, the second colour not there: the left half is red
+  // A palette image with one bit per pixel and a transparent second colour: the left half is red.
   const HALF = Buffer.concat([
     PNG_SIGNATURE,
     pngChunk('IHDR', Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 1, 3, 0, 0, 0])),
@@ -404,7 +404,7 @@ describe('the logo', () => {
     ['a PNG', 'image/png', png(30, 10, [], [...RED]), RED, [6_000, 8_500]],
     ['a PNG with a transparent colour', 'image/png', HALF, RED, [1_200, 1_600]],
     ['a JPG', 'image/jpeg', greyJpeg(), [64, 64, 64], [2_500, 3_500]],
-  ] as const)('that is %s is drawn in its box', async (_name, mediaType, content, colour, [least, most]) => {
+  ] as const)('draws %s inside the logo box', async (_name, mediaType, content, colour, [least, most]) => {
     const count = await pixelsOf(await withLogo(mediaType, content), [...colour]);
     expect(count).toBeGreaterThan(least);
     expect(count).toBeLessThan(most);
@@ -413,14 +413,14 @@ describe('the logo', () => {
   test.each([
     ['whose pixels are damaged', pngOf(2, 2, Buffer.from('no'))],
     ['of 40 million pixels', pngOf(10_000, 4_000, deflateSync(Buffer.alloc(10)))],
-  ])('%s is left out, and the rest is there', async (_name, content) => {
+  ])('omits a logo %s and renders the rest of the bill', async (_name, content) => {
     const bytes = await withLogo('image/png', content);
     expect((await pagesOf(bytes)).join('')).toContain('Balance due (USD)');
     expect(await pixelsOf(bytes, [...RED])).toBe(0);
   });
 });
 
-describe('a CSV', () => {
+describe('CSV download', () => {
   const COLUMNS = [
     ...[
       'Invoice Number',
@@ -434,7 +434,7 @@ describe('a CSV', () => {
     ...['Weight LB', 'Tier', 'Rate USD', 'Amount USD', 'Description'],
   ];
 
-  test('holds every line, and nothing else', async () => {
+  test('contains every line and nothing else', async () => {
     const reply = await download('iex', DEMO.bills.published, 'csv');
     expect(reply.headers.get('content-disposition')).toBe('attachment; filename="INV-000002.csv"');
     expect(reply.bytes.toString('latin1', 0, 15)).toBe('Invoice Number,');
@@ -460,7 +460,7 @@ describe('a CSV', () => {
     );
   });
 
-  test('leaves figures as they are and takes formulas for texts', async () => {
+  test('writes numbers unchanged and prefixes formulas so that spreadsheets read them as text', async () => {
     const [parcel = {}] = await packageLines(1);
     const billId = await plantBill({
       lines: [
@@ -483,7 +483,7 @@ describe('a CSV', () => {
     ]);
   });
 
-  test('of 10,001 lines is whole, where a PDF is refused', async () => {
+  test('contains all 10,001 lines of a bill that is too long for a PDF', async () => {
     const billId = await plantBill({ status: 'draft' });
     await service.owner.query(
       `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
@@ -499,19 +499,19 @@ describe('a CSV', () => {
   });
 });
 
-const expectFault = ({ status, body }: Reply, wanted: number, code: string, field?: string) => {
+const expectError = ({ status, body }: Reply, wanted: number, code: string, field?: string) => {
   expect([status, body['code']]).toEqual([wanted, code]);
   if (field) expect(body['errors']).toMatchObject([{ field }]);
 };
 
-describe('refusals', () => {
+describe('download errors and access', () => {
   test.each([
     [{}, 'bill_id'],
     [{ bill_id: 'x' }, 'bill_id'],
     [{ bill_id: DEMO.bills.paid, format: 'PDF' }, 'format'],
     [{ bill_id: DEMO.bills.paid, format: 'xlsx' }, 'format'],
-  ])('%j is 400 and names the field', async (query, field) => {
-    expectFault(
+  ])('rejects the query %j with 400 and names the field', async (query, field) => {
+    expectError(
       await service.call('downloadCourierBill', { as: 'admin', query }),
       400,
       'validation_failed',
@@ -519,23 +519,23 @@ describe('refusals', () => {
     );
   });
 
-  test('nobody without a token, a disabled account, the warehouse role, a sibling or another tenant gets a file', async () => {
+  test('denies anonymous callers, disabled accounts, the warehouse role, sibling couriers and other tenants', async () => {
     const query = { bill_id: DEMO.bills.paid };
-    expectFault(await service.call('downloadCourierBill', { query }), 401, 'token_missing');
+    expectError(await service.call('downloadCourierBill', { query }), 401, 'token_missing');
     for (const format of ['pdf', 'csv'] as const) {
-      expectFault(await download('disabled', DEMO.bills.paid, format), 403, 'account_disabled');
-      expectFault(await download('warehouse', DEMO.bills.paid, format), 403, 'permission_denied');
+      expectError(await download('disabled', DEMO.bills.paid, format), 403, 'account_disabled');
+      expectError(await download('warehouse', DEMO.bills.paid, format), 403, 'permission_denied');
       for (const as of ['hrb', 'two/admin', 'two/two'])
-        expectFault(await download(as, DEMO.bills.paid, format), 404, 'bill_not_found');
+        expectError(await download(as, DEMO.bills.paid, format), 404, 'bill_not_found');
     }
   });
 
-  test('of 60 at once each gets its file or a 503 that says when to come again', async () => {
+  test('answers each of 60 simultaneous downloads with the file or with 503 and Retry-After', async () => {
     const replies = await Promise.all(
       Array.from({ length: 60 }, () => download('admin', DEMO.bills.paid, 'csv')),
     );
     const refused = replies.filter(({ status }) => status === 503);
-    // one or two are made and twenty wait; how many more come after those are done is the machine's affair
+    // One or two downloads run and twenty wait. How many more are accepted later depends on the machine.
     expect(refused.length).toBeGreaterThanOrEqual(10);
     expect(replies.filter(({ status }) => status === 200).length).toBe(60 - refused.length);
     for (const { body, headers } of refused) {
@@ -546,7 +546,7 @@ describe('refusals', () => {
   });
 });
 
-describe('a thread', () => {
+describe('PDF worker', () => {
   const party = (name: string) => ({ name, address: [], phone: null, email: null });
   const invoiceTo = (name: string): Invoice => ({
     bill: {
@@ -569,10 +569,10 @@ describe('a thread', () => {
     logo: undefined,
   });
 
-  test('that cannot draw an invoice fails alone, and the next is the same whatever was drawn before', async () => {
+  test('survives an invoice that cannot be rendered and shares no state between invoices', async () => {
     const write = makeInvoiceWriter();
     await expect(write({ ...invoiceTo('Broken'), lines: ['{'] })).rejects.toThrow(/JSON/);
-    // of glyphs that the first draws for the same letters written one by one
+    // The first invoice draws single letters whose glyphs the ligatures of the second one must not reuse.
     await write(invoiceTo('office ffl fi fl'));
     const second = await write(invoiceTo('o\ufb03ce \ufb04 \ufb01 \ufb02'));
     const alone = await makeInvoiceWriter()(invoiceTo('o\ufb03ce \ufb04 \ufb01 \ufb02'));

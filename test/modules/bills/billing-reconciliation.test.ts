@@ -26,7 +26,7 @@ const reconcile = (query: Query, as = 'admin') => service.call('billingReconcili
 type Exception = { package_id: string; reasons: string[] } & Record<string, unknown>;
 type Check = { check: string; expected: number; found: number; differing: number; ties: boolean };
 
-/** A courier with a fee of 5.00 up to 10 lb and 12.50 up to 50 lb. */
+/** Creates a courier with a fee of 5.00 up to 10 lb and 12.50 up to 50 lb. */
 async function newCourier(name = 'Courier'): Promise<string> {
   const id = randomUUID();
   const { owner } = service;
@@ -55,29 +55,29 @@ const bill = (courierId: string, rest: Partial<PlantedBill>) =>
 const change = (table: string, id: string, set: string) =>
   service.owner.query(`update ${table} set ${set} where id = $1`, [id]);
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
   if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
 }
 
 const PUBLISHED = { publishedAt: '2024-06-01T10:00:00Z' };
 
-describe('every package', () => {
+describe('billing reconciliation per package', () => {
   let courierId: string;
   beforeEach(async () => {
     courierId = await newCourier();
   });
 
-  const of = async (query: Query = {}) =>
+  const reconcileMay = async (query: Query = {}) =>
     (await reconcile({ courier_id: courierId, ...MAY, ...query })).body['data'];
   const reasonsOf = async (packageId: string) =>
-    ((await of()).exceptions as Exception[]).find((each) => each.package_id === packageId)?.reasons;
+    ((await reconcileMay()).exceptions as Exception[]).find((each) => each.package_id === packageId)?.reasons;
 
-  test('that is billed as it is has no reason, and is counted where it is', async () => {
+  test("gives no reason for a correctly billed package and counts it under its bill's status", async () => {
     const [published, draft] = [await receive(courierId, '3'), await receive(courierId, '10.001')];
     await bill(courierId, { ...PUBLISHED, lines: [{ packageId: published, amount: '5.00' }] });
     await bill(courierId, { lines: [{ packageId: draft, amount: '12.50' }] });
-    const { summary, couriers, exceptions } = await of();
+    const { summary, couriers, exceptions } = await reconcileMay();
     expect(exceptions).toEqual([]);
     expect(summary).toEqual({
       ...{ packages_received: 2, weight: 13.001, exceptions: 0, reasons: NO_REASONS },
@@ -88,9 +88,9 @@ describe('every package', () => {
     expect(couriers).toMatchObject([{ courier_id: courierId, ...summary }]);
   });
 
-  test('that is on no bill is not_billed, with what it would cost today', async () => {
+  test('reports a package without a bill as not_billed, with its fee under the current rates', async () => {
     const packageId = await receive(courierId, '10');
-    const { summary, exceptions } = await of();
+    const { summary, exceptions } = await reconcileMay();
     expect(exceptions).toEqual([
       {
         ...{ package_id: packageId, reasons: ['not_billed'], weight: 10, fee: 5, courier_id: courierId },
@@ -104,7 +104,7 @@ describe('every package', () => {
     expect([summary.exceptions, summary.reasons]).toEqual([1, { ...NO_REASONS, not_billed: 1 }]);
   });
 
-  test('that a bill of its courier and its day lacks is left_out, on the edge of that bill too', async () => {
+  test('reports a package as left_out if a bill covers its courier and day, including the first and last day', async () => {
     await bill(courierId, { start: '2024-05-10', end: '2024-05-15', ...PUBLISHED, amount: '1.00' });
     await bill(courierId, { start: '2024-05-20', end: '2024-05-21' });
     const at = (moment: string) => receive(courierId, '1', moment);
@@ -115,30 +115,30 @@ describe('every package', () => {
     for (const id of [before, between]) expect(await reasonsOf(id)).toEqual(['not_billed']);
   });
 
-  test('that a sibling was billed for on that day is not_billed all the same', async () => {
+  test('reports a package as not_billed if only a bill of another courier covers its day', async () => {
     await bill(await newCourier(), PUBLISHED);
     expect(await reasonsOf(await receive(courierId, '1'))).toEqual(['not_billed']);
   });
 
-  test('that no tier covers is no_tier, billed or not', async () => {
+  test('reports a package outside all tiers as no_tier, billed or not', async () => {
     const [billed, unbilled] = [await receive(courierId, '50.001'), await receive(courierId, '60')];
     await bill(courierId, { ...PUBLISHED, lines: [{ packageId: billed, amount: '0', tier: null }] });
     expect(await reasonsOf(billed)).toEqual(['no_tier']);
     expect(await reasonsOf(unbilled)).toEqual(['left_out', 'no_tier']);
-    expect((await of()).exceptions).toMatchObject([{ fee: 0 }, { fee: 0 }]);
+    expect((await reconcileMay()).exceptions).toMatchObject([{ fee: 0 }, { fee: 0 }]);
   });
 
-  describe('whose weight was changed after intake', () => {
+  describe('with a weight changed after intake', () => {
     const weigh = async (packageId: string, weight: number, as = 'warehouse') =>
       expect(
         (await service.call('updatePackage', { as, body: { package_id: packageId, weight } })).body['data'],
       ).toMatchObject({ fields_updated: 1 });
 
-    test('is weight_changed without a bill, with what it weighed at intake and who changed it last', async () => {
+    test('reports weight_changed before billing, with the intake weight and the user who changed it last', async () => {
       const packageId = await receive(courierId, '42.27');
       await weigh(packageId, 9);
       await weigh(packageId, 0.001, 'manager');
-      const { exceptions, summary } = await of();
+      const { exceptions, summary } = await reconcileMay();
       const [row] = (
         await service.owner.query(
           "select full_name from users where username = 'manager' and tenant_id = $1",
@@ -157,7 +157,7 @@ describe('every package', () => {
       expect(summary.reasons.weight_changed).toBe(1);
     });
 
-    test('is weight_changed when the bill has the changed weight, or when it was changed back', async () => {
+    test('reports weight_changed if the bill has the changed weight and if the weight was changed back', async () => {
       const [billed, restored] = [await receive(courierId, '42.27'), await receive(courierId, '5')];
       await weigh(billed, 1);
       await bill(courierId, { ...PUBLISHED, lines: [{ packageId: billed, amount: '5.00' }] });
@@ -165,14 +165,14 @@ describe('every package', () => {
       await weigh(restored, 5);
       expect(await reasonsOf(billed)).toEqual(['weight_changed']);
       expect(await reasonsOf(restored)).toEqual(['left_out', 'weight_changed']);
-      const { exceptions } = await of();
+      const { exceptions } = await reconcileMay();
       const changeOf = (id: string) =>
         exceptions.find((each: Exception) => each.package_id === id)?.['weight_change'];
       expect(changeOf(restored)).toMatchObject({ before: 5, after: 5 });
       expect(changeOf(billed)).toMatchObject({ before: 42.27, after: 1 });
     });
 
-    test('keeps its first weight, whatever is sent to the database by the service', async () => {
+    test('stores the intake weight append-only in the database', async () => {
       const packageId = await receive(courierId, '7');
       await weigh(packageId, 6);
       const rewrite = service.owner.query(
@@ -183,54 +183,56 @@ describe('every package', () => {
     });
   });
 
-  test('whose weight has changed since says both weights and both fees', async () => {
+  test('reports both weights and both fees if the weight changed after billing', async () => {
     const packageId = await receive(courierId, '9.999');
     await bill(courierId, { ...PUBLISHED, lines: [{ packageId, amount: '5.00' }] });
     await change('packages', packageId, 'weight_lb = 10.001');
-    const { exceptions, summary } = await of();
+    const { exceptions, summary } = await reconcileMay();
     expect(exceptions).toMatchObject([
       { reasons: ['weight_changed'], weight: 10.001, billed_weight: 9.999, fee: 12.5, billed_fee: 5 },
     ]);
-    // the bill stands
+    // The published bill is unchanged.
     expect(summary.published).toEqual({ packages: 1, weight: 10.001, fees: 5 });
   });
 
-  test('that has gone to another courier since is shown to both', async () => {
+  test('shows a billed package that moved to another courier to both couriers', async () => {
     const other = await newCourier();
     const packageId = await receive(courierId, '1');
     const { id } = await bill(courierId, { ...PUBLISHED, lines: [{ packageId, amount: '5.00' }] });
     await change('packages', packageId, `courier_id = '${other}'`);
     for (const courier_id of [courierId, other]) {
-      const data = await of({ courier_id });
+      const data = await reconcileMay({ courier_id });
       expect(data.exceptions).toMatchObject([
         { reasons: ['courier_changed'], courier_id: other, billed_courier_id: courierId, bill_id: id },
       ]);
       expect(data.checks[0]).toMatchObject({ check: 'packages', expected: 1, found: 1, ties: true });
     }
     await change('packages', packageId, 'courier_id = null');
-    expect((await of()).exceptions).toMatchObject([{ reasons: ['courier_changed'], courier_id: null }]);
+    expect((await reconcileMay()).exceptions).toMatchObject([
+      { reasons: ['courier_changed'], courier_id: null },
+    ]);
   });
 
-  test('on a draft is fee_changed when the tiers have changed; a published bill stands', async () => {
+  test('reports fee_changed for drafts but not for published bills if the rates have changed', async () => {
     const [published, draft] = [await receive(courierId, '1'), await receive(courierId, '1')];
     await bill(courierId, { ...PUBLISHED, lines: [{ packageId: published, amount: '5.00' }] });
     await bill(courierId, { lines: [{ packageId: draft, amount: '5.00' }] });
     await service.owner.query('update rate_tiers set fee_usd = 5.01 where courier_id = $1 and fee_usd = 5', [
       courierId,
     ]);
-    expect((await of()).exceptions).toMatchObject([
+    expect((await reconcileMay()).exceptions).toMatchObject([
       { package_id: draft, reasons: ['fee_changed'], fee: 5.01, billed_fee: 5, bill_status: 'draft' },
     ]);
   });
 
-  test('on a bill of other days is outside_period', async () => {
+  test('reports outside_period for a package on a bill of another period', async () => {
     const packageId = await receive(courierId, '1');
     const april = { start: '2024-04-01', end: '2024-04-30' };
     await bill(courierId, { ...april, ...PUBLISHED, lines: [{ packageId, amount: '5.00' }] });
     expect(await reasonsOf(packageId)).toEqual(['outside_period']);
   });
 
-  test('of nobody is owner_unknown, and has no fee', async () => {
+  test('reports a package without a courier as owner_unknown, without a fee', async () => {
     const packageId = await receive(null, '4', '2024-03-15T12:00:00Z');
     const { data } = (await reconcile({ from: '2024-03-15', to: '2024-03-15' })).body;
     expect(data.exceptions).toMatchObject([
@@ -241,22 +243,22 @@ describe('every package', () => {
     ]);
   });
 
-  test('is of the period that it was received in, whole days of UTC, both inclusive', async () => {
+  test('selects packages by their UTC day of receipt, both ends inclusive', async () => {
     const moments = [
       ...['2024-02-28T23:59:59.999Z', '2024-02-29T00:00:00Z'],
       ...['2024-02-29T23:59:59.999Z', '2024-03-01T00:00:00Z'],
     ];
     const ids: string[] = [];
     for (const moment of moments) ids.push(await receive(courierId, '1', moment));
-    const { exceptions, summary, checks } = await of({ from: '2024-02-29', to: '2024-02-29' });
+    const { exceptions, summary, checks } = await reconcileMay({ from: '2024-02-29', to: '2024-02-29' });
     expect(summary.packages_received).toBe(2);
     expect(checks[0]).toMatchObject({ expected: 2, found: 2 });
     expect((exceptions as Exception[]).map((each) => ids.indexOf(each.package_id))).toEqual([2, 1]);
   });
 });
 
-describe('the figures', () => {
-  test('of the unbilled are those of a preview, courier by courier, and add up to the summary', async () => {
+describe('billing reconciliation totals', () => {
+  test('match the preview of each courier and add up to the summary', async () => {
     const query = { ...lastYear(), limit: 1 };
     for (const [as, ids] of [
       ['admin', [IEX, HRB]],
@@ -282,7 +284,7 @@ describe('the figures', () => {
     }
   });
 
-  test('of the demo tie, and its packages of unknown owners have their reason', async () => {
+  test('match for the demo data, and packages without a courier have their reason', async () => {
     const { body } = await reconcile(lastYear(), 'manager');
     const { summary, checks, bills, differing_bills } = body['data'];
     expect(body['message']).toMatch(/Everything ties\.$/);
@@ -300,7 +302,7 @@ describe('the figures', () => {
     expect(summary.drafts.packages).toBeGreaterThan(0);
   });
 
-  test('of a period with nothing in it are zeros that tie', async () => {
+  test('are zero and match for an empty period', async () => {
     const { body } = await reconcile({ from: '2001-01-01', to: '2001-01-31' });
     expect(body['message']).toBe('0 packages, 0 with a reason to look at them. Everything ties.');
     expect(body['data']).toMatchObject({ couriers: [], bills: 0, exceptions: [], differing_bills: [] });
@@ -310,12 +312,12 @@ describe('the figures', () => {
   const cents = (usd: number) => Math.round(usd * 100);
 });
 
-describe('a check', () => {
+describe('billing reconciliation checks', () => {
   let courierId: string;
   beforeEach(async () => {
     courierId = await newCourier();
   });
-  const checked = async () => {
+  const runChecks = async () => {
     const { body } = await reconcile({ courier_id: courierId, ...MAY });
     const { checks, differing_bills: differing } = body['data'];
     return { checks: checks as Check[], differing, message: body['message'] };
@@ -326,47 +328,47 @@ describe('a check', () => {
     ['bill_packages', 'total_packages = 7', 7, 1],
     ['bill_subtotals', 'subtotal = 6, tax_amount = 0.6, total_amount = 6.6', 6, 5],
     ['bill_taxes', 'tax_amount = 0.51, total_amount = 5.51', 0.51, 0.5],
-  ])('%s fails where a draft says otherwise, and names it', async (check, set, expected, found) => {
+  ])('%s fails for a draft with wrong totals and names the bill', async (check, set, expected, found) => {
     const lines = [{ packageId: await receive(courierId, '1'), amount: '5.00' }];
     const { id } = await bill(courierId, { lines, taxRate: '10' });
-    expect(failing((await checked()).checks)).toEqual([]);
+    expect(failing((await runChecks()).checks)).toEqual([]);
     await change('bills', id, set);
-    const { checks, differing, message } = await checked();
+    const { checks, differing, message } = await runChecks();
     expect(failing(checks)).toEqual([{ check, expected, found, differing: 1, ties: false }]);
     expect(differing).toMatchObject([{ bill_id: id, check, expected, found }]);
     expect(message).toMatch(/1 check does not tie\. See checks\.$/);
   });
 
-  test('bill_payments and bill_statuses fail where what was paid is not what came in', async () => {
+  test('bill_payments and bill_statuses fail if the paid amount differs from the payments', async () => {
     const payments = [
       { amount: '3.00', receivedOn: '2024-06-02' },
       { amount: '2.00', receivedOn: '2024-06-03', voidedAt: '2024-06-04T10:00:00Z' },
     ];
     const { id } = await bill(courierId, { amount: '5.00', ...PUBLISHED, payments });
-    expect(failing((await checked()).checks)).toEqual([]);
+    expect(failing((await runChecks()).checks)).toEqual([]);
     await change('bills', id, 'paid_amount = 5');
-    const { checks } = await checked();
+    const { checks } = await runChecks();
     expect(failing(checks)).toEqual([
       { check: 'bill_payments', expected: 5, found: 3, differing: 1, ties: false },
       { check: 'bill_statuses', expected: 0, found: 1, differing: 1, ties: false },
     ]);
   });
 
-  test('fails for two bills whose errors cancel each other out', async () => {
+  test('detect two bills whose errors cancel each other out', async () => {
     const ids = [];
     for (const packages of [1, -1]) {
       const { id } = await bill(courierId, { amount: '5.00' });
       await change('bills', id, `total_packages = total_packages + ${packages}`);
       ids.push(id);
     }
-    const { checks, differing } = await checked();
+    const { checks, differing } = await runChecks();
     expect(failing(checks)).toEqual([
       { check: 'bill_packages', expected: 0, found: 0, differing: 2, ties: false },
     ]);
     expect(differing.map((each: { bill_id: string }) => each.bill_id).sort()).toEqual(ids.sort());
   });
 
-  test('looks at bills whose period has a day in common with this one, and at no others', async () => {
+  test('cover exactly the bills whose period overlaps the requested one', async () => {
     const april = await bill(courierId, { start: '2024-04-01', end: '2024-04-30', amount: '1.00' });
     const june = await bill(courierId, { start: '2024-06-01', end: '2024-06-30', amount: '1.00' });
     const edges = [
@@ -374,7 +376,7 @@ describe('a check', () => {
       await bill(courierId, { start: '2024-05-31', end: '2024-06-30', amount: '1.00' }),
     ];
     for (const { id } of [april, june, ...edges]) await change('bills', id, 'total_packages = 9');
-    const { checks, differing } = await checked();
+    const { checks, differing } = await runChecks();
     expect(checks[2]).toMatchObject({ check: 'bill_subtotals', expected: 2, found: 2 });
     expect(differing.map((each: { bill_id: string }) => each.bill_id).sort()).toEqual(
       edges.map(({ id }) => id).sort(),
@@ -382,11 +384,11 @@ describe('a check', () => {
   });
 });
 
-describe('the exceptions', () => {
-  test('are paged by the package, the newest first, none twice, and the figures are of them all', async () => {
+describe('billing reconciliation exceptions', () => {
+  test('are paged newest first without duplicates, and every page has the totals of all packages', async () => {
     const courierId = await newCourier();
     const ids: string[] = [];
-    // some of one moment: the id decides
+    // Several share a timestamp, so that the id breaks the tie.
     for (let n = 0; n < 11; n += 1)
       ids.push(await receive(courierId, '1', `2024-05-${10 + Math.floor(n / 3)}T12:00:00Z`));
     const query = { courier_id: courierId, ...MAY };
@@ -405,7 +407,7 @@ describe('the exceptions', () => {
     expect(moments).toEqual([...moments].sort().reverse());
   });
 
-  test('before a package that does not exist, or is another tenant’s, are none', async () => {
+  test('are empty if before names an unknown package or one of another tenant', async () => {
     for (const before of [UNKNOWN_ID, DEMO.packages.two[0] ?? '']) {
       const { body } = await reconcile({ ...lastYear(), before });
       expect([body['data'].exceptions, body['meta'].next_before]).toEqual([[], null]);
@@ -413,19 +415,19 @@ describe('the exceptions', () => {
   });
 });
 
-describe('who may', () => {
-  test('managers, not the warehouse, no courier, nobody without a token, no disabled account', async () => {
-    for (const as of ['warehouse', 'iex']) expectFault(await reconcile(MAY, as), 403, 'permission_denied');
-    expectFault(await service.call('billingReconciliation', { query: MAY }), 401, 'token_missing');
-    expectFault(await reconcile(MAY, 'disabled'), 403, 'account_disabled');
+describe('billing reconciliation access', () => {
+  test('is granted to managers and denied to the warehouse role, couriers, anonymous callers and disabled accounts', async () => {
+    for (const as of ['warehouse', 'iex']) expectError(await reconcile(MAY, as), 403, 'permission_denied');
+    expectError(await service.call('billingReconciliation', { query: MAY }), 401, 'token_missing');
+    expectError(await reconcile(MAY, 'disabled'), 403, 'account_disabled');
   });
 
-  test('another tenant’s courier is like one that does not exist', async () => {
+  test("responds to another tenant's courier as to an unknown one", async () => {
     for (const courier_id of [TWO, UNKNOWN_ID])
-      expectFault(await reconcile({ courier_id, ...MAY }), 404, 'courier_not_found');
+      expectError(await reconcile({ courier_id, ...MAY }), 404, 'courier_not_found');
   });
 
-  test('another tenant’s packages and bills are none of these', async () => {
+  test('never includes packages or bills of another tenant', async () => {
     const { data } = (await reconcile(lastYear(), 'two/admin')).body;
     expect(data.bills).toBe(0);
     expect(data.couriers.map((each: Exception) => each['courier_id'])).toEqual([TWO]);
@@ -438,12 +440,11 @@ test.each([
   [{ to: '2024-05-01' }, 'from'],
   [{ from: '2024-05-01' }, 'to'],
   [{ from: '2024-05-01', to: '2024-02-30' }, 'to'],
-])('%j is 400 naming %s', async (query, field) => {
-  // as: some of the rows lack a day
-  expectFault(await reconcile(query), 400, 'validation_failed', field);
+])('rejects the period %j with 400 and names %s', async (query, field) => {
+  expectError(await reconcile(query), 400, 'validation_failed', field);
 });
 
-test('a period of 366 days is accepted, also where a year has 365', async () => {
+test('accepts a period of 366 days in any year', async () => {
   for (const [from, to] of [
     ['2024-01-01', '2024-12-31'],
     ['2025-03-01', '2026-03-01'],
@@ -453,7 +454,7 @@ test('a period of 366 days is accepted, also where a year has 365', async () => 
     expect((await reconcile({ from, to })).status).toBe(200);
 });
 
-test('what is drafted, adjusted, published and paid by the API ties, and is on the statement', async () => {
+test('reconciles and lists on the statement what the API drafted, adjusted, published and paid', async () => {
   const courierId = await newCourier();
   for (const weight of ['10', '10.001', '50']) await receive(courierId, weight);
   const manage = async (body: object) => {
@@ -480,12 +481,12 @@ test('what is drafted, adjusted, published and paid by the API ties, and is on t
   expect(data.movements.map(({ kind }: { kind: string }) => kind)).toEqual([
     ...['bill', 'payment', 'payment_voided', 'payment'],
   ]);
-  // 31.01 and 7.125 % of it, which is 2.2094625
+  // 31.01 plus 7.125 % tax (2.2094625).
   expect([data.billed, data.closing_balance, data.ageing.days_0_30]).toEqual([33.22, 0.01, 0.01]);
 });
 
-// The last: it takes away what keeps the two from ever happening.
-test('a package on two bills, and a total that is no sum, would be told', async () => {
+// Must run last: it drops the constraints that make both errors impossible.
+test('detects a package on two bills and a total that is not the sum of its lines', async () => {
   await service.owner.query('drop index bill_lines_tenant_id_package_id_key');
   await service.owner.query('alter table bills drop constraint total_is_the_sum');
   const courierId = await newCourier();

@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 type Query = Record<string, string | number | string[]>;
-const load = (as: string, query: Query = {}, on: Service = service) =>
-  on.call('loadCourierBills', { as, query });
+const load = (as: string, query: Query = {}, target: Service = service) =>
+  target.call('loadCourierBills', { as, query });
 
 type Bill = Record<string, unknown> & { bill_id: string; courier_id: string; status: string };
 const idsOf = ({ body }: Reply): string[] => body.data.map(({ bill_id }: Bill) => bill_id);
@@ -30,12 +30,12 @@ type Planted = {
   createdAt: string;
 };
 
-/** What the demo has is one courier's: more of each status, for two couriers and another tenant. */
+/** Bills of each status for two couriers and another tenant. The demo data has bills of one courier only. */
 const PLANTED: (Planted & { id: string })[] = [
   [DEMO.tenants.demo, HRB, 'draft', '2025-01-01', '2025-01-31', '2025-02-01 10:00:00Z'],
   [DEMO.tenants.demo, HRB, 'published', '2025-02-01', '2025-02-28', '2025-03-01 10:00:00Z'],
   [DEMO.tenants.demo, HRB, 'paid', '2025-03-01', '2025-03-31', '2025-04-01 10:00:00Z'],
-  // of one moment: the id decides
+  // Both share a timestamp, so that the id breaks the tie.
   [DEMO.tenants.demo, IEX, 'published', '2025-02-01', '2025-02-28', '2025-03-01 10:00:00Z'],
   [DEMO.tenants.demo, IEX, 'draft', '2025-03-01', '2025-03-31', '2025-03-01 10:00:00Z'],
   [DEMO.tenants.two, TWO, 'draft', '2025-02-01', '2025-02-28', '2025-03-01 10:00:00Z'],
@@ -44,9 +44,9 @@ const PLANTED: (Planted & { id: string })[] = [
   ...{ id: randomUUID(), tenant, courier, status, start, end, createdAt },
 }));
 
-async function plant(on: Service): Promise<void> {
+async function plant(target: Service): Promise<void> {
   for (const { id, tenant, courier, status, start, end, createdAt } of PLANTED) {
-    await on.owner.query(
+    await target.owner.query(
       `insert into bills (tenant_id, id, invoice_number, courier_id, service_type, start_date, end_date, total_packages,
          subtotal, tax_amount, total_amount, paid_amount, status, created_at)
        values ($1, $2, $3, $4, 'Air standard', $5, $6, 3, 10.10, 0.20, 10.30, $7, $8, $9)`,
@@ -55,30 +55,30 @@ async function plant(on: Service): Promise<void> {
   }
 }
 
-/** The ids of the tenant's bills, the newest first. */
-async function wanted(
+/** Returns the ids of the tenant's bills, newest first. */
+async function expectedIds(
   condition: string,
   tenant: string = DEMO.tenants.demo,
-  on = service,
+  target = service,
 ): Promise<string[]> {
-  const { rows } = await on.owner.query<{ id: string }>(
+  const { rows } = await target.owner.query<{ id: string }>(
     `select id from bills where tenant_id = $1 and ${condition} order by created_at desc, id desc`,
     [tenant],
   );
   return rows.map(({ id }) => id);
 }
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body.code]).toEqual([status, code]);
   if (field) expect(reply.body.errors).toMatchObject([{ field }]);
 }
 
-describe('who sees what', () => {
+describe('visibility of bills', () => {
   test.each(['admin', 'manager'])(
-    '%s the bills of every courier, drafts among them, the newest first',
+    '%s sees the bills of every courier, drafts included, newest first',
     async (as) => {
       const reply = await load(as);
-      const all = await wanted('true');
+      const all = await expectedIds('true');
       expect(reply.status).toBe(200);
       expect(idsOf(reply)).toEqual(all);
       expect(all).toHaveLength(8);
@@ -95,29 +95,29 @@ describe('who sees what', () => {
   test.each([
     ['iex', IEX],
     ['hrb', HRB],
-  ])('the courier %s its own, and never a draft', async (as, courierId) => {
-    const own = await wanted(`courier_id = '${courierId}' and status <> 'draft'`);
+  ])('courier %s sees its own bills and never a draft', async (as, courierId) => {
+    const own = await expectedIds(`courier_id = '${courierId}' and status <> 'draft'`);
     const reply = await load(as);
     expect(idsOf(reply)).toEqual(own);
     expect(reply.body.count).toBe(own.length);
     expect(reply.body.meta.total_records).toBe(own.length);
     const draft = await load(as, { status: 'draft' });
     expect(draft.body).toMatchObject({ count: 0, data: [], meta: { total_records: 0, total_pages: 0 } });
-    // whatever courier it names
+    // The courier_id filter cannot widen the result.
     for (const courier_id of [IEX, HRB, TWO, UNKNOWN_ID]) {
       expect(idsOf(await load(as, { courier_id }))).toEqual(own);
     }
   });
 
-  test('another tenant has its own', async () => {
-    expect(idsOf(await load('two/admin'))).toEqual(await wanted('true', DEMO.tenants.two));
-    expect(idsOf(await load('two/two'))).toEqual(await wanted("status <> 'draft'", DEMO.tenants.two));
+  test('another tenant sees its own bills only', async () => {
+    expect(idsOf(await load('two/admin'))).toEqual(await expectedIds('true', DEMO.tenants.two));
+    expect(idsOf(await load('two/two'))).toEqual(await expectedIds("status <> 'draft'", DEMO.tenants.two));
   });
 
-  test('the warehouse role none, nobody without a token, nobody with a disabled account', async () => {
-    expectFault(await load('warehouse'), 403, 'permission_denied');
-    expectFault(await service.call('loadCourierBills'), 401, 'token_missing');
-    expectFault(await load('disabled'), 403, 'account_disabled');
+  test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
+    expectError(await load('warehouse'), 403, 'permission_denied');
+    expectError(await service.call('loadCourierBills'), 401, 'token_missing');
+    expectError(await load('disabled'), 403, 'account_disabled');
   });
 });
 
@@ -125,10 +125,10 @@ describe.each([
   ["the application's filters alone", { rowSecurity: false }],
   ['row-level security alone', { applicationFilters: false }],
 ])('with %s', (_name, options) => {
-  test('a courier sees its own without drafts, staff their tenant’s', async () => {
-    const on = await startService(options);
+  test("couriers see their own bills without drafts, and staff see their tenant's bills", async () => {
+    const target = await startService(options);
     try {
-      await plant(on);
+      await plant(target);
       for (const [as, condition, tenant] of [
         ['iex', `courier_id = '${IEX}' and status <> 'draft'`, DEMO.tenants.demo],
         ['hrb', `courier_id = '${HRB}' and status <> 'draft'`, DEMO.tenants.demo],
@@ -136,29 +136,29 @@ describe.each([
         ['admin', 'true', DEMO.tenants.demo],
         ['two/admin', 'true', DEMO.tenants.two],
       ] as const) {
-        const reply = await load(as, {}, on);
-        expect([as, idsOf(reply)]).toEqual([as, await wanted(condition, tenant, on)]);
+        const reply = await load(as, {}, target);
+        expect([as, idsOf(reply)]).toEqual([as, await expectedIds(condition, tenant, target)]);
         expect(reply.body.meta.total_records).toBe(reply.body.count);
-        const drafts = await load(as, { status: 'draft' }, on);
+        const drafts = await load(as, { status: 'draft' }, target);
         const seen = drafts.body.meta.total_records;
         expect([as, seen > 0]).toEqual([as, as.endsWith('admin')]);
       }
     } finally {
-      await on.stop();
+      await target.stop();
     }
   }, 60_000);
 });
 
-describe('filters', () => {
-  test.each(['draft', 'published', 'paid'])('status %s leaves out the others', async (status) => {
+describe('bill filters', () => {
+  test.each(['draft', 'published', 'paid'])('status %s excludes other statuses', async (status) => {
     const reply = await load('admin', { status });
-    expect(idsOf(reply)).toEqual(await wanted(`status = '${status}'`));
+    expect(idsOf(reply)).toEqual(await expectedIds(`status = '${status}'`));
     expect(new Set(reply.body.data.map((bill: Bill) => bill.status))).toEqual(new Set([status]));
   });
 
-  test('courier_id leaves out the other couriers; another tenant’s or nobody’s finds nothing', async () => {
+  test("courier_id selects one courier's bills and matches nothing for unknown or foreign couriers", async () => {
     expect(idsOf(await load('admin', { courier_id: HRB.toUpperCase() }))).toEqual(
-      await wanted(`courier_id = '${HRB}'`),
+      await expectedIds(`courier_id = '${HRB}'`),
     );
     for (const courier_id of [TWO, UNKNOWN_ID]) {
       expect((await load('admin', { courier_id })).body).toMatchObject({ count: 0, data: [] });
@@ -171,22 +171,22 @@ describe('filters', () => {
     [{ to: '2025-02-01' }, "start_date <= '2025-02-01'"],
     [{ to: '2025-01-31' }, "start_date <= '2025-01-31'"],
     [{ from: '2025-02-10', to: '2025-02-10' }, "start_date <= '2025-02-10' and end_date >= '2025-02-10'"],
-  ])('%j selects the periods that it touches', async (query, condition) => {
-    const found = await wanted(condition);
+  ])('%j selects bills whose period overlaps', async (query, condition) => {
+    const found = await expectedIds(condition);
     expect(idsOf(await load('admin', query))).toEqual(found);
     expect(found.length).toBeGreaterThan(0);
     expect(found.length).toBeLessThan(8);
   });
 
-  test('all of them at once narrow together', async () => {
+  test('all filters apply together', async () => {
     const query = { courier_id: HRB, status: 'published', from: '2025-02-01', to: '2025-02-28' };
     const reply = await load('manager', query);
     expect(reply.body).toMatchObject({ count: 1, message: '1 bill found.' });
     expect((await load('manager', { ...query, status: 'paid' })).body.count).toBe(0);
   });
 
-  test('a to before from is 400 naming it', async () => {
-    expectFault(
+  test('rejects a to before from with 400 and names to', async () => {
+    expectError(
       await load('admin', { from: '2025-02-02', to: '2025-02-01' }),
       400,
       'validation_failed',
@@ -208,14 +208,14 @@ describe('filters', () => {
     ['limit', 20_001],
     ['limit', 'all'],
     ['limit', ['1', '2']],
-  ])('%s %j is 400 naming it', async (name, value) => {
-    expectFault(await load('admin', { [name]: value }), 400, 'validation_failed', name);
+  ])('rejects %s %j with 400 and names the field', async (name, value) => {
+    expectError(await load('admin', { [name]: value }), 400, 'validation_failed', name);
   });
 });
 
-describe('pages', () => {
-  test('put together are the whole list, each bill once', async () => {
-    const all = await wanted('true');
+describe('pages of bills', () => {
+  test('contain each bill exactly once', async () => {
+    const all = await expectedIds('true');
     for (const limit of [1, 3, 8, 100]) {
       const pages = Math.ceil(all.length / limit);
       const found: string[] = [];
@@ -234,8 +234,8 @@ describe('pages', () => {
   });
 });
 
-describe('a bill', () => {
-  test('is what is stored, under the contract’s names', async () => {
+describe('bill fields', () => {
+  test("return the stored row under the contract's names", async () => {
     const { rows } = await service.owner.query(
       `select b.*, start_date::text as first, end_date::text as last, to_char(b.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at,
          to_char(b.published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as published
@@ -266,11 +266,11 @@ describe('a bill', () => {
     });
   });
 
-  test('has amounts exact to the cent, 1,000 random ones and the largest', async () => {
-    const on = await startService();
+  test('return amounts exact to the cent for 1,000 random and the largest values', async () => {
+    const target = await startService();
     try {
       const cents = Array.from({ length: 1_000 }, () => [randomInt(2 ** 39), randomInt(2 ** 30)]);
-      // numeric(12, 2): the total must fit too
+      // The columns are numeric(12, 2), and the total must fit too.
       cents.push([999_999_999_998, 1], [1, 0], [30, 10], [0, 0]);
       const bills = cents.map(([subtotal = 0, tax = 0], n) => ({
         ...{ tenant_id: DEMO.tenants.demo, id: randomUUID(), invoice_number: `EXACT-${n}`, courier_id: HRB },
@@ -283,11 +283,11 @@ describe('a bill', () => {
           created_at: '2024-02-01T00:00:00Z',
         },
       }));
-      await on.owner.query(
+      await target.owner.query(
         'insert into bills select * from jsonb_populate_recordset(null::bills, $1::jsonb)',
         [JSON.stringify(bills)],
       );
-      const { body } = await load('hrb', {}, on);
+      const { body } = await load('hrb', {}, target);
       const byNumber = new Map<string, Bill>(
         body.data.map((bill: Bill) => [String(bill['invoice_number']), bill]),
       );
@@ -301,37 +301,37 @@ describe('a bill', () => {
       }
       expect(body.count).toBe(cents.length);
     } finally {
-      await on.stop();
+      await target.stop();
     }
   }, 60_000);
 
   const usd = (cents: number) => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 });
 
-test('20,000 bills come without parameters; of more, the rest is on the next page', async () => {
-  const on = await startService();
+test('returns up to 20,000 bills per page and the rest on the next page', async () => {
+  const target = await startService();
   try {
-    await on.owner.query(
+    await target.owner.query(
       `insert into bills (tenant_id, id, invoice_number, courier_id, service_type, start_date, end_date, total_packages,
          subtotal, tax_amount, total_amount, status, created_at)
        select $1, gen_random_uuid(), 'MANY-' || n, $2, 'Air standard', '2024-01-01', '2024-01-31', 1, 1, 0, 1, 'published',
          '2024-02-01Z'::timestamptz + n * interval '1 minute' from generate_series(1, 20000) n`,
       [DEMO.tenants.demo, HRB],
     );
-    const { body } = await load('hrb', {}, on);
+    const { body } = await load('hrb', {}, target);
     expect([body.count, body.meta.total_records, body.meta.total_pages]).toEqual([20_000, 20_000, 1]);
-    // the demo's three bills are one too many for one page, and then two more
-    const all = await wanted('true', DEMO.tenants.demo, on);
-    const [first, second] = [await load('admin', {}, on), await load('admin', { page: 2 }, on)];
+    // Three bills of the demo data exceed the first page.
+    const all = await expectedIds('true', DEMO.tenants.demo, target);
+    const [first, second] = [await load('admin', {}, target), await load('admin', { page: 2 }, target)];
     expect(first.body.meta).toMatchObject({ total_records: 20_003, total_pages: 2 });
     expect([first.body.count, second.body.count]).toEqual([20_000, 3]);
     expect([...idsOf(first), ...idsOf(second)]).toEqual(all);
   } finally {
-    await on.stop();
+    await target.stop();
   }
 }, 120_000);
 
-test('reading writes nothing', async () => {
+test('listing bills writes nothing to the database', async () => {
   const before = await fingerprint(service.owner);
   for (const as of ['admin', 'iex']) await load(as);
   expect(await fingerprint(service.owner)).toEqual(before);

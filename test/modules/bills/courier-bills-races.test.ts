@@ -9,10 +9,10 @@ let service: Service;
 let billing: Billing;
 
 beforeAll(async () => {
-  // more connections than a laptop's default, so that more callers are inside at once
+  // More connections than the default, so that more callers run at the same time.
   service = await startService({ poolSize: 40 });
   billing = makeBilling(service);
-  // sign the token once, so that the callers meet at the database and not before
+  // Sign the token beforehand, so that the callers contend in the database.
   await service.tokenOf('manager');
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
@@ -20,10 +20,10 @@ afterAll(() => service.stop(), 60_000);
 const data = ({ body }: Reply) => body['data'];
 const isDone = ({ status }: Reply) => status === 200;
 
-const storm = (call: (caller: number) => Promise<Reply>): Promise<Reply[]> =>
+const callAtOnce = (call: (caller: number) => Promise<Reply>): Promise<Reply[]> =>
   Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
 
-/** Drafts of one adjustment each. */
+/** Plants drafts with one adjustment each. */
 async function plantDrafts(many: number, courierId: string): Promise<string[]> {
   const own = [DEMO.tenants.demo, courierId, many];
   const made = await billing.rows<{ id: string }>(
@@ -51,7 +51,7 @@ const lastNumber = async () =>
 
 const countTo = (from: number, many: number) => Array.from({ length: many }, (_, n) => from + n + 1);
 
-/** The numbers of these bills in the order of their publication. */
+/** Returns the numbers of these bills in the order of publication. */
 async function numbersOf(billIds: string[]): Promise<(number | null)[]> {
   const found = await billing.rows<{ sequence_number: number | null }>(
     'select sequence_number from bills where id = any($1) and sequence_number is not null order by published_at',
@@ -60,12 +60,12 @@ async function numbersOf(billIds: string[]): Promise<(number | null)[]> {
   return found.map((row) => row.sequence_number);
 }
 
-test(`${CALLERS} drafts of one courier and period at once: one bill has the packages, the others find none left`, async () => {
+test(`of ${CALLERS} simultaneous drafts of one courier and period, one gets the packages and the others find none`, async () => {
   const courierId = await billing.newCourier('1.75');
   const manifest = await billing.newManifest('106-1');
   const packages = Array.from({ length: 50 }, () => ({ weight: '2', manifest }));
   await billing.addPackages(courierId, packages);
-  const replies = await storm(() => billing.draft(courierId));
+  const replies = await callAtOnce(() => billing.draft(courierId));
   expect(tally(replies)).toEqual({ '200': 1, '400 nothing_to_bill': CALLERS - 1 });
   const [found] = await billing.rows(
     `select count(*)::int as bills, sum(total_packages)::int as packages,
@@ -75,14 +75,14 @@ test(`${CALLERS} drafts of one courier and period at once: one bill has the pack
   expect(found).toEqual({ bills: 1, packages: 50, lines: 51 });
 });
 
-test(`${CALLERS} drafts of periods that overlap, some deleted again: each package is on one bill at most, and every bill adds up`, async () => {
+test(`${CALLERS} drafts of overlapping periods, some deleted again, put each package on at most one bill, and every bill adds up`, async () => {
   const courierId = await billing.newCourier('1.75');
   const dayOf = (n: number) => `2024-05-${String((n % 28) + 1).padStart(2, '0')}`;
   await billing.addPackages(
     courierId,
     Array.from({ length: 280 }, (_, n) => ({ weight: '2', receivedAt: `${dayOf(n)}T08:00:00Z` })),
   );
-  const replies = await storm(async (caller) => {
+  const replies = await callAtOnce(async (caller) => {
     const [one, other] = [dayOf(caller), dayOf(caller * 5)].sort();
     const reply = await billing.draft(courierId, { start_date: one, end_date: other, tax_rate: 7 });
     if (isDone(reply) && caller % 3 === 0)
@@ -105,22 +105,22 @@ test(`${CALLERS} drafts of periods that overlap, some deleted again: each packag
   expect(billed).toEqual({ lines: 280, packages: 280 });
 });
 
-test(`${CALLERS} drafts published at once have ${CALLERS} numbers in a row, in the order of their publication`, async () => {
+test(`${CALLERS} simultaneous publications get ${CALLERS} consecutive numbers in the order of publication`, async () => {
   const drafts = await plantDrafts(CALLERS, await billing.newCourier());
-  const stood = await lastNumber();
-  const replies = await storm((caller) => billing.publish(drafts[caller] ?? ''));
+  const lastBefore = await lastNumber();
+  const replies = await callAtOnce((caller) => billing.publish(drafts[caller] ?? ''));
   expect(tally(replies)).toEqual({ '200': CALLERS });
-  expect(await numbersOf(drafts)).toEqual(countTo(stood, CALLERS));
-  const told = replies.map((reply) => Number(data(reply).invoice_number.slice(4)));
-  expect(told.sort((a, b) => a - b)).toEqual(countTo(stood, CALLERS));
+  expect(await numbersOf(drafts)).toEqual(countTo(lastBefore, CALLERS));
+  const reported = replies.map((reply) => Number(data(reply).invoice_number.slice(4)));
+  expect(reported.sort((a, b) => a - b)).toEqual(countTo(lastBefore, CALLERS));
 });
 
-test(`one draft published by ${CALLERS} callers at once is published once, under one number`, async () => {
+test(`publishes a draft once for ${CALLERS} simultaneous callers and uses one number`, async () => {
   const [draft = ''] = await plantDrafts(1, await billing.newCourier());
-  const stood = await lastNumber();
-  const replies = await storm(() => billing.publish(draft));
+  const lastBefore = await lastNumber();
+  const replies = await callAtOnce(() => billing.publish(draft));
   expect(tally(replies)).toEqual({ '200': 1, '400 bill_not_draft': CALLERS - 1 });
-  expect(await lastNumber()).toBe(stood + 1);
+  expect(await lastNumber()).toBe(lastBefore + 1);
   const audit = await billing.rows(
     "select 1 from audit_entries where entity_id = $1 and action = 'bill.published'",
     [draft],
@@ -128,28 +128,28 @@ test(`one draft published by ${CALLERS} callers at once is published once, under
   expect(audit).toHaveLength(1);
 });
 
-test('connections that are killed after they have taken a number leave no gap: the next takes it', async () => {
+test('connections killed after they took an invoice number leave no gap in the numbers', async () => {
   const drafts = await plantDrafts(20, await billing.newCourier());
-  const stood = await lastNumber();
-  const holder = await service.owner.connect();
+  const lastBefore = await lastNumber();
+  const blocker = await service.owner.connect();
   try {
-    await holder.query('begin');
-    // whoever has numbered its bill waits here, with the counter in its hands
-    await holder.query('lock table audit_entries in share row exclusive mode');
+    await blocker.query('begin');
+    // Each publication waits here after it has locked the counter and numbered its bill.
+    await blocker.query('lock table audit_entries in share row exclusive mode');
     const replies = drafts.map((bill_id) =>
       service.call('manageCourierBills', { as: 'manager', body: { action: 'publish', bill_id } }),
     );
-    for (let killed = 0; killed < 5; killed += 1) await killOneThatWaits();
-    await holder.query('rollback');
+    for (let killed = 0; killed < 5; killed += 1) await killWaitingBackend();
+    await blocker.query('rollback');
     expect(tally(await Promise.all(replies))).toEqual({ '200': 15, '503 unavailable': 5 });
   } finally {
-    holder.release();
+    blocker.release();
   }
-  expect(await numbersOf(drafts)).toEqual(countTo(stood, 15));
-  expect(await lastNumber()).toBe(stood + 15);
+  expect(await numbersOf(drafts)).toEqual(countTo(lastBefore, 15));
+  expect(await lastNumber()).toBe(lastBefore + 15);
 });
 
-async function killOneThatWaits(): Promise<void> {
+async function killWaitingBackend(): Promise<void> {
   for (;;) {
     const killed = await billing.rows(
       `select pg_terminate_backend(pid, 5000) from pg_locks
@@ -159,22 +159,22 @@ async function killOneThatWaits(): Promise<void> {
   }
 }
 
-test(`${CALLERS} payments of 1.00 on a bill of 100.00 at once: 100 are taken, the bill is paid, never more`, async () => {
+test(`of ${CALLERS} simultaneous payments of 1.00 on a bill of 100.00, exactly 100 are accepted and the bill is paid`, async () => {
   const billId = await newBill(billing, await billing.newCourier(), 88);
   await billing.publish(billId);
-  const replies = await storm(() => billing.pay(billId, 1));
+  const replies = await callAtOnce(() => billing.pay(billId, 1));
   expect(tally(replies)).toEqual({ '200': 100, '400 payment_exceeds_balance': 100 });
   expect(replies.filter((reply) => data(reply)?.status === 'paid')).toHaveLength(1);
-  // what each was told is what stood after it alone
-  const told = replies.filter(isDone).map((reply) => data(reply).paid_amount);
-  expect(told.sort((a, b) => a - b)).toEqual(countTo(0, 100));
+  // Each response has the balance after its own payment.
+  const reported = replies.filter(isDone).map((reply) => data(reply).paid_amount);
+  expect(reported.sort((a, b) => a - b)).toEqual(countTo(0, 100));
   expect(await paidOf(billId)).toEqual({ status: 'paid', paid: '100.00', sum: '100.00', live: 100 });
 });
 
-test(`${CALLERS} callers who pay and void at once: what is paid is the sum of the payments that count`, async () => {
+test(`the paid amount equals the sum of the valid payments while ${CALLERS} callers pay and void at once`, async () => {
   const billId = await newBill(billing, await billing.newCourier(), 18);
   await billing.publish(billId);
-  const replies = await storm(async (caller) => {
+  const replies = await callAtOnce(async (caller) => {
     const paid = await billing.pay(billId, 1 + (caller % 5) / 100);
     if (!isDone(paid) || caller % 2 === 0) return paid;
     return billing.unpay(data(paid).payment_id);
@@ -185,12 +185,12 @@ test(`${CALLERS} callers who pay and void at once: what is paid is the sum of th
   expect(status).toBe(Number(paid) === 30 ? 'paid' : 'published');
 });
 
-test(`one payment voided by ${CALLERS} callers at once is taken back once`, async () => {
+test(`voids a payment once for ${CALLERS} simultaneous callers`, async () => {
   const billId = await newBill(billing, await billing.newCourier());
   await billing.publish(billId);
   await billing.pay(billId, 4);
   const { payment_id } = data(await billing.pay(billId, 8));
-  const replies = await storm(() => billing.unpay(payment_id));
+  const replies = await callAtOnce(() => billing.unpay(payment_id));
   expect(tally(replies)).toEqual({ '200': CALLERS });
   expect(replies.filter(({ body }) => body['message'] === 'Payment voided.')).toHaveLength(1);
   expect(await paidOf(billId)).toEqual({ status: 'published', paid: '4.00', sum: '4.00', live: 1 });
@@ -212,7 +212,7 @@ async function paidOf(billId: string): Promise<Record<string, unknown>> {
   return row ?? {};
 }
 
-test(`${CALLERS} callers adjust, un-adjust, publish and delete one draft at once, 5 rounds: what is left adds up`, async () => {
+test(`a draft adds up or is deleted after ${CALLERS} callers adjust, publish and delete it at once in 5 rounds`, async () => {
   const ends = new Set<string>();
   for (let round = 0; round < 5; round += 1) {
     const billId = await newBill(billing, await billing.newCourier(), 3);
@@ -233,13 +233,13 @@ test(`${CALLERS} callers adjust, un-adjust, publish and delete one draft at once
       [billId],
     );
     ends.add(String(left?.['status']));
-    // deleted, or published whole
+    // The draft is deleted, or published with all its lines.
     if (left) expect(left).toEqual({ status: 'published', ties: true });
     const winners = [replies[20], replies[20 + (round % 2 === 0 ? 1 : -1)]].filter(
       (reply) => reply && isDone(reply),
     );
     expect(winners).toHaveLength(1);
   }
-  // both ends were seen, so that the race was one
+  // Both outcomes occurred, so the operations really raced.
   expect([...ends].sort()).toEqual(['published', 'undefined']);
 }, 60_000);

@@ -20,12 +20,12 @@ afterAll(() => service.stop(), 60_000);
 
 const data = ({ body }: Reply) => body['data'];
 
-function expectFault(reply: Reply, status: number, code: string, field?: string): void {
+function expectError(reply: Reply, status: number, code: string, field?: string): void {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
   if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
 }
 
-/** Neither the rows nor the audit trail moved. */
+/** Asserts that neither the rows nor the audit log changed. */
 async function expectNothingWritten(act: () => Promise<unknown>): Promise<void> {
   const before = await fingerprint(service.owner);
   await act();
@@ -40,8 +40,8 @@ const auditOf = (billId: string) =>
 
 const linesOf = async (billId: string) => data(await billing.read(billId)).lines;
 
-describe('a draft', () => {
-  test('has a line for each package in the order of intake, air freight and tax, as the preview has them', async () => {
+describe('draft creation', () => {
+  test('adds a line per package in the order of intake, air freight and tax, with the amounts of the preview', async () => {
     const courierId = await billing.newCourier('1.75');
     const aboard = await billing.newManifest('001-12345675');
     const [light, flown, heavy] = await billing.addPackages(courierId, [
@@ -49,7 +49,7 @@ describe('a draft', () => {
       { weight: '4.25', receivedAt: '2024-05-03T00:00:00Z', manifest: aboard },
       { weight: '112', receivedAt: '2024-05-31T23:59:59.999Z' },
     ]);
-    // the seconds outside, and another courier's
+    // One second outside the period, and one package of another courier.
     await billing.addPackages(courierId, [
       { weight: '1', receivedAt: '2024-04-30T23:59:59.999Z' },
       { weight: '1', receivedAt: '2024-06-01T00:00:00Z' },
@@ -61,7 +61,7 @@ describe('a draft', () => {
 
     const reply = await billing.draft(courierId.toUpperCase(), { tax_rate: 7.125, remarks: 'Thanks.' });
     expect([reply.status, reply.body['message']]).toEqual([200, 'Bill of 3 packages drafted.']);
-    // 16.50 of fees and 7.44 of freight; 7.125 % of 23.94 is 1.705725
+    // Fees of 16.50 and air freight of 7.44; 7.125 % of 23.94 is 1.705725.
     expect(data(reply)).toEqual({
       bill_id: expect.any(String),
       invoice_number: expect.stringMatching(/^DRAFT-[0-9A-Z]{8}$/),
@@ -118,7 +118,7 @@ describe('a draft', () => {
     ]);
   });
 
-  test('of 1,000 random packages costs to the cent what the preview says, whatever the tiers', async () => {
+  test('matches the preview to the cent for 1,000 random packages and random tiers', async () => {
     for (let round = 0; round < 5; round += 1) {
       const courierId = await billing.newCourier(String(randomInt(500) / 100));
       const [awb, none] = [await billing.newManifest('106-1'), await billing.newManifest(null)];
@@ -157,9 +157,9 @@ describe('a draft', () => {
     }
   });
 
-  test('leaves out what is on another bill and says how much; then there is nothing to bill', async () => {
+  test('leaves out packages on other bills, reports their number and rejects an empty bill', async () => {
     const courierId = await billing.newCourier();
-    expectFault(await billing.draft(courierId), 400, 'nothing_to_bill');
+    expectError(await billing.draft(courierId), 400, 'nothing_to_bill');
     await billing.addPackages(courierId, [{ weight: '1' }, { weight: '2' }]);
     const first = data(await billing.draft(courierId));
     const [late] = await billing.addPackages(courierId, [{ weight: '50' }]);
@@ -169,12 +169,12 @@ describe('a draft', () => {
     await billing.publish(first.bill_id);
     await expectNothingWritten(async () => {
       const third = await billing.draft(courierId);
-      expectFault(third, 400, 'nothing_to_bill');
+      expectError(third, 400, 'nothing_to_bill');
       expect(third.body['message']).toContain('3 are on another');
     });
   });
 
-  test('keeps its weights and fees, whatever becomes of the packages and the rates', async () => {
+  test('keeps weights and fees when packages and rates change later', async () => {
     const courierId = await billing.newCourier('2');
     const manifest = await billing.newManifest('106-1');
     const [id] = await billing.addPackages(courierId, [{ weight: '5', manifest }]);
@@ -190,7 +190,7 @@ describe('a draft', () => {
     expect(before).toMatchObject([{ amount: 12, weight: 5 }, { amount: 10 }]);
   });
 
-  test('without a rate for air freight has no line for it; without tiers, it warns and charges nothing', async () => {
+  test('adds no air freight line without a rate, and warns and charges nothing without tiers', async () => {
     const courierId = await billing.newCourier('0', []);
     const manifest = await billing.newManifest('106-1');
     await billing.addPackages(courierId, [{ weight: '5', manifest }]);
@@ -205,20 +205,20 @@ describe('a draft', () => {
     expect(await linesOf(drafted.bill_id)).toMatchObject([{ kind: 'package', tier: null, amount: 0 }]);
   });
 
-  test('of a period that ends before it starts, or of nobody, is refused', async () => {
+  test('rejects a period that ends before it starts and an unknown courier', async () => {
     await expectNothingWritten(async () => {
-      expectFault(
+      expectError(
         await billing.draft(IEX, { start_date: '2024-05-02', end_date: '2024-05-01' }),
         400,
         'validation_failed',
         'end_date',
       );
-      expectFault(await billing.draft(UNKNOWN_ID), 404, 'courier_not_found');
-      expectFault(await billing.draft(DEMO.couriers.TWO), 404, 'courier_not_found');
+      expectError(await billing.draft(UNKNOWN_ID), 404, 'courier_not_found');
+      expectError(await billing.draft(DEMO.couriers.TWO), 404, 'courier_not_found');
     });
   });
 
-  test('beyond 9,999,999,999.99 USD is refused, with its tax; up to there it is exact', async () => {
+  test('rejects totals above 9,999,999,999.99 USD, tax included, and is exact up to that limit', async () => {
     const courierId = await billing.newCourier('0', [{ start: '0', end: '1', fee: '99999999.99' }]);
     const parcels = Array.from({ length: 100 }, () => ({ weight: '1' }));
     await billing.addPackages(courierId, parcels);
@@ -227,27 +227,27 @@ describe('a draft', () => {
     const whole = await billing.adjust(drafted.bill_id, 0.99);
     expect(data(whole).total_amount).toBe(9_999_999_999.99);
     await expectNothingWritten(async () => {
-      expectFault(await billing.adjust(drafted.bill_id, 0.01), 400, 'bill_too_large');
+      expectError(await billing.adjust(drafted.bill_id, 0.01), 400, 'bill_too_large');
     });
     const line = data(await billing.adjust(drafted.bill_id, -10)).line_id;
     await billing.adjust(drafted.bill_id, 10);
-    await expectNothingWritten(async () => expectFault(await billing.unadjust(line), 400, 'bill_too_large'));
+    await expectNothingWritten(async () => expectError(await billing.unadjust(line), 400, 'bill_too_large'));
     await billing.remove(drafted.bill_id);
     await expectNothingWritten(async () => {
       const taxed = await billing.draft(courierId, { tax_rate: 0.001 });
-      expectFault(taxed, 400, 'bill_too_large');
+      expectError(taxed, 400, 'bill_too_large');
       expect(taxed.body['message']).toContain('10000099999.00 USD');
     });
   });
 
-  test('whose number is taken gets another', async () => {
+  test('retries with another draft number if the number is taken', async () => {
     const courierId = await billing.newCourier();
     await billing.addPackages(courierId, [{ weight: '1' }]);
     const [{ invoice_number: taken } = {}] = await billing.rows(
       'select invoice_number from bills where id = $1',
       [DEMO.bills.draft],
     );
-    // a sequence is not rolled back: the second try is let through
+    // A sequence is not rolled back, so only the first attempt gets the taken number.
     await billing.rows('create sequence tries');
     await billing.rows(`create function take_number() returns trigger language plpgsql security definer as $$
       begin if nextval('tries') = 1 then new.invoice_number := '${String(taken)}'; end if; return new; end $$`);
@@ -264,29 +264,29 @@ describe('a draft', () => {
     }
   });
 
-  test('that is deleted gives its packages back; the audit trail keeps what it was', async () => {
+  test('frees the packages and keeps the deleted draft in the audit log when a draft is deleted', async () => {
     const courierId = await billing.newCourier();
     const billId = await newBill(billing, courierId, 3);
     const reply = await billing.remove(billId);
     expect([reply.status, data(reply)]).toEqual([200, { bill_id: billId }]);
     expect(await billing.rows('select id from bill_lines where bill_id = $1', [billId])).toEqual([]);
-    expectFault(await billing.read(billId), 404, 'bill_not_found');
+    expectError(await billing.read(billId), 404, 'bill_not_found');
     expect(data(await billing.draft(courierId))).toMatchObject({ total_packages: 1, subtotal: 12 });
     expect((await auditOf(billId)).at(-1)).toMatchObject({
       action: 'bill.draft_deleted',
       before: { courier_id: courierId, total_amount: '15.00', status: 'draft' },
       after: null,
     });
-    expectFault(await billing.remove(billId), 404, 'bill_not_found');
+    expectError(await billing.remove(billId), 404, 'bill_not_found');
   });
 });
 
-describe('an adjustment', () => {
-  test('moves subtotal, tax and total, half a cent up; taken off, all is as it was', async () => {
+describe('adjustments', () => {
+  test('update subtotal, tax and total with half a cent rounded up, and removing them restores the amounts', async () => {
     const courierId = await billing.newCourier();
     await billing.addPackages(courierId, [{ weight: '5' }]);
     const { bill_id } = data(await billing.draft(courierId, { tax_rate: 12.5 }));
-    // 12.5 % of 11.96 is 1.495
+    // 12.5 % of 11.96 is 1.495.
     const reply = await billing.adjust(bill_id, -0.04, 'Wet box');
     expect(data(reply)).toEqual({
       ...{ bill_id, line_id: expect.any(String) },
@@ -312,10 +312,10 @@ describe('an adjustment', () => {
       before: { subtotal: '12.00', total_amount: '13.50' },
       after: { description: 'Wet box', amount_usd: '-0.04', subtotal: '11.96', total_amount: '13.46' },
     });
-    expectFault(await billing.unadjust(data(reply).line_id), 404, 'adjustment_not_found');
+    expectError(await billing.unadjust(data(reply).line_id), 404, 'adjustment_not_found');
   });
 
-  test('may bring the lines to 0 and no further, also when a charge is taken off', async () => {
+  test('may reduce the total to 0 but not below, also by removing a charge', async () => {
     const billId = await newBill(billing, await billing.newCourier(), 5);
     const [, charge] = await linesOf(billId);
     expect(data(await billing.adjust(billId, -17))).toMatchObject({
@@ -324,21 +324,21 @@ describe('an adjustment', () => {
       total_amount: 0,
     });
     await expectNothingWritten(async () => {
-      expectFault(await billing.adjust(billId, -0.01), 400, 'bill_total_negative');
-      expectFault(await billing.unadjust(charge.line_id), 400, 'bill_total_negative');
+      expectError(await billing.adjust(billId, -0.01), 400, 'bill_total_negative');
+      expectError(await billing.unadjust(charge.line_id), 400, 'bill_total_negative');
     });
   });
 
-  test('of 0, of a published bill, of no bill, and one that is none, are refused', async () => {
+  test('are rejected for amount 0, published bills, unknown bills and lines that are no adjustments', async () => {
     const billId = await newBill(billing, await billing.newCourier());
     const [line] = await linesOf(billId);
     await expectNothingWritten(async () => {
       for (const amount of [0, -0])
-        expectFault(await billing.adjust(billId, amount), 400, 'validation_failed', 'amount');
-      expectFault(await billing.adjust(UNKNOWN_ID, 1), 404, 'bill_not_found');
-      // a package stays on its bill
+        expectError(await billing.adjust(billId, amount), 400, 'validation_failed', 'amount');
+      expectError(await billing.adjust(UNKNOWN_ID, 1), 404, 'bill_not_found');
+      // A package line cannot be removed as an adjustment.
       for (const id of [line.line_id, UNKNOWN_ID])
-        expectFault(await billing.unadjust(id), 404, 'adjustment_not_found');
+        expectError(await billing.unadjust(id), 404, 'adjustment_not_found');
     });
     const { line_id } = data(await billing.adjust(billId, 1));
     await billing.publish(billId);
@@ -348,15 +348,15 @@ describe('an adjustment', () => {
         await billing.unadjust(line_id),
         await billing.remove(billId),
       ]) {
-        expectFault(reply, 400, 'bill_not_draft');
+        expectError(reply, 400, 'bill_not_draft');
         expect(reply.body['message']).toMatch(/^Bill INV-\d{6} is published.* next bill/);
       }
     });
   });
 });
 
-describe('publishing', () => {
-  test('numbers bills one after the other and freezes both parties; twice is refused', async () => {
+describe('publication', () => {
+  test('numbers bills consecutively, freezes both addresses and rejects a second publication', async () => {
     const courierId = await billing.newCourier();
     const [first, second] = [await newBill(billing, courierId), await newBill(billing, courierId)];
     const before = data(await billing.read(first));
@@ -381,8 +381,8 @@ describe('publishing', () => {
       name: 'Miami Gateway',
       address: ['8200 NW 41st Street', 'Miami', 'United States'],
     });
-    await expectNothingWritten(async () => expectFault(await billing.publish(first), 400, 'bill_not_draft'));
-    expectFault(await billing.publish(UNKNOWN_ID), 404, 'bill_not_found');
+    await expectNothingWritten(async () => expectError(await billing.publish(first), 400, 'bill_not_draft'));
+    expectError(await billing.publish(UNKNOWN_ID), 404, 'bill_not_found');
     expect((await auditOf(first)).at(-1)).toMatchObject({
       action: 'bill.published',
       before: { status: 'draft' },
@@ -390,15 +390,15 @@ describe('publishing', () => {
     });
   });
 
-  test('counts each tenant’s bills apart, and goes on beyond six digits', async () => {
+  test("numbers each tenant's bills separately and continues beyond six digits", async () => {
     const drafts = [];
     for (let n = 0; n < 2; n += 1) drafts.push(await newBill(billing, await billing.newCourier()));
-    const [{ last_number: stood } = {}] = await billing.rows('select last_number from bill_counters');
+    const [{ last_number: before } = {}] = await billing.rows('select last_number from bill_counters');
     await billing.rows('update bill_counters set last_number = 999998');
     const numbers = [];
     for (const id of drafts) numbers.push(data(await billing.publish(id)).invoice_number);
     expect(numbers).toEqual(['INV-999999', 'INV-1000000']);
-    await billing.rows('update bill_counters set last_number = $1', [stood]);
+    await billing.rows('update bill_counters set last_number = $1', [before]);
     const body = { action: 'create_draft', courier_id: DEMO.couriers.TWO, service_type: 'Air' };
     const period = { start_date: '2020-01-01', end_date: '2100-01-01' };
     const other = await billing.manage({ ...body, ...period }, 'two/admin');
@@ -406,32 +406,32 @@ describe('publishing', () => {
     expect(data(published).invoice_number).toBe('INV-000001');
   });
 
-  test('of a bill of 0.00 makes it paid: there is nothing to ask for', async () => {
+  test('marks a bill of 0.00 as paid', async () => {
     const billId = await newBill(billing, await billing.newCourier(), -12);
     expect(data(await billing.publish(billId))).toMatchObject({ status: 'paid', total_amount: 0 });
-    expectFault(await billing.pay(billId, 0.01), 400, 'payment_exceeds_balance');
+    expectError(await billing.pay(billId, 0.01), 400, 'payment_exceeds_balance');
   });
 
-  test('a draft whose lines do not add up to it fails, and takes no number', async () => {
+  test('fails for a draft that does not match its lines, and uses no number', async () => {
     const billId = await newBill(billing, await billing.newCourier());
     for (const corruption of [
       'subtotal = 13, total_amount = 13',
       'total_packages = 2',
       'tax_amount = 1, total_amount = 13',
     ]) {
-      const [stood] = await billing.rows('select * from bills where id = $1', [billId]);
+      const [before] = await billing.rows('select * from bills where id = $1', [billId]);
       await billing.rows(`update bills set ${corruption} where id = $1`, [billId]);
       await expectNothingWritten(async () =>
-        expectFault(await billing.publish(billId), 500, 'internal_error'),
+        expectError(await billing.publish(billId), 500, 'internal_error'),
       );
       await billing.rows(
         'update bills set subtotal = $2, tax_amount = $3, total_amount = $4, total_packages = $5 where id = $1',
         [
           billId,
-          stood?.['subtotal'],
-          stood?.['tax_amount'],
-          stood?.['total_amount'],
-          stood?.['total_packages'],
+          before?.['subtotal'],
+          before?.['tax_amount'],
+          before?.['total_amount'],
+          before?.['total_packages'],
         ],
       );
     }
@@ -439,9 +439,9 @@ describe('publishing', () => {
   });
 });
 
-describe('a published bill', () => {
+describe('published bill', () => {
   test.each(['crossdock_app', 'the owner of the tables'])(
-    'cannot be changed by %s, nor can its lines',
+    'rejects changes of the bill and its lines by %s',
     async (role) => {
       const billId = await newBill(billing, await billing.newCourier());
       const draftId = await newBill(billing, await billing.newCourier());
@@ -477,16 +477,16 @@ describe('a published bill', () => {
     },
   );
 
-  test('is read by its courier with masked numbers of unknown customers; a draft is not there for it', async () => {
+  test('is visible to its courier with masked numbers of unknown customers, while a draft is not', async () => {
     const [known, unknown] = await billing.addPackages(IEX, [
       { weight: '1' },
       { weight: '2', userCode: null },
     ]);
     const { bill_id } = data(await billing.draft(IEX));
     const hidden = await billing.read(bill_id, 'iex');
-    expectFault(hidden, 404, 'bill_not_found');
-    const nobodys = await billing.read(UNKNOWN_ID, 'iex');
-    expect(hidden.body['message']).toBe(nobodys.body['message']);
+    expectError(hidden, 404, 'bill_not_found');
+    const unknownBill = await billing.read(UNKNOWN_ID, 'iex');
+    expect(hidden.body['message']).toBe(unknownBill.body['message']);
     await billing.publish(bill_id);
     const { lines } = data(await billing.read(bill_id, 'iex'));
     const staff = data(await billing.read(bill_id)).lines;
@@ -495,12 +495,12 @@ describe('a published bill', () => {
     expect(numberOf(lines, known)).toBe(numberOf(staff, known));
     const whole = numberOf(staff, unknown);
     expect(numberOf(lines, unknown)).toBe('*'.repeat(whole.length - 4) + whole.slice(-4));
-    expectFault(await billing.read(bill_id, 'hrb'), 404, 'bill_not_found');
-    expectFault(await billing.read(bill_id, 'warehouse'), 403, 'permission_denied');
-    expectFault(await billing.draft(IEX, {}, 'iex'), 403, 'permission_denied');
+    expectError(await billing.read(bill_id, 'hrb'), 404, 'bill_not_found');
+    expectError(await billing.read(bill_id, 'warehouse'), 403, 'permission_denied');
+    expectError(await billing.draft(IEX, {}, 'iex'), 403, 'permission_denied');
   });
 
-  test('has its lines a page at a time, each once; a page past the last is empty', async () => {
+  test('returns each line once across pages and no lines past the last page', async () => {
     const courierId = await billing.newCourier();
     await billing.addPackages(
       courierId,
@@ -525,9 +525,9 @@ describe('a published bill', () => {
 });
 
 describe('payments', () => {
-  test('add up, and the last makes the bill paid; voided, it is published again and they stay, marked', async () => {
+  test('add up, mark the bill as paid, and can be voided, which reopens the bill and keeps them marked as voided', async () => {
     const billId = await newBill(billing, await billing.newCourier(), 0.3);
-    expectFault(await billing.pay(billId, 1), 400, 'bill_not_published');
+    expectError(await billing.pay(billId, 1), 400, 'bill_not_published');
     await billing.publish(billId);
     const extra = { method: 'bank_transfer', reference: 'TRF-1', received_on: '2026-01-31' };
     const first = await billing.pay(billId, 0.1, extra);
@@ -539,7 +539,7 @@ describe('payments', () => {
     expect(data(second)).toMatchObject({ paid_amount: 12.3, balance: 0, status: 'paid' });
     await expectNothingWritten(async () => {
       const reply = await billing.pay(billId, 0.01);
-      expectFault(reply, 400, 'payment_exceeds_balance');
+      expectError(reply, 400, 'payment_exceeds_balance');
       expect(reply.body['message']).toContain('0.00 USD');
     });
     const voided = await billing.unpay(data(first).payment_id, 'Returned.');
@@ -584,32 +584,32 @@ describe('payments', () => {
     ]);
   });
 
-  test('of a day to come, of more than is outstanding, of no bill, and of another tenant are refused', async () => {
+  test('are rejected for a future date, an amount above the balance, an unknown bill and another tenant', async () => {
     const billId = await newBill(billing, await billing.newCourier());
     await billing.publish(billId);
     const { payment_id } = data(await billing.pay(billId, 2));
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     await expectNothingWritten(async () => {
-      expectFault(
+      expectError(
         await billing.pay(billId, 1, { received_on: tomorrow }),
         400,
         'validation_failed',
         'received_on',
       );
       const tooMuch = await billing.pay(billId, 10.01);
-      expectFault(tooMuch, 400, 'payment_exceeds_balance');
+      expectError(tooMuch, 400, 'payment_exceeds_balance');
       expect(tooMuch.body['message']).toBe('10.00 USD are outstanding. Record no more than that.');
-      expectFault(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
-      expectFault(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
+      expectError(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
+      expectError(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
       const body = { action: 'void_payment', payment_id, reason: 'R' };
-      expectFault(await billing.manage(body, 'two/admin'), 404, 'payment_not_found');
+      expectError(await billing.manage(body, 'two/admin'), 404, 'payment_not_found');
     });
     expect((await billing.pay(billId, 10)).status).toBe(200);
   });
 });
 
-// last: what is compared after it would take long
-test('a bill has 100,000 packages at most, and that many in one statement', async () => {
+// Must run last: the fingerprints of other tests would take long with this many rows.
+test('drafts up to 100,000 packages in one statement and rejects more', async () => {
   const courierId = await billing.newCourier('1.75');
   const manifest = await billing.newManifest('106-1');
   await billing.rows(
@@ -621,7 +621,7 @@ test('a bill has 100,000 packages at most, and that many in one statement', asyn
     [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, manifest],
   );
   const tooMany = await billing.draft(courierId);
-  expectFault(tooMany, 400, 'bill_too_large');
+  expectError(tooMany, 400, 'bill_too_large');
   expect(tooMany.body['message']).toContain('100001 packages');
   await billing.rows("delete from packages where tracking_key = 'MANY-100001'");
   const body = { courier_id: courierId, ...MAY };

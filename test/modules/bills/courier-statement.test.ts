@@ -31,12 +31,12 @@ async function newCourier(): Promise<string> {
 const plant = (courierId: string, bill: Omit<PlantedBill, 'courierId' | 'start' | 'end'>) =>
   plantBill(service.owner, { courierId, start: '2024-01-01', end: '2024-01-31', ...bill });
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
   if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
 }
 
-describe('a statement', () => {
+describe('courier statement', () => {
   let courierId: string;
   beforeAll(async () => {
     courierId = await newCourier();
@@ -51,11 +51,11 @@ describe('a statement', () => {
     await plant(courierId, { amount: '999.99' });
   });
 
-  const of = async (from: string, to: string) =>
+  const statementOf = async (from: string, to: string) =>
     (await read('admin', { courier_id: courierId, from, to })).body['data'];
 
-  test('lists bills, payments and what was voided on their days, with what was owed after each, and no draft', async () => {
-    const data = await of('2024-02-01', '2024-03-31');
+  test('lists bills, payments and voids by day with the running balance, and no drafts', async () => {
+    const data = await statementOf('2024-02-01', '2024-03-31');
     expect(data.movements.map((each: Movement) => [each.date, each.kind, each.amount, each.balance])).toEqual(
       [
         ['2024-02-01', 'bill', 107.5, 107.5],
@@ -74,16 +74,16 @@ describe('a statement', () => {
     expect(data.movements[4].payment_id).toBe(data.movements[2].payment_id);
   });
 
-  test('opens with what the one before closed with', async () => {
-    expect(await of('2024-02-01', '2024-02-29')).toMatchObject({ closing_balance: 50 });
-    expect(await of('2024-03-01', '2024-03-31')).toMatchObject({
+  test("opens with the previous period's closing balance", async () => {
+    expect(await statementOf('2024-02-01', '2024-02-29')).toMatchObject({ closing_balance: 50 });
+    expect(await statementOf('2024-03-01', '2024-03-31')).toMatchObject({
       opening_balance: 50,
       closing_balance: 77.6,
     });
   });
 
-  test('of before a payment was voided stays as it was', async () => {
-    const february = await of('2024-02-01', '2024-02-29');
+  test('of an earlier period does not change when a payment is voided later', async () => {
+    const february = await statementOf('2024-02-01', '2024-02-29');
     expect(february).toMatchObject({ paid: 57.5, voided: 0, closing_balance: 50 });
   });
 
@@ -97,12 +97,12 @@ describe('a statement', () => {
     ['2024-05-02', [0, 0, 20.1, 57.5]],
     ['2024-05-31', [0, 0, 20.1, 57.5]],
     ['2024-06-01', [0, 0, 0, 77.6]],
-  ])('ages bills by the days since their publication: on %s it is %j', async (to, buckets) => {
-    const { ageing } = await of('2024-01-01', to);
+  ])('ages bills by days since publication: on %s the buckets are %j', async (to, buckets) => {
+    const { ageing } = await statementOf('2024-01-01', to);
     expect(Object.values(ageing)).toEqual([...buckets, 0]);
   });
 
-  test('of a period without movements is what was owed, and nothing else', async () => {
+  test('of a period without movements has the opening balance as its closing balance', async () => {
     const { body } = await read('admin', { courier_id: courierId, from: '2024-07-01', to: '2024-07-31' });
     expect(body['message']).toBe('0 movements from 2024-07-01 to 2024-07-31.');
     expect(body['data']).toMatchObject({ opening_balance: 77.6, movements: [], closing_balance: 77.6 });
@@ -110,7 +110,7 @@ describe('a statement', () => {
   });
 });
 
-test('money that came in before its bill was published is credit until then', async () => {
+test("payments received before their bill's publication count as credit until then", async () => {
   const courierId = await newCourier();
   const payments = [{ amount: '40.00', receivedOn: '2024-02-20', recordedAt: '2024-03-02T00:00:00Z' }];
   await plant(courierId, { amount: '100.00', publishedAt: '2024-03-01T00:00:00Z', payments });
@@ -123,7 +123,7 @@ test('money that came in before its bill was published is credit until then', as
   expect([after.closing_balance, after.ageing.days_0_30, after.ageing.credit]).toEqual([90, 90, 0]);
 });
 
-test('its days are whole days of UTC, both inclusive', async () => {
+test('statement days are whole UTC days, both ends inclusive', async () => {
   const courierId = await newCourier();
   const moments = [
     ...['2024-02-28T23:59:59.999Z', '2024-02-29T00:00:00Z'],
@@ -137,7 +137,7 @@ test('its days are whole days of UTC, both inclusive', async () => {
   expect(data.movements.map(({ date }: Movement) => date)).toEqual([day, day]);
 });
 
-test('bills of before publications were recorded count from when they were made', async () => {
+test('bills without a recorded publication time count from their creation', async () => {
   const courierId = await newCourier();
   const { id } = await plant(courierId, { amount: '5.00' });
   const update = `update bills set status = 'published', created_at = '2024-04-04T10:00:00Z' where id = $1`;
@@ -146,13 +146,13 @@ test('bills of before publications were recorded count from when they were made'
   expect(data.movements).toMatchObject([{ date: '2024-04-04', amount: 5 }]);
 });
 
-// --- The oracle: whole cents, and the movements as a list of our own.
+// Oracle: whole cents, and a separate list of the movements.
 
-type Known = { bill: number; day: number; cents: bigint };
+type KnownMovement = { bill: number; day: number; cents: bigint };
 
-/** 40 bills with up to four payments each, some before the publication, some voided. */
-async function plantHistory(courierId: string): Promise<Known[]> {
-  const known: Known[] = [];
+/** Plants 40 bills with up to four payments each, some before publication and some voided. */
+async function plantHistory(courierId: string): Promise<KnownMovement[]> {
+  const known: KnownMovement[] = [];
   const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10);
   for (let bill = 0; bill < 40; bill += 1) {
     const published = randomInt(0, 300);
@@ -182,9 +182,9 @@ const usd = (cents: bigint) => `${cents / 100n}.${String(cents % 100n).padStart(
 const cents = (amount: number) => BigInt(Math.round(amount * 100));
 const sumOf = (values: bigint[]) => values.reduce((sum, value) => sum + value, 0n);
 
-describe('of a random history', () => {
+describe('statement of a random history', () => {
   let courierId: string;
-  let known: Known[];
+  let known: KnownMovement[];
   beforeAll(async () => {
     courierId = await newCourier();
     known = await plantHistory(courierId);
@@ -199,7 +199,7 @@ describe('of a random history', () => {
     for (let bill = 0; bill < 40; bill += 1) {
       const own = until.filter((each) => each.bill === bill);
       const due = sumOf(own.map((each) => each.cents));
-      // the first that is known of a bill is its publication
+      // The first known movement of a bill is its publication.
       const published = known.find((each) => each.bill === bill)?.day ?? 0;
       const age = last - published;
       const bucket = due < 0n ? 4 : age <= 30 ? 0 : age <= 60 ? 1 : age <= 90 ? 2 : 3;
@@ -213,20 +213,20 @@ describe('of a random history', () => {
     };
   }
 
-  test('30 periods are exact to the cent, and tie', async () => {
+  test('is exact to the cent and balances for 30 random periods', async () => {
     for (let round = 0; round < 30; round += 1) {
       const first = randomInt(0, 400);
       const last = first + randomInt(0, 120);
       const query = { courier_id: courierId, from: isoDay(first), to: isoDay(last), limit: 5000 };
       const { data } = (await read('admin', query)).body;
-      const want = expected(first, last);
+      const wanted = expected(first, last);
       const got = {
         opening: cents(data.opening_balance),
         closing: cents(data.closing_balance),
         movements: data.movements.length,
         ageing: Object.values<number>(data.ageing).map(cents),
       };
-      expect({ first, last, ...got }).toEqual({ first, last, ...want });
+      expect({ first, last, ...got }).toEqual({ first, last, ...wanted });
       expect(got.opening + cents(data.billed) - cents(data.paid) + cents(data.voided)).toBe(got.closing);
       expect(sumOf(got.ageing)).toBe(got.closing);
       let balance = got.opening;
@@ -240,7 +240,7 @@ describe('of a random history', () => {
     }
   });
 
-  test('the pages together are the whole, in order, none twice', async () => {
+  test('is complete across pages, in order and without duplicates', async () => {
     const whole = (await read('admin', { courier_id: courierId, ...ALWAYS, limit: 5000 })).body;
     const paged: Movement[] = [];
     const pages = Math.ceil(known.length / 7);
@@ -250,7 +250,7 @@ describe('of a random history', () => {
         ...{ current_page: page, per_page: 7, total_records: known.length, total_pages: pages },
       });
       paged.push(...body['data'].movements);
-      // a page says the figures of the whole
+      // Every page has the totals of the whole statement.
       expect({ ...body['data'], movements: [] }).toEqual({ ...whole['data'], movements: [] });
     }
     expect(paged).toEqual(whole['data'].movements);
@@ -258,8 +258,8 @@ describe('of a random history', () => {
   });
 });
 
-describe('whose it is', () => {
-  test('the demo courier owes what its bills say is outstanding', async () => {
+describe('statement access', () => {
+  test("the demo courier's balance equals the outstanding amount of its bills", async () => {
     const { body } = await read('manager', { courier_id: IEX, ...ALWAYS });
     const { rows } = await service.owner.query<{ due: string }>(
       "select sum(total_amount - paid_amount) as due from bills where courier_id = $1 and status <> 'draft'",
@@ -271,7 +271,7 @@ describe('whose it is', () => {
     ]);
   });
 
-  test('a courier reads its own, whatever courier it names', async () => {
+  test('a courier gets its own statement, whatever courier_id it sends', async () => {
     const own = (await read('admin', { courier_id: IEX, ...ALWAYS })).body['data'];
     for (const courier_id of [IEX, HRB, TWO, UNKNOWN_ID])
       expect((await read('iex', { courier_id, ...ALWAYS })).body['data']).toEqual(own);
@@ -279,16 +279,16 @@ describe('whose it is', () => {
     expect((await read('hrb', ALWAYS)).body['data']).toMatchObject({ courier_id: HRB, closing_balance: 0 });
   });
 
-  test('staff must name one; another tenant’s is like one that does not exist', async () => {
-    expectFault(await read('admin', ALWAYS), 400, 'validation_failed', 'courier_id');
-    expectFault(await read('admin', { courier_id: TWO, ...ALWAYS }), 404, 'courier_not_found');
-    expectFault(await read('admin', { courier_id: UNKNOWN_ID, ...ALWAYS }), 404, 'courier_not_found');
+  test("requires a courier_id from staff and responds to another tenant's courier as to an unknown one", async () => {
+    expectError(await read('admin', ALWAYS), 400, 'validation_failed', 'courier_id');
+    expectError(await read('admin', { courier_id: TWO, ...ALWAYS }), 404, 'courier_not_found');
+    expectError(await read('admin', { courier_id: UNKNOWN_ID, ...ALWAYS }), 404, 'courier_not_found');
   });
 
-  test('the warehouse role may not, nobody without a token, nobody with a disabled account', async () => {
-    expectFault(await read('warehouse', { courier_id: IEX, ...ALWAYS }), 403, 'permission_denied');
-    expectFault(await service.call('courierStatement', { query: ALWAYS }), 401, 'token_missing');
-    expectFault(await read('disabled', { courier_id: IEX, ...ALWAYS }), 403, 'account_disabled');
+  test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
+    expectError(await read('warehouse', { courier_id: IEX, ...ALWAYS }), 403, 'permission_denied');
+    expectError(await service.call('courierStatement', { query: ALWAYS }), 401, 'token_missing');
+    expectError(await read('disabled', { courier_id: IEX, ...ALWAYS }), 403, 'account_disabled');
   });
 });
 
@@ -298,8 +298,7 @@ test.each([
   [{ from: '2024-02-01' }, 'to'],
   [{ from: '2023-02-29', to: '2024-02-01' }, 'from'],
   [{ from: '2024-02-01', to: '31.12.2024' }, 'to'],
-])('%j is 400 naming %s', async (query, field) => {
-  // as: some of the rows lack a day
+])('rejects the period %j with 400 and names %s', async (query, field) => {
   const reply = await read('admin', { courier_id: IEX, ...query });
-  expectFault(reply, 400, 'validation_failed', field);
+  expectError(reply, 400, 'validation_failed', field);
 });

@@ -4,16 +4,16 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-// Whole cents and whole thousandths of a pound, nothing rounded on the way: what a courier owes, worked out without any
-// of our SQL, against what the preview says and what a draft of a bill says.
+// Computes what a courier owes in whole cents and thousandths of a pound, without our SQL and without intermediate
+// rounding. Compares it with the preview and with the drafted bill.
 
-// each ten have tables of 500 tiers, with the largest fees, and default ones
+// Every ten rounds include tables of 500 tiers, tables with the largest fees, and default tables.
 const ROUNDS = rounds(15, 50);
 const PACKAGES_EACH = 2_000;
 const MAX_TIERS = 500;
 const MAX_LB = 99_999_999n;
 const MAX_CENTS = 9_999_999_999n;
-/** Of each round's packages, received on the first of its two days: what the largest fees leave room for on a bill. */
+/** Packages per round that are received on the first day. With the largest fees a bill has room for no more. */
 const FIRST_DAY_PACKAGES = 30;
 const FIRST_DAY = '2024-05-15';
 const SECOND_DAY = '2024-05-16';
@@ -24,14 +24,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
-/** Both bounds in thousandths of a pound. */
+/** Both bounds are in thousandths of a pound. */
 type Tier = { start: bigint; end: bigint; cents: bigint };
 type Parcel = { id: string; weight: bigint; isAboard: boolean; isFirstDay: boolean };
 type Case = {
   courierId: string;
   tiers: Tier[];
   parcels: Parcel[];
-  /** Cents a pound. */
+  /** Cents per pound. */
   rate: bigint;
   /** Thousandths of a percent. */
   tax: bigint;
@@ -48,17 +48,19 @@ const sum = (values: bigint[]) => values.reduce((total, value) => total + value,
 const between = (least: bigint, most: bigint) => least + BigInt(randomInt(Number(most - least) + 1));
 const oneIn = (n: number) => randomInt(n) === 0;
 
-/** Rounds to the whole, a half away from zero. */
-const divided = (value: bigint, by: bigint) => (2n * value + by) / (2n * by);
+/** Rounds half away from zero. */
+const divideRounded = (value: bigint, by: bigint) => (2n * value + by) / (2n * by);
 
-/** In order. Some share a bound, some leave a gap of a thousandth or more, some are of one weight. */
+/**
+ * Returns tiers in order. Some share a bound, some leave a gap of a thousandth or more, some cover a single weight.
+ */
 function randomTiers(count: number, isHuge: boolean): Tier[] {
   const tiers: Tier[] = [];
   const widest = MAX_LB / BigInt(count) / 2n;
   let from = oneIn(2) ? 0n : between(1n, 1_500n);
   while (tiers.length < count) {
     const before = tiers.at(-1);
-    // a second one of the same weight would be a twin, which a table may not have
+    // A rate table may not have two tiers of the same single weight.
     const isPoint = oneIn(5) && !(before?.start === from && before.end === from);
     const end = isPoint ? from : from + between(1n, oneIn(2) ? 20_000n : widest);
     tiers.push({ start: from, end: end > MAX_LB ? MAX_LB : end, cents: randomFee(isHuge) });
@@ -75,7 +77,7 @@ function randomFee(isHuge: boolean): bigint {
   return oneIn(10) ? 1n : between(1n, 10_000_000n);
 }
 
-/** Most of them on a bound of some tier, or a thousandth beside it. */
+/** Returns mostly weights at the bound of a tier or a thousandth beside it. */
 function randomWeight(tiers: Tier[]): bigint {
   const tier = tiers[randomInt(tiers.length)];
   const bound = tier && (oneIn(2) ? tier.start : tier.end) + between(-1n, 1n);
@@ -86,7 +88,7 @@ function randomWeight(tiers: Tier[]): bigint {
 const tierOf = (tiers: Tier[], weight: bigint) =>
   tiers.find(({ start, end }) => start <= weight && weight <= end);
 
-// --- Stored as a warehouse would: the tiers and the rate by the API, in its JSON numbers.
+// Stores tiers and rates through the API, as JSON numbers.
 
 const post = async (path: string, body: object): Promise<Reply['body']> => {
   const reply = await service.request('POST', path, { as: 'admin', body });
@@ -109,7 +111,7 @@ async function makeCase(round: number): Promise<Case> {
   const isHuge = round % 5 === 4;
   const tiers = randomTiers(round % 10 === 0 ? MAX_TIERS : randomInt(1, 10), isHuge);
   const rate = oneIn(10) ? 0n : between(1n, 1_000n);
-  // every third courier is billed by the default table, which is made anew
+  // Every third courier is billed by the default table, which each such case replaces.
   const owner = round % 3 === 0 ? {} : { courier_id: courierId };
   const rates = tiers.map(({ start, end, cents }) => ({
     ...{ startweight: Number(lb(start)), endweight: Number(lb(end)), fee: Number(usd(cents)) },
@@ -123,7 +125,7 @@ async function makeCase(round: number): Promise<Case> {
 
 const randomTax = () => (oneIn(5) ? 0n : oneIn(5) ? 100_000n : between(1n, 99_999n));
 
-/** A third aboard a manifest with an AWB number, the others on one without, or on none. */
+/** A third is on a manifest with an AWB number. The rest is on a manifest without one or on none. */
 async function addParcels(courierId: string, tiers: Tier[], round: number): Promise<Parcel[]> {
   const own = { tenant_id: DEMO.tenants.demo, warehouse_id: DEMO.warehouses.primary };
   const manifests = [null, randomUUID(), randomUUID(), randomUUID()];
@@ -149,20 +151,20 @@ async function addParcels(courierId: string, tiers: Tier[], round: number): Prom
   return parcels.map(({ place, ...parcel }) => ({ ...parcel, isAboard: place === 1 }));
 }
 
-// --- What is owed
+// Expected amounts.
 
-function owed({ tiers, rate }: Case, parcels: Parcel[]) {
+function amountsOwed({ tiers, rate }: Case, parcels: Parcel[]) {
   const fees = sum(parcels.map(({ weight }) => tierOf(tiers, weight)?.cents ?? 0n));
   const airLb = sum(parcels.filter(({ isAboard }) => isAboard).map(({ weight }) => weight));
-  // cents x thousandths of a pound
-  return { fees, airLb, air: divided(rate * airLb, 1000n) };
+  // Cents times thousandths of a pound.
+  return { fees, airLb, air: divideRounded(rate * airLb, 1000n) };
 }
 
-async function checkPreview(given: Case): Promise<void> {
-  const { courierId, tiers, parcels, rate } = given;
+async function checkPreview(testCase: Case): Promise<void> {
+  const { courierId, tiers, parcels, rate } = testCase;
   const body = { courier_id: courierId, start_date: FIRST_DAY, end_date: SECOND_DAY };
   const { data } = await post('/api/GenerateCourierInvoice.php', body);
-  const { fees, airLb, air } = owed(given, parcels);
+  const { fees, airLb, air } = amountsOwed(testCase, parcels);
   expect(data.summary).toEqual({
     total_packages: PACKAGES_EACH,
     total_weight: Number(lb(sum(parcels.map(({ weight }) => weight)))),
@@ -181,7 +183,7 @@ async function checkPreview(given: Case): Promise<void> {
   });
   expect(wrong).toEqual([]);
   expect(billed.size).toBe(PACKAGES_EACH);
-  expect(data.breakdown).toEqual(breakdownOf(given));
+  expect(data.breakdown).toEqual(breakdownOf(testCase));
 }
 
 function breakdownOf({ tiers, parcels }: Case) {
@@ -201,17 +203,17 @@ function breakdownOf({ tiers, parcels }: Case) {
   });
 }
 
-async function checkBill(given: Case): Promise<void> {
-  const { courierId, tiers, rate, tax, isHuge } = given;
-  const parcels = given.parcels.filter(({ isFirstDay }) => isFirstDay || !isHuge);
+async function checkBill(testCase: Case): Promise<void> {
+  const { courierId, tiers, rate, tax, isHuge } = testCase;
+  const parcels = testCase.parcels.filter(({ isFirstDay }) => isFirstDay || !isHuge);
   const { data: draft } = await post('/api/ManageCourierBills.php', {
     ...{ action: 'create_draft', courier_id: courierId, service_type: 'Air', tax_rate: Number(lb(tax)) },
     ...{ start_date: FIRST_DAY, end_date: isHuge ? FIRST_DAY : SECOND_DAY },
   });
-  const { fees, airLb, air } = owed(given, parcels);
+  const { fees, airLb, air } = amountsOwed(testCase, parcels);
   const subtotal = fees + air;
-  // cents x thousandths of a percent
-  const taxCents = divided(subtotal * tax, 100_000n);
+  // Cents times thousandths of a percent.
+  const taxCents = divideRounded(subtotal * tax, 100_000n);
   expect(draft).toMatchObject({
     ...{ total_packages: parcels.length, subtotal: Number(usd(subtotal)) },
     ...{ tax_amount: Number(usd(taxCents)), total_amount: Number(usd(subtotal + taxCents)) },
@@ -238,10 +240,10 @@ async function checkBill(given: Case): Promise<void> {
   expect(shown('adjustment')).toEqual([]);
 }
 
-test(`previews and drafts of bills of ${ROUNDS * PACKAGES_EACH} random packages under ${ROUNDS} random tables are exact to the cent and the thousandth`, async () => {
+test(`previews and drafts of ${ROUNDS * PACKAGES_EACH} random packages under ${ROUNDS} random rate tables are exact to the cent and the thousandth`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const given = await makeCase(round);
-    await checkPreview(given);
-    await checkBill(given);
+    const testCase = await makeCase(round);
+    await checkPreview(testCase);
+    await checkBill(testCase);
   }
 }, 300_000);

@@ -28,8 +28,8 @@ const submission = () => ({ UserCode: 'IEX-1001', TrackingNumber: `ROT-${(serial
 
 const submit = (key: string) => service.call('submitPrealert', { key, body: submission() });
 
-describe('a new key', () => {
-  test('is 64 hex digits, is what the profile shows, works at once, and the old one no more', async () => {
+describe('API key rotation', () => {
+  test('returns 64 hex digits that the profile shows and that replace the old key at once', async () => {
     const old = (await service.call('getCourierSettings', { as: 'iex' })).body['data'].api_key;
     expect((await submit(old)).status).toBe(201);
     const reply = await regenerate();
@@ -43,7 +43,7 @@ describe('a new key', () => {
     expect((await submit(keyOf(reply))).status).toBe(201);
   });
 
-  test('comes for a multipart form too, and from staff for the courier that they name', async () => {
+  test('accepts a multipart form, and staff may rotate the key of a named courier', async () => {
     const form = { action: 'regenerate_key' };
     const own = await service.call('updateCourierSettings', { as: 'iex', form });
     expect((await submit(keyOf(own))).status).toBe(201);
@@ -53,13 +53,13 @@ describe('a new key', () => {
     expect((await regenerate('admin')).status).toBe(400);
   });
 
-  test('leaves every other courier’s key as it is', async () => {
+  test('does not change the keys of other couriers', async () => {
     await regenerate('iex', { id: DEMO.couriers.HRB });
     const body = { UserCode: 'HRB-2001', TrackingNumber: 'ROT-HRB' };
     expect((await service.call('submitPrealert', { key: DEMO.apiKeys.HRB, body })).status).toBe(201);
   });
 
-  test('is nowhere in clear: not in the row, not in the audit trail', async () => {
+  test('stores the key encrypted and keeps it out of the audit log', async () => {
     const key = keyOf(await regenerate());
     const { rows } = await service.owner.query<{ courier: string; audit: string; last: object }>(
       `select (select row_to_json(c)::text from couriers c where id = $1) as courier,
@@ -79,7 +79,7 @@ describe('a new key', () => {
   });
 });
 
-test('100 regenerations at once: one key works in the end, and it is one of the replies', async () => {
+test('of 100 simultaneous rotations, exactly one returned key works in the end', async () => {
   const CALLERS = 100;
   const replies = await Promise.all(Array.from({ length: CALLERS }, () => untilAdmitted(() => regenerate())));
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(CALLERS);
@@ -93,7 +93,7 @@ test('100 regenerations at once: one key works in the end, and it is one of the 
   expect(body['data'].api_key).toBe(working[0]);
 });
 
-test('neither keys nor tokens get into the log, however much it says', async () => {
+test('keys and tokens do not appear in the log at any level', async () => {
   const talkative = await startProcess({
     DATABASE_URL: String((service.owner.options as pg.PoolConfig).connectionString),
     LOG_LEVEL: 'trace',
@@ -106,7 +106,7 @@ test('neither keys nor tokens get into the log, however much it says', async () 
     expect((await ask(talkative.url, { ...question, body: { api_token: token } })).status).toBe(200);
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
     const reply = await ask(talkative.url, { ...question, headers: form, raw: 'action=regenerate_key' });
-    // as: the contract's shape of a new key
+    // The contract defines this shape of a new key.
     const { data } = JSON.parse(reply.text) as { data: { api_key: string } };
     expect((await ask(talkative.url, { path, headers })).text).toContain(data.api_key);
     await ask(talkative.url, { ...question, body: { api_token: `${token}\n` } });
@@ -137,7 +137,7 @@ describe('on another replica', () => {
 
   afterAll(() => close());
 
-  test('a hammering submitter sees 403 from the first request that begins after the reply', async () => {
+  test('every request that begins after the response to a rotation gets 403 for the old key', async () => {
     const ROUNDS = 5;
     const SUBMITTERS = 4;
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -49,7 +49,7 @@ const fieldsOf = ({ body }: Reply) =>
   ((body['errors'] ?? []) as { field: string; code: string }[]).map(({ field, code }) => `${field} ${code}`);
 
 let serial = 0;
-/** A courier that nobody has yet. */
+/** Returns a request for a courier with an unused code and username. */
 const fresh = (fields: Row = {}) => ({
   action: 'create',
   courier_code: `N${(serial += 1)}0`,
@@ -59,8 +59,8 @@ const fresh = (fields: Row = {}) => ({
   ...fields,
 });
 
-describe('the list', () => {
-  test('shows each courier as the warehouse sees it, and no secret', async () => {
+describe('list of couriers', () => {
+  test("returns each courier's profile and counts without secrets", async () => {
     const reply = await list();
     expect(reply.status).toBe(200);
     expect(reply.body).toMatchObject({
@@ -88,7 +88,7 @@ describe('the list', () => {
       expect(text).not.toContain(secret);
   });
 
-  test('pages neither repeat nor skip a courier, and one past the last is empty', async () => {
+  test('pages contain each courier once, and a page past the last is empty', async () => {
     await plantCouriers(service.owner);
     const all = (await list({ limit: 500 })).body['data'] as Row[];
     expect(all).toHaveLength(26);
@@ -100,7 +100,7 @@ describe('the list', () => {
     await rows("delete from couriers where code ~ '^P[0-9]+$'");
   });
 
-  test('a search takes % and _ as themselves, and knows no case', async () => {
+  test('search matches % and _ literally and ignores case', async () => {
     const found = async (search: string) =>
       ((await list({ search })).body['data'] as Row[]).map((each) => each['courier_code']);
     expect(await found('ISLAND')).toEqual(['IEX']);
@@ -110,14 +110,14 @@ describe('the list', () => {
     expect(await found('')).toEqual(['HRB', 'IEX']);
   });
 
-  test('managers read it; warehouse staff and couriers do not', async () => {
+  test('is readable for managers, but not for warehouse staff and couriers', async () => {
     expect((await list({}, 'manager')).status).toBe(200);
     for (const as of ['warehouse', 'iex'])
       expect(await list({}, as)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 });
 
-describe('a new courier', () => {
+describe('courier creation', () => {
   const WHOLE = {
     courier_code: 'BLU',
     courier_name: 'Blue Mountain Express',
@@ -131,7 +131,7 @@ describe('a new courier', () => {
     city_town: 'Kingston',
     parish_province: 'Saint Andrew',
   };
-  // stored in lower case
+  // The user name is stored in lower case.
   const LOGIN = { username: 'Blue.Mountain', full_name: 'Keisha Morgan' };
   let created: Reply;
 
@@ -139,7 +139,7 @@ describe('a new courier', () => {
     created = await manage({ action: 'create', ...WHOLE, login: LOGIN }, 'manager');
   });
 
-  test('is stored as sent, and shown with its key and its first password', async () => {
+  test('stores the courier as sent and returns its API key and one-time password', async () => {
     expect(created.status).toBe(200);
     const { api_key: apiKey, login, ...record } = created.body['data'];
     expect(record).toEqual({
@@ -160,7 +160,7 @@ describe('a new courier', () => {
     expect(again).toEqual([record]);
   });
 
-  test('submits pre-alerts with its key, which its settings show too', async () => {
+  test('the API key accepts pre-alerts and is shown in the settings', async () => {
     const { courier_id: courierId, api_key: key } = created.body['data'];
     await service.call('createCustomer', {
       as: 'admin',
@@ -175,7 +175,7 @@ describe('a new courier', () => {
     expect(settings.body['data']).toMatchObject({ courier_code: 'BLU', api_key: key, webhook_secret: null });
   });
 
-  test('its first user is of its own, and has a password for seven days that must be changed', async () => {
+  test('creates the first user with a one-time password that is valid for seven days', async () => {
     const { courier_id: courierId, login } = created.body['data'];
     const [user] = await rows(
       `select u.*, extract(epoch from password_expires_at - created_at)::int as lasts_s,
@@ -196,7 +196,7 @@ describe('a new courier', () => {
     expect([status, body['data']?.user]).toMatchObject([200, { courier_id: courierId, courier_code: 'BLU' }]);
   });
 
-  test('is on the audit trail with its user, without a secret, and so is nowhere in clear', async () => {
+  test('audits the courier and its user without secrets, and stores no secret in clear text', async () => {
     const { courier_id: courierId, api_key: apiKey, login } = created.body['data'];
     const by = {
       actor_kind: 'user',
@@ -207,8 +207,8 @@ describe('a new courier', () => {
     const [entry] = await auditOf(courierId);
     expect(entry).toEqual({ ...by, action: 'courier.created', entity: 'courier', after: WHOLE });
     const after = { ...LOGIN, username: 'blue.mountain', role: 'courier', courier_id: courierId };
-    const [of] = await auditOf(login.user_id);
-    expect(of).toEqual({ ...by, action: 'user.created', entity: 'user', after });
+    const [userEntry] = await auditOf(login.user_id);
+    expect(userEntry).toEqual({ ...by, action: 'user.created', entity: 'user', after });
     const everything = await rows(`select coalesce(string_agg(t::text, ''), '') as text from (
       select to_jsonb(c) as t from couriers c union all select to_jsonb(u) from users u
       union all select to_jsonb(a) from audit_entries a) as t`);
@@ -216,7 +216,7 @@ describe('a new courier', () => {
       expect(String(everything[0]?.['text'])).not.toContain(secret);
   });
 
-  test('of which only what is needed is sent has nothing else', async () => {
+  test('stores null for optional fields that are missing or blank', async () => {
     const body = fresh({ company_name: ' ', email: '' });
     const { data } = (await manage(body)).body;
     expect(data).toMatchObject({
@@ -232,13 +232,13 @@ describe('a new courier', () => {
   test.each([
     ['a code that is taken', { courier_code: 'IEX' }, 'duplicate_courier_code'],
     ['a user name that is taken', { login: { username: 'warehouse', full_name: 'F' } }, 'duplicate_username'],
-  ])('with %s is refused, and nothing is stored', async (_name, fields, code) => {
+  ])('rejects %s and stores nothing', async (_name, fields, code) => {
     const before = await fingerprint(service.owner);
     expect(await manage(fresh(fields))).toMatchObject({ status: 409, body: { status: 'fail', code } });
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('takes a code and a user name that another tenant has', async () => {
+  test('accepts a code and a user name of another tenant', async () => {
     const body = fresh({ courier_code: 'TWO', login: { username: 'two', full_name: 'F' } });
     expect((await manage(body)).status).toBe(200);
   });
@@ -254,7 +254,7 @@ describe('a new courier', () => {
       [{ username: '.bob', full_name: 'B' }, { username: 'b b', full_name: 'B' }, { username: 'bob' }],
     ],
     ['login', [{ username: 'bob', full_name: ' ' }, { username: 'bob', full_name: 'B\nB' }, {}]],
-  ])('%s that will not do is refused by name', async (field, values) => {
+  ])('rejects invalid values of %s and names the field', async (field, values) => {
     const before = await fingerprint(service.owner);
     for (const value of values) {
       const reply = await manage(fresh({ [field]: value }));
@@ -264,7 +264,7 @@ describe('a new courier', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('webhooks and a token beside the profile are not its to set', async () => {
+  test('ignores webhook URLs, token and rates', async () => {
     const webhooks = { api_url_add_package: 'https://x.example', api_token: 12, air_freight_rate: 9 };
     const { status, body } = await manage(fresh(webhooks));
     expect(status).toBe(200);
@@ -274,14 +274,14 @@ describe('a new courier', () => {
     ]);
   });
 
-  // as many as may wait for their password to be hashed
+  // As many as may wait for their password hash.
   const MAKERS = 16;
 
   test.each([
     ['code', () => ({ courier_code: 'RACE' }), 'duplicate_courier_code'],
     ['user name', () => ({ login: { username: 'race', full_name: 'F' } }), 'duplicate_username'],
   ])(
-    'of one %s exists once, though sixteen make it at once',
+    'of sixteen simultaneous creations with one %s, one succeeds',
     async (_name, shared, code) => {
       const countOf = async (table: string) =>
         Number((await rows(`select count(*) from ${table}`))[0]?.['count']);
@@ -300,8 +300,8 @@ describe('a new courier', () => {
   );
 });
 
-describe('changing a courier', () => {
-  test('only what is sent changes, a blank text clears, and the audit says from what to what', async () => {
+describe('courier update', () => {
+  test('changes only the given fields, clears blank ones and audits the difference', async () => {
     const { data } = (await manage(fresh({ email: 'a@x.example', city_town: 'Kingston' }))).body;
     const reply = await manage({
       ...{ action: 'update', courier_id: data.courier_id },
@@ -322,7 +322,7 @@ describe('changing a courier', () => {
     ]);
   });
 
-  test('to what it is already changes nothing', async () => {
+  test('changes nothing if the values are equal', async () => {
     const before = await fingerprint(service.owner);
     for (const fields of [{}, { courier_name: 'Island Express', address2: ' ' }, { courier_code: 'XXX' }]) {
       const reply = await manage({ action: 'update', courier_id: IEX, ...fields });
@@ -332,7 +332,7 @@ describe('changing a courier', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('a field that cannot be used is refused by name', async () => {
+  test('names every invalid field', async () => {
     const bad = { courier_name: 'a\nb', email: 'desk', address2: 'x\u2029' };
     const reply = await manage({ action: 'update', courier_id: IEX, ...bad });
     expect(reply.status).toBe(400);
@@ -343,21 +343,24 @@ describe('changing a courier', () => {
     );
   });
 
-  test.each(['update', 'deactivate', 'activate'])('%s of one that is not there is 404', async (action) => {
-    for (const courier_id of [UNKNOWN, TWO])
-      expect(await manage({ action, courier_id, courier_name: 'X' })).toMatchObject({
-        status: 404,
-        body: { code: 'courier_not_found' },
-      });
-  });
+  test.each(['update', 'deactivate', 'activate'])(
+    'responds 404 to %s for an unknown courier',
+    async (action) => {
+      for (const courier_id of [UNKNOWN, TWO])
+        expect(await manage({ action, courier_id, courier_name: 'X' })).toMatchObject({
+          status: 404,
+          body: { code: 'courier_not_found' },
+        });
+    },
+  );
 });
 
-describe('deactivating a courier', () => {
+describe('courier deactivation', () => {
   let replica: App;
   let url: string;
   let close: () => Promise<void>;
 
-  // a second server on the same database: what the first one is told must reach it with the next request
+  // A second server on the same database must apply the change with its next request.
   beforeAll(async () => {
     const databaseUrl = String((service.owner.options as pg.PoolConfig).connectionString);
     const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
@@ -372,7 +375,7 @@ describe('deactivating a courier', () => {
 
   afterAll(() => close());
 
-  /** What the courier's user and a submitter with its key are told, on a server. */
+  /** Returns the responses of a server to the courier's user and to its API key. */
   async function answersAt(base: string): Promise<string[]> {
     const user = { authorization: `Bearer ${await service.tokenOf('hrb')}` };
     const json = { 'content-type': 'application/json' };
@@ -397,7 +400,7 @@ describe('deactivating a courier', () => {
   const LET_IN = ['200', '400 unknown_user_code'];
   const REFUSED = ['403 account_disabled', '403 key_invalid'];
 
-  test('its users and its key are refused at once, on every replica; others’ and staff’s are not', async () => {
+  test('rejects its users and its API key at once on every replica, and nobody else', async () => {
     for (const base of [service.url, url]) expect(await answersAt(base)).toEqual(LET_IN);
     for (let round = 0; round < 10; round += 1) {
       const reply = await manage({ action: 'deactivate', courier_id: HRB }, 'manager');
@@ -413,7 +416,7 @@ describe('deactivating a courier', () => {
     }
   }, 60_000);
 
-  test('nobody logs in to it, and the refusal says why', async () => {
+  test('rejects logins with the reason', async () => {
     await manage({ action: 'deactivate', courier_id: HRB });
     const body = { action: 'login', username: 'hrb', password: DEMO.password };
     const refused = { status: 403, body: { code: 'account_disabled' } };
@@ -425,7 +428,7 @@ describe('deactivating a courier', () => {
     ['deactivate', 'courier.deactivated', false],
     ['activate', 'courier.activated', true],
   ] as const)(
-    '%s twice, or two hundred times at once, changes one thing once',
+    '%s is applied and audited once, even for two hundred simultaneous requests',
     async (action, fact, isActive) => {
       const entries = async () => (await auditOf(HRB)).filter((entry) => entry['action'] === fact);
       const before = await entries();
@@ -448,7 +451,7 @@ describe('deactivating a courier', () => {
     60_000,
   );
 
-  test('its packages are received and its events recorded meanwhile, and nothing is queued for its URLs', async () => {
+  test('receives its packages and records events meanwhile, but queues no deliveries', async () => {
     await rows('update couriers set api_url_add_package = $2 where id = $1', [
       HRB,
       'https://x.example/hooks',
@@ -476,7 +479,7 @@ describe('deactivating a courier', () => {
   });
 });
 
-test('one-time passwords are of four groups, none like another, and use their alphabet evenly', () => {
+test('one-time passwords have four groups, do not repeat and use their alphabet evenly', () => {
   const passwords = Array.from({ length: 20_000 }, newOneTimePassword);
   expect(new Set(passwords).size).toBe(passwords.length);
   expect(
@@ -486,7 +489,7 @@ test('one-time passwords are of four groups, none like another, and use their al
   for (const character of passwords.join('').replaceAll('-', ''))
     counts.set(character, (counts.get(character) ?? 0) + 1);
   expect(counts.size).toBe(57);
-  // chi-squared of 56 degrees: 120 is passed once in a million
+  // Chi-squared with 56 degrees of freedom exceeds 120 once in a million.
   const expected = (passwords.length * 16) / 57;
   const distance = [...counts.values()].reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0);
   expect(distance).toBeLessThan(120);

@@ -44,14 +44,14 @@ async function auditOf(courierId: string): Promise<Entry[]> {
 const fieldsOf = ({ body }: Reply) =>
   ((body['errors'] ?? []) as { field: string }[]).map(({ field }) => field);
 
-/** A webhook's address that is not set. */
+/** The state of a webhook URL that is not set. */
 const UNTRIED = {
   state: 'none',
   ...{ failing_since: null, paused_at: null, last_success_at: null, last_failure_at: null, failures: 0 },
 };
 
-describe('reading', () => {
-  test('a courier reads its whole profile, secrets in clear', async () => {
+describe('reading settings', () => {
+  test('a courier reads its whole profile with its secrets', async () => {
     const reply = await read({ as: 'iex' });
     expect(reply.status).toBe(200);
     expect(reply.body['data']).toEqual({
@@ -80,13 +80,13 @@ describe('reading', () => {
     });
   });
 
-  test('a courier reads its own, whichever it names', async () => {
+  test('a courier reads its own profile, whatever id it sends', async () => {
     for (const id of [DEMO.couriers.HRB, DEMO.couriers.TWO, '01930a3e-0000-7000-8000-000000000000']) {
       expect((await read({ as: 'iex', query: { id } })).body['data'].courier_code).toBe('IEX');
     }
   });
 
-  test.each(['admin', 'manager'])('%s reads any courier, and has to name it', async (as) => {
+  test.each(['admin', 'manager'])('%s may read any courier and must name it', async (as) => {
     for (const [code, id] of [['IEX', IEX] as const, ['HRB', DEMO.couriers.HRB] as const]) {
       expect((await read({ as, query: { id } })).body['data']).toMatchObject({
         courier_id: id,
@@ -99,7 +99,7 @@ describe('reading', () => {
     expect(fieldsOf(unnamed)).toEqual(['id']);
   });
 
-  test('a courier that is unknown, or another tenant’s, is 404 to staff', async () => {
+  test('responds 404 to staff for unknown and foreign couriers', async () => {
     for (const id of ['01930a3e-0000-7000-8000-000000000000', DEMO.couriers.TWO]) {
       for (const call of [read, (each: Call) => update({ ...each, body: {} })]) {
         expect(await call({ as: 'admin', query: { id } })).toMatchObject({
@@ -110,7 +110,7 @@ describe('reading', () => {
     }
   });
 
-  test('warehouse staff neither read nor change settings', async () => {
+  test('warehouse staff may neither read nor change settings', async () => {
     const calls = [
       read({ as: 'warehouse', query: { id: IEX } }),
       update({ as: 'warehouse', query: { id: IEX }, body: {} }),
@@ -121,7 +121,7 @@ describe('reading', () => {
       expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  test('an API key opens no settings', async () => {
+  test('an API key gives no access to settings', async () => {
     expect((await read({ key: DEMO.apiKeys.IEX })).status).toBe(401);
     expect((await update({ key: DEMO.apiKeys.IEX, body: {} })).status).toBe(401);
   });
@@ -144,8 +144,8 @@ const WHOLE = {
   house_color: '#a1B2c3',
 };
 
-describe('changing the profile', () => {
-  test('every field is stored as sent, and the answer is the profile', async () => {
+describe('updating the profile', () => {
+  test('stores every field as sent and returns the profile', async () => {
     const reply = await update({ as: 'hrb', body: WHOLE });
     expect(reply).toMatchObject({ status: 200, body: { message: 'Settings saved.', data: WHOLE } });
     const again = await read({ as: 'hrb' });
@@ -153,7 +153,7 @@ describe('changing the profile', () => {
     expect(again.body['data']).toMatchObject({ api_key: DEMO.apiKeys.HRB, courier_code: 'HRB' });
   });
 
-  test.each(Object.entries(WHOLE))('%s alone changes, and the rest stays', async (field, value) => {
+  test.each(Object.entries(WHOLE))('changes %s without changing other fields', async (field, value) => {
     await update({ as: 'hrb', body: WHOLE });
     const before = (await read({ as: 'hrb' })).body['data'];
     const other = field === 'house_color' ? '#000000' : field === 'email' ? 'a@b.example' : `${value}x`;
@@ -162,7 +162,7 @@ describe('changing the profile', () => {
     expect((await read({ as: 'hrb' })).body['data']).toEqual({ ...before, [field]: other });
   });
 
-  test('blank text clears a field, but a courier has a name', async () => {
+  test('blank text clears every field except the name', async () => {
     const names = Object.keys(WHOLE).filter((name) => name !== 'courier_name');
     for (const blank of ['', '  ']) {
       await update({ as: 'hrb', body: WHOLE });
@@ -175,7 +175,7 @@ describe('changing the profile', () => {
     expect(await rowOf(DEMO.couriers.HRB)).toMatchObject({ api_token_cipher: null, email: null });
   });
 
-  test('staff change the courier that they name, a courier always itself', async () => {
+  test('staff change the named courier, and a courier always changes itself', async () => {
     const named = await update({ as: 'manager', query: { id: IEX }, body: { address2: 'by the manager' } });
     expect(named.body['data']).toMatchObject({ courier_id: IEX, address2: 'by the manager' });
     const own = await update({ as: 'iex', query: { id: DEMO.couriers.HRB }, body: { address2: 'its own' } });
@@ -185,7 +185,7 @@ describe('changing the profile', () => {
     expect([unnamed.status, fieldsOf(unnamed)]).toEqual([400, ['id']]);
   });
 
-  test('values that are there already, or none, write nothing', async () => {
+  test('writes nothing if the values are equal or missing', async () => {
     await update({ as: 'hrb', body: WHOLE });
     const before = await fingerprint(service.owner);
     for (const body of [WHOLE, {}, { api_token: WHOLE.api_token }, { unknown: 1 }]) {
@@ -198,7 +198,7 @@ describe('changing the profile', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('what is not the caller’s to set is ignored beside a real change', async () => {
+  test('ignores fields that the caller may not set', async () => {
     const before = await rowOf(IEX);
     const privileged = {
       courier_id: DEMO.couriers.HRB,
@@ -224,21 +224,21 @@ describe('changing the profile', () => {
     expect(rest).toEqual(expected);
   });
 
-  test('many at once lose nothing: each changes its own field', async () => {
+  test('concurrent updates of different fields lose nothing', async () => {
     const fields = ['phone_number1', 'phone_number2', 'address1', 'address2', 'city_town', 'company_name'];
     await Promise.all(fields.map((field) => updateIex({ [field]: `at once ${field}` })));
     const { body } = await read({ as: 'iex' });
     for (const field of fields) expect(body['data'][field]).toBe(`at once ${field}`);
   });
 
-  test('200 at once: each is noted with what was there before it, in one unbroken chain', async () => {
+  test('the audit entries of 200 concurrent updates form an unbroken chain', async () => {
     await updateIex({ address1: 'start' });
     const start = (await auditOf(IEX)).length;
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, n) => untilAdmitted(() => updateIex({ address1: `at once ${n}` }))),
     );
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(200);
-    // as: what differenceOf notes of an address
+    // The update of an address is audited with these fields.
     const entries = (await auditOf(IEX)).slice(start) as {
       before: { address1: string };
       after: { address1: string };
@@ -251,15 +251,15 @@ describe('changing the profile', () => {
     expect([steps, at]).toEqual([200, (await rowOf(IEX))['address1']]);
   });
 
-  test('tokens rest encrypted, under the newest key, and bound to their row', async () => {
+  test('stores tokens encrypted with the newest key and bound to their row', async () => {
     await updateIex({ api_token: 'secret-of-iex' });
     const { api_token_cipher: cipher } = await rowOf(IEX);
     expect(cipher).toMatch(/^v1\.[\w-]+$/);
     expect(cipher).not.toContain('secret-of-iex');
-    const place = { tenantId: DEMO.tenants.demo, rowId: IEX, field: 'api_token' } as const;
+    const encryptionContext = { tenantId: DEMO.tenants.demo, rowId: IEX, field: 'api_token' } as const;
     const { secrets } = service.app;
-    expect(secrets.decrypt(String(cipher), place)).toBe('secret-of-iex');
-    expect(() => secrets.decrypt(String(cipher), { ...place, rowId: DEMO.couriers.HRB })).toThrow(
+    expect(secrets.decrypt(String(cipher), encryptionContext)).toBe('secret-of-iex');
+    expect(() => secrets.decrypt(String(cipher), { ...encryptionContext, rowId: DEMO.couriers.HRB })).toThrow(
       'belongs to another place',
     );
     expect((await read({ as: 'iex' })).body['data'].api_token).toBe('secret-of-iex');
@@ -268,7 +268,7 @@ describe('changing the profile', () => {
   });
 });
 
-describe('what cannot be stored is refused by name', () => {
+describe('validation of settings', () => {
   const CONTROLS = [
     '\r',
     '\n',
@@ -301,7 +301,7 @@ describe('what cannot be stored is refused by name', () => {
     '\n',
   ];
 
-  test(`an api_token goes into a header: ${TOKENS.length} that would break one are 400`, async () => {
+  test(`rejects ${TOKENS.length} values of api_token that would break a header`, async () => {
     expect(TOKENS.length).toBeGreaterThanOrEqual(30);
     const before = await fingerprint(service.owner);
     for (const token of TOKENS) {
@@ -311,14 +311,17 @@ describe('what cannot be stored is refused by name', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test.each(Object.keys(WHOLE))('%s takes no control characters: mail has headers too', async (field) => {
-    for (const text of ['a\r\nBcc: x@y.example', 'a\nb', 'a\u0000b', 'a\u0085b', 'a\u2028b', '\n']) {
-      const reply = await updateIex({ [field]: text });
-      expect([text, reply.status, [...new Set(fieldsOf(reply))]]).toEqual([text, 400, [field]]);
-    }
-  });
+  test.each(Object.keys(WHOLE))(
+    'rejects control characters in %s, which could inject mail headers',
+    async (field) => {
+      for (const text of ['a\r\nBcc: x@y.example', 'a\nb', 'a\u0000b', 'a\u0085b', 'a\u2028b', '\n']) {
+        const reply = await updateIex({ [field]: text });
+        expect([text, reply.status, [...new Set(fieldsOf(reply))]]).toEqual([text, 400, [field]]);
+      }
+    },
+  );
 
-  test('an e-mail address is one', async () => {
+  test('rejects invalid email addresses', async () => {
     const bad = [
       'x',
       '@',
@@ -342,7 +345,7 @@ describe('what cannot be stored is refused by name', () => {
     }
   });
 
-  test('a colour is #RRGGBB', async () => {
+  test('accepts only #RRGGBB as a colour', async () => {
     for (const house_color of [
       'red',
       '#fff',
@@ -359,9 +362,9 @@ describe('what cannot be stored is refused by name', () => {
   });
 
   test.each(['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'])(
-    '%s is a public https URL',
+    'accepts only public https URLs in %s',
     async (field) => {
-      // the whole table is in outbound-urls.test.ts
+      // outbound-urls.test.ts has the full table.
       for (const url of [
         'http://example.com/',
         'https://127.0.0.1/',
@@ -374,7 +377,7 @@ describe('what cannot be stored is refused by name', () => {
     },
   );
 
-  test('all faults are told at once, and nothing of the rest is stored', async () => {
+  test('reports all invalid fields at once and stores nothing', async () => {
     const before = await fingerprint(service.owner);
     const reply = await updateIex({
       email: 'x',
@@ -386,7 +389,7 @@ describe('what cannot be stored is refused by name', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('lengths: the longest is stored, one more is refused', async () => {
+  test('accepts values of maximum length and rejects longer ones', async () => {
     const bounds = { courier_name: 200, phone_number1: 50, city_town: 100, api_token: 4096 };
     for (const [field, limit] of Object.entries(bounds)) {
       expect((await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit) } })).status).toBe(200);
@@ -399,8 +402,8 @@ describe('what cannot be stored is refused by name', () => {
   });
 });
 
-describe('the audit trail', () => {
-  test('says who changed what, and of a token only that it changed', async () => {
+describe('audit of settings', () => {
+  test('records who changed what, and of a token only that it changed', async () => {
     await updateIex({ api_token: 'first-token', address2: 'before' });
     const start = (await auditOf(IEX)).length;
     const changed = await updateIex({ api_token: 'second-token', address2: 'after' });
@@ -426,8 +429,8 @@ describe('the audit trail', () => {
   });
 });
 
-describe('the form’s actions', () => {
-  test('an action that is unknown, missing or beside a logo is refused, and nothing is stored', async () => {
+describe('form actions', () => {
+  test('rejects unknown, missing and conflicting actions and stores nothing', async () => {
     const before = await fingerprint(service.owner);
     const calls: [Call, string][] = [
       [{ urlencoded: { action: 'nonsense' } }, 'action'],
@@ -447,7 +450,7 @@ describe('the form’s actions', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('an urlencoded form is read strictly', async () => {
+  test('parses urlencoded forms strictly', async () => {
     const before = await fingerprint(service.owner);
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const bodies: [string | Buffer, number, string][] = [
@@ -482,7 +485,7 @@ describe('the form’s actions', () => {
     'multipart/form-data-x; boundary=x',
     'application/json5',
     'image/png',
-  ])('a body of %s is 415, and the three that are taken are named', async (type) => {
+  ])('rejects a body of %s with 415 and names the supported media types', async (type) => {
     const reply = await update({
       as: 'iex',
       body: 'action=regenerate_key',
@@ -493,7 +496,7 @@ describe('the form’s actions', () => {
       expect(reply.body['message']).toContain(taken);
   });
 
-  test('__proto__ in a form is a field like any other that we do not know', async () => {
+  test('treats __proto__ in a form as an unknown field', async () => {
     const reply = await update({
       as: 'hrb',
       urlencoded: { ['__proto__']: 'x', constructor: 'y', action: 'regenerate_key' },
@@ -502,14 +505,14 @@ describe('the form’s actions', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  test('JSON regenerates as the form does', async () => {
+  test('accepts regenerate_key as JSON too', async () => {
     const reply = await updateIex({ action: 'regenerate_key' });
     expect(reply.status).toBe(200);
     expect((await read({ as: 'iex' })).body['data'].api_key).toBe(reply.body['data'].api_key);
   });
 });
 
-test('where loopback is allowed, http and this machine pass, and private networks still do not', async () => {
+test('with loopback allowed, http and the local host are accepted, but private networks are not', async () => {
   const development = await startService({ env: { OUTBOUND_ALLOW_LOOPBACK: 'true' } });
   try {
     const set = (url: string) =>

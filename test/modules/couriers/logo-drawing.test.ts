@@ -12,7 +12,7 @@ import { startService, type Reply, type Service } from '../../support/service/se
 
 const { IEX, HRB } = DEMO.couriers;
 
-/** The attack as it was reported: a filter that whoever draws the logo computes for ever. */
+/** The reported attack: a filter that takes any renderer almost forever. */
 const ATTACK = svg(
   '<filter id="f"><feTurbulence baseFrequency="0.5" numOctaves="100000000"/></filter><rect width="10" height="10" filter="url(#f)"/>',
 );
@@ -20,12 +20,12 @@ const ATTACK = svg(
 const repeat = (count: number, part: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => part(n)).join('');
 
-/** Ten levels, each of which shows the one below ten times. */
+/** Ten levels, each of which uses the level below ten times. */
 const USE_BOMB = svg(
   `<defs><rect id="u0" width="1" height="1"/>${repeat(10, (n) => `<g id="u${n + 1}">${`<use href="#u${n}"/>`.repeat(10)}</g>`)}</defs><use href="#u10"/>`,
 );
 
-/** Clips of clips by style, which no attribute shows: 8 to the power of 6. */
+/** Nested clip paths set by style: 8 to the power of 6. */
 const CLIP_BOMB = svg(
   `<clipPath id="c0"><rect width="9" height="9"/></clipPath>${repeat(6, (n) => `<clipPath id="c${n + 1}">${`<rect style="clip-path:url(#c${n})" width="9" height="9"/>`.repeat(8)}</clipPath>`)}<rect style="clip-path:url(#c6)" width="10" height="10"/>`,
 );
@@ -51,29 +51,29 @@ const upload = (file: Buffer | string, as = 'iex') =>
 const download = (as: string, billId: string) =>
   service.call('downloadCourierBill', { as, query: { bill_id: billId } });
 
-type Timed = { reply: Reply; tookMs: number; endedMs: number };
+type TimedReply = { reply: Reply; tookMs: number; endedMs: number };
 
-async function timed(call: Promise<Reply>): Promise<Timed> {
+async function timed(call: Promise<Reply>): Promise<TimedReply> {
   const startMs = performance.now();
   const reply = await call;
   const endedMs = performance.now();
   return { reply, tookMs: Math.round(endedMs - startMs), endedMs };
 }
 
-/** Figures that a reader of the test's output compares with those of the decision. */
+/** Prints figures that a reader compares with those of the decision record. */
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-type Kept = { raster: Buffer | null; failed: boolean };
+type StoredRendering = { raster: Buffer | null; failed: boolean };
 
-async function kept(courierId = IEX): Promise<Kept | undefined> {
-  const { rows } = await service.owner.query<Kept>(
+async function storedRendering(courierId = IEX): Promise<StoredRendering | undefined> {
+  const { rows } = await service.owner.query<StoredRendering>(
     'select raster, raster_failed_at is not null as failed from courier_logos where courier_id = $1',
     [courierId],
   );
   return rows[0];
 }
 
-/** A logo as a version before this one has stored it: never drawn. */
+/** Stores a logo as an earlier version would have done: not yet rendered. */
 async function plant(content: Buffer | string, mediaType = 'image/svg+xml'): Promise<void> {
   const bytes = Buffer.from(content);
   await service.owner.query(
@@ -85,9 +85,9 @@ async function plant(content: Buffer | string, mediaType = 'image/svg+xml'): Pro
 
 const sizeOfPng = (content: Buffer) => [content.readUInt32BE(16), content.readUInt32BE(20)];
 
-describe('the original attack', () => {
-  test('loses its filter at upload, and blocks nobody’s bills', async () => {
-    // threads are started
+describe('reported filter attack', () => {
+  test("loses its filter at upload and delays no other courier's bills", async () => {
+    // Start the worker threads.
     await Promise.all([download('hrb', billOfHrb), download('iex', DEMO.bills.published)]);
     const calm = await timed(download('hrb', billOfHrb));
     const stored = await timed(upload(ATTACK));
@@ -100,38 +100,38 @@ describe('the original attack', () => {
     print(
       `Another courier's bill: ${calm.tookMs} ms when all is calm, ${other.tookMs} ms during the attack; its upload took ${stored.tookMs} ms, its own bill ${(await own).tookMs} ms.`,
     );
-    // a bill is drawn within a second; it was refused after 15 s before
+    // A bill takes less than a second. Before the fix it was rejected after 15 s.
     expect(other.tookMs).toBeLessThan(10_000);
   });
 
-  test('that an earlier version has stored is drawn once without its filter', async () => {
+  test('stored by an earlier version is rendered once without its filter', async () => {
     await plant(ATTACK);
     const other = timed(download('hrb', billOfHrb));
     const own = await timed(download('iex', DEMO.bills.published));
     expect([own.reply.status, (await other).reply.status]).toEqual([200, 200]);
-    expect((await kept())?.raster).not.toBeNull();
+    expect((await storedRendering())?.raster).not.toBeNull();
     print(`A stored attack: ${own.tookMs} ms for its courier, ${(await other).tookMs} ms for another.`);
   });
 });
 
-describe('a drawing that takes for ever', () => {
+describe('endless rendering', () => {
   test.each([
     ['strokes', STROKE_BOMB],
-    ['clips of clips', CLIP_BOMB],
-  ])('by %s is refused in time, while another courier’s logo is taken', async (_what, bomb) => {
-    const before = await kept();
+    ['nested clip paths', CLIP_BOMB],
+  ])("by %s is rejected in time while another courier's logo is accepted", async (_what, bomb) => {
+    const before = await storedRendering();
     const refused = timed(upload(bomb));
     const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb'));
     const { reply, tookMs, endedMs } = await refused;
     expect([reply.status, reply.body['code']]).toEqual([400, 'logo_not_acceptable']);
     expect(taken.reply.status).toBe(200);
-    expect(await kept()).toEqual(before);
+    expect(await storedRendering()).toEqual(before);
     print(
       `Refused after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
     );
   });
 
-  test('and is stored already is left out of the bill, tried once, and delays nobody else', async () => {
+  test('of a stored logo is tried once, then omitted from the bill, and delays no other courier', async () => {
     await plant(STROKE_BOMB);
     const own = timed(download('iex', DEMO.bills.published));
     const others = await Promise.all([
@@ -141,21 +141,21 @@ describe('a drawing that takes for ever', () => {
     const first = await own;
     expect([first.reply.status, first.reply.headers.get('content-type')]).toEqual([200, 'application/pdf']);
     expect(others.map(({ reply }) => reply.status)).toEqual([200, 200]);
-    // another courier did not wait for it
+    // The other courier did not wait for it.
     expect(others[0].endedMs).toBeLessThan(first.endedMs);
-    expect(await kept()).toEqual({ raster: null, failed: true });
+    expect(await storedRendering()).toEqual({ raster: null, failed: true });
     const second = await timed(download('iex', DEMO.bills.published));
     expect(second.reply.bytes.equals(first.reply.bytes)).toBe(true);
     print(
       `Undrawable: ${first.tookMs} ms, then ${second.tookMs} ms; another courier meanwhile ${others[0].tookMs} ms.`,
     );
-    // another logo is drawn again
+    // A new logo is rendered again.
     expect((await upload(svg())).status).toBe(200);
-    expect((await kept())?.failed).toBe(false);
+    expect((await storedRendering())?.failed).toBe(false);
   });
 });
 
-test('uses of uses and nested clips are taken out, so that no browser multiplies them either', async () => {
+test('removes nested uses and clip paths, so that browsers do not multiply them either', async () => {
   const clips = repeat(
     3,
     (n) => `<clipPath id="c${n + 1}"><rect width="9" height="9" clip-path="url(#c${n})"/></clipPath>`,
@@ -166,7 +166,7 @@ test('uses of uses and nested clips are taken out, so that no browser multiplies
   expect(shown.bytes.toString().match(/clip-path=/g)).toHaveLength(1);
 });
 
-describe('a logo is drawn once, at upload', () => {
+describe('logo rendering at upload', () => {
   function pngOf(width: number, height: number, bits: 8 | 16): Buffer {
     const header = Buffer.alloc(13);
     header.writeUInt32BE(width);
@@ -185,9 +185,9 @@ describe('a logo is drawn once, at upload', () => {
     ['a JPG', jpeg(8, 8), [8, 8]],
     ['an SVG', svg(), [270, 270]],
     ['a wide SVG', svg().replace('0 0 10 10', '0 0 100 10'), [750, 75]],
-  ])('%s as a PNG that fits the box', async (_what, file, size) => {
+  ])('renders %s as a PNG that fits the box', async (_what, file, size) => {
     expect((await upload(file)).status).toBe(200);
-    const { raster } = (await kept()) ?? {};
+    const { raster } = (await storedRendering()) ?? {};
     expect(raster?.subarray(0, 8)).toEqual(PNG_SIGNATURE);
     expect(raster && sizeOfPng(raster)).toEqual(size);
   });
@@ -195,18 +195,18 @@ describe('a logo is drawn once, at upload', () => {
   test.each([
     ['a PNG whose pixels are damaged', png(4, 4).subarray(0, -30)],
     [
-      'a PNG whose pixels are no pixels',
+      'a PNG with invalid pixel data',
       Buffer.concat([png(2, 2).subarray(0, 33), pngChunk('IDAT', Buffer.from('no')), pngChunk('IEND')]),
     ],
     ['a PNG of 4,001 x 4,000', pngOf(4_001, 4_000, 8)],
-    ['a drawing of nothing that can be seen', svg('', '<rect width="10" height="10" fill="none"/>')],
-  ])('%s is refused', async (_what, file) => {
-    const before = await kept();
+    ['a drawing without visible content', svg('', '<rect width="10" height="10" fill="none"/>')],
+  ])('rejects %s', async (_what, file) => {
+    const before = await storedRendering();
     expect(await upload(file)).toMatchObject({ status: 400, body: { code: 'logo_not_acceptable' } });
-    expect(await kept()).toEqual(before);
+    expect(await storedRendering()).toEqual(before);
   });
 
-  test('and a bill prints what was drawn, whatever the logo holds', async () => {
+  test('is used for bills, whatever the stored logo contains', async () => {
     const red: [number, number, number] = [220, 20, 60];
     expect((await upload(svg('', `<rect width="10" height="10" fill="rgb(${red.join()})"/>`))).status).toBe(
       200,
@@ -220,15 +220,15 @@ describe('a logo is drawn once, at upload', () => {
   });
 });
 
-test('the demo logo’s PNG is what the service draws of its SVG', async () => {
+test("the demo logo's PNG equals the service's rendering of its SVG", async () => {
   const { raster, content } = logoRow(new Date());
   const [drawn, svgBytes] = [raster, content].map((text) => Buffer.from(String(text).slice(2), 'hex'));
   const made = await makeLogoDrawer()(IEX, svgBytes ?? Buffer.alloc(0));
   expect(drawn && made.raster.equals(drawn)).toBe(true);
 });
 
-describe('bills take turns by courier', () => {
-  test('a courier that draws twelve long ones by two users does not hold up another', async () => {
+describe('bill rendering limit per courier', () => {
+  test("twelve long bills requested by two users of one courier do not delay another courier's bill", async () => {
     const lines = rounds(1_000, 3_000);
     const bill = await plantBill(service.owner, {
       courierId: IEX,
@@ -250,7 +250,7 @@ describe('bills take turns by courier', () => {
        from users where username = 'iex' and tenant_id = $1`,
       [DEMO.tenants.demo],
     );
-    // Other tests may use the processor while the other bill's rows are read: the best of three rounds counts.
+    // Other tests may use the CPU while the other bill's rows are read, so the best of three rounds counts.
     const drawnBefore: number[] = [];
     while (drawnBefore.length < 3 && !drawnBefore.some((count) => count <= 2)) {
       const flood = ['iex', 'iex-second'].flatMap((as) =>
@@ -266,7 +266,7 @@ describe('bills take turns by courier', () => {
       );
       drawnBefore.push(before.length);
     }
-    // one that was being drawn, and one that began while the other was read
+    // One bill was being rendered, and one began while the other courier's bill was read.
     expect(Math.min(...drawnBefore)).toBeLessThanOrEqual(2);
   });
 });

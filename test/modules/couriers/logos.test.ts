@@ -46,20 +46,20 @@ const pathOfReply = ({ body }: Reply) => String(body['data'].path);
 
 const show = (path: string, call: Call = {}) => service.request('GET', `/${path}`, call);
 
-/** What is served after an upload. */
+/** Uploads a logo and returns the response that serves it. */
 async function stored(file: Buffer | string, name?: string, type?: string): Promise<Reply> {
   const reply = await upload(file, name, type);
   expect([reply.status, reply.body['message']]).toEqual([200, 'Logo stored.']);
   return show(pathOfReply(reply));
 }
 
-describe('a logo that is acceptable', () => {
+describe('valid logo', () => {
   test.each([
     ['png', 'image/png', png()],
     ['jpg', 'image/jpeg', jpeg()],
     ['svg', 'image/svg+xml', svg('<circle cx="5" cy="5" r="2" fill="#fff"/>')],
   ] as const)(
-    '%s: its path is named after what is served, and anyone may see it',
+    '%s: its path contains the hash of the served file, and it is public',
     async (extension, type, file) => {
       const reply = await upload(file);
       const shown = await show(pathOfReply(reply));
@@ -72,7 +72,7 @@ describe('a logo that is acceptable', () => {
     },
   );
 
-  test('is served so that nothing in it can run, on pages of any origin, for ever', async () => {
+  test('is served with headers that prevent execution, allow any origin and cache permanently', async () => {
     const { headers } = await stored(svg());
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'image/svg+xml',
@@ -90,12 +90,12 @@ describe('a logo that is acceptable', () => {
     ['logo.php\u0001', 'text/plain'],
     ['', 'image/gif'],
     ['x'.repeat(5_000), 'application/octet-stream'],
-  ])('is what it holds, though it calls itself %s of %s', async (name, type) => {
+  ])('is identified by its content, despite the name %s and type %s', async (name, type) => {
     const shown = await stored(png(), name, type);
     expect([shown.headers.get('content-type'), shown.bytes.equals(png())]).toEqual(['image/png', true]);
   });
 
-  test('takes the place of the one before, whose path is then nobody’s', async () => {
+  test('replaces the previous logo, whose path then responds with 404', async () => {
     const first = pathOfReply(await upload(png(2, 2)));
     const second = pathOfReply(await upload(png(3, 3)));
     expect((await show(first)).status).toBe(404);
@@ -113,7 +113,7 @@ describe('a logo that is acceptable', () => {
     ]);
   });
 
-  test('that is there already writes nothing', async () => {
+  test('writes nothing if it is unchanged', async () => {
     const first = await upload(png(4, 4));
     const before = await fingerprint(service.owner);
     const again = await upload(png(4, 4));
@@ -121,7 +121,7 @@ describe('a logo that is acceptable', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('of 100 at once is one, that of one of the replies, and the audit trail is a chain', async () => {
+  test('of 100 simultaneous uploads is one of those stored, and the audit entries form a chain', async () => {
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, n) => untilAdmitted(() => upload(png(20 + n, 2)))),
     );
@@ -140,7 +140,7 @@ describe('a logo that is acceptable', () => {
     expect(befores.map((before) => follows.get(before)).sort()).toEqual([...paths].sort());
   });
 
-  test('is stored for the courier that staff name, and for a courier always for itself', async () => {
+  test("is stored for the courier that staff name, and for a courier's user always for its own", async () => {
     const form = { logo: { file: png(5, 5) } };
     const named = await service.call('updateCourierSettings', {
       as: 'manager',
@@ -161,8 +161,8 @@ describe('a logo that is acceptable', () => {
     expect((await service.call('updateCourierSettings', { as: 'admin', form })).status).toBe(400);
   });
 
-  test('of 2 MiB is taken, one byte more is 413, whichever way the size is told', async () => {
-    // readers skip a chunk of text, which is then not stored
+  test('may have 2 MiB and is rejected with 413 above, with or without a Content-Length', async () => {
+    // Decoders skip text chunks, and they are not stored.
     const padding = 2 * MIB - png().length - 12;
     expect((await upload(png(2, 2, [pngChunk('teXt', Buffer.alloc(padding))]))).status).toBe(200);
     const before = await fingerprint(service.owner);
@@ -187,27 +187,27 @@ describe('a logo that is acceptable', () => {
   }
 });
 
-describe('what is not the picture does not get out again', () => {
+describe('metadata and appended data are removed', () => {
   test.each([
-    ['behind a PNG', Buffer.concat([png(), Buffer.from('<script>alert(1)</script>')])],
-    ['behind a PNG, a whole zip', Buffer.concat([png(), Buffer.from('504b0304', 'hex'), Buffer.alloc(100)])],
+    ['after a PNG', Buffer.concat([png(), Buffer.from('<script>alert(1)</script>')])],
+    ['after a PNG, a whole zip', Buffer.concat([png(), Buffer.from('504b0304', 'hex'), Buffer.alloc(100)])],
     ['in a PNG’s texts', png(2, 2, [pngChunk('tEXt', Buffer.from('Comment\0<script>alert(1)</script>'))])],
     ['in a PNG’s camera data', png(2, 2, [pngChunk('eXIf', Buffer.from('GPS'))])],
-    ['in a chunk that nobody knows', png(2, 2, [pngChunk('phPx', Buffer.from('<?php system($_GET[0]) ?>'))])],
-  ])('%s', async (_where, file) => {
+    ['in an unknown PNG chunk', png(2, 2, [pngChunk('phPx', Buffer.from('<?php system($_GET[0]) ?>'))])],
+  ])('removes data %s', async (_where, file) => {
     expect((await stored(file)).bytes.equals(png())).toBe(true);
   });
 
   test.each([
-    ['behind a JPG', Buffer.concat([jpeg(), Buffer.from('<?php system($_GET[0]) ?>')])],
+    ['after a JPG', Buffer.concat([jpeg(), Buffer.from('<?php system($_GET[0]) ?>')])],
     ['in a JPG’s comment', jpeg(2, 2, [jpegSegment(0xfe, '<script>alert(1)</script>')])],
     ['in a JPG’s camera data', jpeg(2, 2, [jpegSegment(0xe1, 'Exif\0\0GPS')])],
     ['in a JPG’s other application data', jpeg(2, 2, [jpegSegment(0xed, 'Photoshop 3.0\0<html>')])],
-  ])('%s', async (_where, file) => {
+  ])('removes data %s', async (_where, file) => {
     expect((await stored(file)).bytes.equals(jpeg())).toBe(true);
   });
 
-  test('a colour profile stays', async () => {
+  test('keeps a colour profile', async () => {
     const profile = jpeg(2, 2, [jpegSegment(0xe2, 'ICC_PROFILE\0')]);
     expect((await stored(profile)).bytes.equals(profile)).toBe(true);
   });
@@ -239,7 +239,7 @@ const HOSTILE_RASTERS: Record<string, Buffer> = {
   'a PNG without its end': png().subarray(0, -12),
   'a PNG cut in a chunk': png().subarray(0, -20),
   'a PNG’s signature alone': PNG_SIGNATURE,
-  'a PNG that begins otherwise': Buffer.concat([
+  'a PNG that does not begin with its header': Buffer.concat([
     PNG_SIGNATURE,
     pngChunk('IDAT'),
     pngHeader(2, 2),
@@ -271,7 +271,7 @@ const HOSTILE_RASTERS: Record<string, Buffer> = {
   'a JPG’s start alone': Buffer.from([0xff, 0xd8, 0xff]),
   'a JPG with a segment of no length': Buffer.concat([JPEG_START, Buffer.from([0xff, 0xe0, 0, 0]), JPEG_END]),
   'a JPG with a start inside': Buffer.concat([JPEG_START, JPEG_START, jpegFrame(2, 2), JPEG_SCAN, JPEG_END]),
-  'a JPG with nonsense between': Buffer.concat([
+  'a JPG with garbage between segments': Buffer.concat([
     JPEG_START,
     jpegFrame(2, 2),
     Buffer.from('xx'),
@@ -332,29 +332,29 @@ const HOSTILE_SVGS: Record<string, string> = {
   'with 20,000 attributes': `<svg ${SVG_NAMESPACES} ${Array.from({ length: 20_000 }, (_, i) => `a${i}="1"`).join(' ')}/>`,
   'that is not closed': `<svg ${SVG_NAMESPACES}><rect/>`,
   'that is closed twice': `${svg()}</svg>`,
-  'that is two': svg() + svg(),
+  'with two roots': svg() + svg(),
   'that is closed by another': `<svg ${SVG_NAMESPACES}><g><rect/></svg></g>`,
-  'with words behind it': `${svg()}<script>alert(1)</script>`,
-  'with text behind it': `${svg()} alert(1)`,
+  'with markup after it': `${svg()}<script>alert(1)</script>`,
+  'with text after it': `${svg()} alert(1)`,
   'with text before it': `alert(1) ${svg()}`,
   'with a value in no quotes': `<svg ${SVG_NAMESPACES}><rect width=1/></svg>`,
   'with an angle bracket in a value': `<svg ${SVG_NAMESPACES}><rect id="<script>"/></svg>`,
   'with an open value': `<svg ${SVG_NAMESPACES}><rect id="x/></svg>`,
   'with an open comment': svg('<!-- '),
   'with a control character': svg('<text>\u0001</text>'),
-  'with a control character by number, in nothing but that': `<svg ${SVG_NAMESPACES}><text>&#1;</text></svg>`,
-  'of a script alone': `<svg ${SVG_NAMESPACES}><script>alert(1)</script></svg>`,
-  'of a page alone': `<svg ${SVG_NAMESPACES}><foreignObject><iframe src="http://evil.example"/></foreignObject></svg>`,
-  'of a reference alone': `<svg ${SVG_NAMESPACES}><use href="http://evil.example/x.svg#y"/></svg>`,
-  'of nothing': `<svg ${SVG_NAMESPACES}/>`,
-  'under another name': svg().replaceAll('svg', 'SVG'),
+  'with nothing but a numeric control character': `<svg ${SVG_NAMESPACES}><text>&#1;</text></svg>`,
+  'with only a script': `<svg ${SVG_NAMESPACES}><script>alert(1)</script></svg>`,
+  'with only a page': `<svg ${SVG_NAMESPACES}><foreignObject><iframe src="http://evil.example"/></foreignObject></svg>`,
+  'with only a reference': `<svg ${SVG_NAMESPACES}><use href="http://evil.example/x.svg#y"/></svg>`,
+  'without content': `<svg ${SVG_NAMESPACES}/>`,
+  'with another root name': svg().replaceAll('svg', 'SVG'),
   'with a prefix': '<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:rect/></s:svg>',
 };
 
-describe('what is no logo is 400, quickly, and nothing is stored', () => {
+describe('invalid logos are rejected quickly with 400 and nothing is stored', () => {
   const all = { ...HOSTILE_RASTERS, ...OTHER_FILES };
 
-  test('there are more than ninety, and fifty below', () => {
+  test('covers more than ninety files', () => {
     expect(Object.keys({ ...all, ...HOSTILE_SVGS }).length).toBeGreaterThan(90);
   });
 
@@ -362,21 +362,21 @@ describe('what is no logo is 400, quickly, and nothing is stored', () => {
     ['pictures', HOSTILE_RASTERS],
     ['files', OTHER_FILES],
     ['drawings', HOSTILE_SVGS],
-  ])('%s', async (_kind, files: Record<string, Buffer | string>) => {
+  ])('rejects invalid %s', async (_kind, files: Record<string, Buffer | string>) => {
     const before = await fingerprint(service.owner);
     for (const [what, file] of Object.entries(files)) {
       const startMs = performance.now();
       const reply = await upload(file);
       expect([what, reply.status, reply.body['code']]).toEqual([what, 400, 'logo_not_acceptable']);
       expect([what, reply.body['errors'][0].field]).toEqual([what, 'logo']);
-      // but for what has to start the sanitiser
+      // Generous, because the first upload starts the sanitiser.
       expect([what, performance.now() - startMs < 8_000]).toEqual([what, true]);
     }
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 });
 
-describe('what an SVG may not hold is taken out of it', () => {
+describe('disallowed SVG content', () => {
   const GONE: Record<string, string> = {
     'a script': '<script>alert("EVIL")</script>',
     'a script by reference': '<script href="http://EVIL.example/x.js"/>',
@@ -395,9 +395,9 @@ describe('what an SVG may not hold is taken out of it', () => {
     'a javascript: link': '<a href="javascript:EVIL"><rect/></a>',
     'a javascript: xlink': '<a xlink:href="javascript:EVIL"><rect/></a>',
     'a javascript: link with a tab in it': '<a href="java&#9;script:EVIL"><rect/></a>',
-    'a link to elsewhere': '<a href="https://EVIL.example/"><rect/></a>',
+    'an external link': '<a href="https://EVIL.example/"><rect/></a>',
     'a page': '<foreignObject><iframe src="http://EVIL.example"/></foreignObject>',
-    'a page in other words':
+    'an XHTML page':
       '<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><b>EVIL</b></body></foreignObject>',
     'an iframe': '<iframe src="http://EVIL.example"/>',
     'an embed': '<embed src="http://EVIL.example"/>',
@@ -405,20 +405,20 @@ describe('what an SVG may not hold is taken out of it', () => {
     'a form': '<form action="http://EVIL.example"><input/></form>',
     'a base': '<base href="http://EVIL.example"/>',
     'a meta': '<meta http-equiv="refresh" content="0;url=http://EVIL.example"/>',
-    'a use of elsewhere': '<use href="http://EVIL.example/x.svg#y"/>',
-    'a use of data': '<use href="data:image/svg+xml;base64,RVZJTA==#EVIL"/>',
-    'a picture from elsewhere': '<image href="http://EVIL.example/x.png"/>',
-    'a picture from elsewhere by xlink': '<image xlink:href="//EVIL.example/x.png"/>',
+    'an external use': '<use href="http://EVIL.example/x.svg#y"/>',
+    'a use of a data URL': '<use href="data:image/svg+xml;base64,RVZJTA==#EVIL"/>',
+    'an external picture': '<image href="http://EVIL.example/x.png"/>',
+    'an external picture by xlink': '<image xlink:href="//EVIL.example/x.png"/>',
     'a picture that is an svg': '<image href="data:image/svg+xml,EVIL"/>',
     'a picture that is html': '<image href="data:text/html,EVIL"/>',
-    'a picture that is none': `<image href="data:image/png;base64,${Buffer.from('EVIL').toString('base64')}"/>`,
-    'a filter that loads': '<filter id="f"><feImage href="http://EVIL.example/x.png"/></filter>',
+    'a picture with invalid data': `<image href="data:image/png;base64,${Buffer.from('EVIL').toString('base64')}"/>`,
+    'a filter with an external image': '<filter id="f"><feImage href="http://EVIL.example/x.png"/></filter>',
     'a style that imports': '<style>@import "http://EVIL.example/x.css";</style>',
-    'a style that imports in disguise': '<style>@\\69mport "EVIL";</style>',
+    'a style with an escaped import': '<style>@\\69mport "EVIL";</style>',
     'a style that loads': '<style>rect{fill:url(http://EVIL.example/x.svg#y)}</style>',
     'a style that loads a font': '<style>@font-face{font-family:EVIL;src:url(x)}</style>',
-    'a style that loads in disguise': '<style>rect{fill:u\\72l(EVIL)}</style>',
-    'a style that loads by set': '<style>rect{background:image-set("EVIL.png" 1x)}</style>',
+    'a style with an escaped url': '<style>rect{fill:u\\72l(EVIL)}</style>',
+    'a style with an image-set': '<style>rect{background:image-set("EVIL.png" 1x)}</style>',
     'an attribute that loads': '<rect fill="url(http://EVIL.example/x.svg#y)"/>',
     'an attribute that loads in quotes': `<rect fill="url('//EVIL.example/x.svg')"/>`,
     'a style attribute that loads': '<rect style="fill:url(EVIL.svg#x)"/>',
@@ -443,18 +443,18 @@ describe('what an SVG may not hold is taken out of it', () => {
     'a math': '<math><annotation-xml encoding="text/html"><img src="EVIL"/></annotation-xml></math>',
   };
 
-  test.each(Object.entries(GONE))('%s', async (_what, inside) => {
+  test.each(Object.entries(GONE))('removes %s', async (_what, inside) => {
     const shown = await stored(svg(inside));
     const text = shown.bytes.toString();
     expect(text).not.toMatch(
       /EVIL|script|iframe|foreignObject|javascript|\bon\w+=|@import|http:\/\/(?!www\.w3\.org)/i,
     );
-    // and the rest is there
+    // The rest of the drawing remains.
     expect(text).toContain('<rect width="10" height="10"/>');
     expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
   });
 
-  test('what is around the element goes too: declaration, byte order mark, comments', async () => {
+  test('removes the XML declaration, byte order mark and comments around the root element', async () => {
     const shown = await stored(
       `\ufeff<?xml version="1.0" encoding="UTF-8"?>\n<!-- Made with EVIL -->\n${svg()}\n<!-- x -->\n`,
     );
@@ -462,7 +462,7 @@ describe('what an SVG may not hold is taken out of it', () => {
   });
 });
 
-describe('what an SVG may hold stays as it is', () => {
+describe('allowed SVG content', () => {
   test.each([
     [
       'shapes',
@@ -477,11 +477,11 @@ describe('what an SVG may hold stays as it is', () => {
     ['styles', '<style>.a{fill:#0A7D5C;stroke:url(#g)}</style><rect class="a" style="opacity:.5"/>'],
     ['masks', '<mask id="m"><rect width="5" height="5" fill="#fff"/></mask><g mask="url(#m)"><rect/></g>'],
     ['titles', '<title>Island Express</title><desc>A logo</desc>'],
-  ])('%s', async (_what, inside) => {
+  ])('keeps %s', async (_what, inside) => {
     expect((await stored(svg(inside))).bytes.toString()).toBe(svg(inside));
   });
 
-  test('a small picture inside stays, without its luggage; a bomb inside goes', async () => {
+  test('keeps a small embedded picture without its metadata and removes a large one', async () => {
     const href = (picture: Buffer) => `data:image/png;base64,${picture.toString('base64')}`;
     const withTexts = png(2, 2, [pngChunk('tEXt', Buffer.from('x\0y'))]);
     const shown = await stored(svg(`<image href="${href(withTexts)}" width="2"/>`));
@@ -491,7 +491,7 @@ describe('what an SVG may hold stays as it is', () => {
     expect(without.bytes.toString()).toBe(svg('<image/>'));
   });
 
-  test('the largest drawing that is allowed is cleaned within ten seconds, and others are served meanwhile', async () => {
+  test('sanitises the largest allowed drawing within ten seconds while other requests are served', async () => {
     const path = '<path d="M0 0h1"/>';
     const large = svg(path.repeat(4_990));
     const began = performance.now();
@@ -506,11 +506,11 @@ describe('what an SVG may hold stays as it is', () => {
     }
     expect((await cleaning).status).toBe(200);
     expect(performance.now() - began).toBeLessThan(10_000);
-    // on the event loop it would be the whole time
+    // On the event loop it would block for the whole time.
     expect(slowestMs).toBeLessThan(500);
   });
 
-  test('more at once than may wait are told to come again, and nobody is forgotten', async () => {
+  test('rejects uploads beyond the queue with 503 and Retry-After, and answers every request', async () => {
     const replies = await Promise.all(
       Array.from({ length: 30 }, (_, n) => upload(svg(`<circle r="${n}"/>`))),
     );
@@ -522,8 +522,8 @@ describe('what an SVG may hold stays as it is', () => {
   });
 });
 
-describe('a path', () => {
-  test('that is nobody’s is 404, in the envelope', async () => {
+describe('logo path', () => {
+  test('responds 404 in the standard envelope if it is unknown', async () => {
     const { rows } = await service.owner.query<{ hash: string }>(
       'select content_hash as hash from courier_logos where courier_id = $1',
       [IEX],
@@ -546,7 +546,7 @@ describe('a path', () => {
     }
   });
 
-  test('is served to nobody on another tenant’s host', async () => {
+  test("responds 404 on another tenant's host", async () => {
     const path = pathOfReply(await upload(png(6, 6)));
     expect((await show(path)).status).toBe(200);
     expect(await show(path, { host: DEMO.hosts.two })).toMatchObject({
@@ -555,7 +555,7 @@ describe('a path', () => {
     });
   });
 
-  test('takes no other method', async () => {
+  test('rejects other methods with 405', async () => {
     const path = pathOfReply(await upload(png(6, 6)));
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const reply = await service.request(method, `/${path}`);
@@ -564,7 +564,7 @@ describe('a path', () => {
   });
 });
 
-test('what the contract does not name is read past: other fields, other files', async () => {
+test('ignores form fields and files that the contract does not define', async () => {
   const path = pathOfReply(await upload(png(7, 7)));
   const form = {
     courier_id: DEMO.couriers.HRB,
@@ -583,7 +583,7 @@ test.each<[string, FormFields]>([
   ['a field called __proto__', { ['__proto__']: 'x', logo: { file: png() } }],
   ['a NUL in a text', { other: 'a\0b', logo: { file: png() } }],
   ['a text of 17 KiB', { other: 'x'.repeat(17 * 1024), logo: { file: png() } }],
-])('%s in a form is 400', async (_what, form) => {
+])('rejects %s in a form with 400', async (_what, form) => {
   const before = await fingerprint(service.owner);
   expect((await service.call('updateCourierSettings', { as: 'iex', form })).status).toBe(400);
   expect(await fingerprint(service.owner)).toEqual(before);
@@ -592,16 +592,16 @@ test.each<[string, FormFields]>([
 test.each<[string, FormFields]>([
   ['30 fields', Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}`, 'x']))],
   ['5 files', { other: Array.from({ length: 5 }, () => ({ file: 'x' })) }],
-])('%s in a form are 413', async (_what, form) => {
+])('rejects %s in a form with 413', async (_what, form) => {
   expect((await service.call('updateCourierSettings', { as: 'iex', form })).status).toBe(413);
 });
 
-describe('a form that is broken', () => {
+describe('malformed form', () => {
   const whole = multipartBody({ logo: { file: png(), name: 'logo.png', type: 'image/png' } });
   const send = async (body: Buffer, type = MULTIPART_TYPE) =>
     service.call('updateCourierSettings', { as: 'iex', body, headers: { 'content-type': type } });
 
-  test('cut anywhere is 400, and nothing is stored', async () => {
+  test('truncated anywhere is rejected with 400 and stores nothing', async () => {
     await upload(jpeg());
     const before = await fingerprint(service.owner);
     for (let length = 0; length < whole.length - 3; length += 7) {
@@ -611,14 +611,14 @@ describe('a form that is broken', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('without a boundary, or with another, is 400', async () => {
+  test('without a boundary or with another one is rejected with 400', async () => {
     for (const type of ['multipart/form-data', 'multipart/form-data; boundary=other']) {
       const reply = await send(whole, type);
       expect([type, reply.status, reply.body['status']]).toEqual([type, 400, 'fail']);
     }
   });
 
-  test('mutated 2,000 times is stored or refused, never 500', async () => {
+  test('mutated 2,000 times is stored or rejected, but never a 500', async () => {
     const seen = new Map<number, number>();
     const sendMutated = async (n: number) => {
       const broken = Buffer.from(whole);
@@ -634,7 +634,7 @@ describe('a form that is broken', () => {
     expect(seen.get(400)).toBeGreaterThan(200);
   }, 120_000);
 
-  test('leaves no file behind', async () => {
+  test('leaves no temporary file', async () => {
     const { readdir } = await import('node:fs/promises');
     const { tmpdir } = await import('node:os');
     const { until } = await import('../../support/service/processes.js');

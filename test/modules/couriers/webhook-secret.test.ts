@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-// each test begins with a courier that never had a webhook
+// Each test starts with a courier that never had a webhook.
 beforeEach(async () => {
   await service.owner.query(
     `update couriers set api_url_add_package = null, api_url_update_package = null, api_url_get_customers = null,
@@ -48,7 +48,7 @@ async function rowOf(courierId: string): Promise<SigningRow & { courier_id: stri
   return rows[0];
 }
 
-/** What a webhook that is sent that long after the rotation is signed with. */
+/** Returns the secrets that sign a webhook sent this long after the rotation. */
 async function signersAfter(ms: number): Promise<string[]> {
   const row = await rowOf(IEX);
   const now = new Date((row.webhook_secret_rotated_at?.getTime() ?? 0) + ms);
@@ -63,9 +63,9 @@ async function auditOf(action: string): Promise<{ text: string }[]> {
   return rows;
 }
 
-describe('the first', () => {
+describe('first webhook secret', () => {
   test.each(['api_url_add_package', 'api_url_update_package'])(
-    'is made when %s is first set, is readable, and stays the same from then on',
+    'is created when %s is first set, is readable and does not change afterwards',
     async (field) => {
       const before = (await auditOf('courier.webhook_secret_made')).length;
       expect((await settings())['webhook_secret']).toBeNull();
@@ -78,7 +78,7 @@ describe('the first', () => {
     },
   );
 
-  test('is not made for another setting, the address of customers among them', async () => {
+  test('is not created for other settings such as the customer URL', async () => {
     const others: Record<string, string>[] = [
       { api_url_get_customers: URL },
       { api_url_add_package: '' },
@@ -87,14 +87,14 @@ describe('the first', () => {
     for (const body of others) expect((await set(body)).body['data'].webhook_secret).toBeNull();
   });
 
-  test('is each courier’s own', async () => {
+  test('is different for each courier', async () => {
     const own = secretIn(await set({ api_url_add_package: URL }));
     const hrbs = secretIn(await update({ as: 'hrb', body: { api_url_add_package: URL } }));
     expect(hrbs).not.toBe(own);
     expect((await rowOf(HRB)).webhook_secret_cipher).toMatch(/^v1\./);
   });
 
-  test('is one, however many set the address at once', async () => {
+  test('is created once for 100 concurrent updates', async () => {
     const before = (await auditOf('courier.webhook_secret_made')).length;
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, n) => untilAdmitted(() => set({ api_url_add_package: `${URL}/${n}` }))),
@@ -103,7 +103,7 @@ describe('the first', () => {
     expect((await auditOf('courier.webhook_secret_made')).length).toBe(before + 1);
   }, 60_000);
 
-  test('is one that the public libraries take', async () => {
+  test('works with the public Standard Webhooks library', async () => {
     const secret = secretIn(await set({ api_url_add_package: URL }));
     const [signer] = signingSecrets(service.app.secrets, await rowOf(IEX), new Date());
     const [body, now] = ['{"type":"webhook.test"}', new Date()];
@@ -115,12 +115,12 @@ describe('the first', () => {
     expect(new Webhook(secret).verify(body, headers)).toEqual({ type: 'webhook.test' });
   });
 
-  test('rests encrypted and bound to its place', async () => {
+  test('is stored encrypted and bound to its column', async () => {
     const secret = secretIn(await set({ api_url_add_package: URL }));
     const { webhook_secret_cipher: cipher } = await rowOf(IEX);
     expect(cipher).toMatch(/^v1\.[\w-]+$/);
     await rotate();
-    // one of them cannot stand where the other does
+    // The encrypted secret of one column is invalid in the other.
     await service.owner.query(
       'update couriers set webhook_previous_secret_cipher = webhook_secret_cipher where id = $1',
       [IEX],
@@ -133,50 +133,47 @@ describe('the first', () => {
   });
 });
 
-describe('rotation', () => {
+describe('rotation of the webhook secret', () => {
   test.each([
     ['urlencoded', { urlencoded: { action: 'rotate_webhook_secret' } }],
     ['multipart', { form: { action: 'rotate_webhook_secret' } }],
-  ])(
-    'by a form that is %s: the new one first, the old one beside it for 24 hours and no longer',
-    async (_, form) => {
-      const old = secretIn(await set({ api_url_add_package: URL }));
-      const reply = await update({ as: 'iex', ...form });
-      const fresh = secretIn(reply);
-      expect(reply.body).toMatchObject({
-        status: 'success',
-        message: 'New secret made. The one before it signs beside it for 24 hours.',
-        data: { webhook_secret: expect.stringMatching(STANDARD) },
-      });
-      expect(fresh).not.toBe(old);
-      expect(await settings()).toMatchObject({
-        webhook_secret: fresh,
-        webhook_secret_rotated_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
-      });
-      for (const ms of [0, 1, DAY_MS - 1]) expect(await signersAfter(ms)).toEqual([fresh, old]);
-      for (const ms of [DAY_MS, DAY_MS + 1, 400 * DAY_MS]) expect(await signersAfter(ms)).toEqual([fresh]);
-    },
-  );
+  ])('by a %s form signs with the new secret first and with the old one for 24 hours', async (_, form) => {
+    const old = secretIn(await set({ api_url_add_package: URL }));
+    const reply = await update({ as: 'iex', ...form });
+    const fresh = secretIn(reply);
+    expect(reply.body).toMatchObject({
+      status: 'success',
+      message: 'New secret made. The one before it signs beside it for 24 hours.',
+      data: { webhook_secret: expect.stringMatching(STANDARD) },
+    });
+    expect(fresh).not.toBe(old);
+    expect(await settings()).toMatchObject({
+      webhook_secret: fresh,
+      webhook_secret_rotated_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+    });
+    for (const ms of [0, 1, DAY_MS - 1]) expect(await signersAfter(ms)).toEqual([fresh, old]);
+    for (const ms of [DAY_MS, DAY_MS + 1, 400 * DAY_MS]) expect(await signersAfter(ms)).toEqual([fresh]);
+  });
 
-  test('once more ends the oldest at once', async () => {
+  test('ends the oldest secret at once if it is repeated', async () => {
     await set({ api_url_add_package: URL });
     const second = secretIn(await rotate());
     const third = secretIn(await rotate());
     expect(await signersAfter(0)).toEqual([third, second]);
   });
 
-  test('where there was none it makes the first, and nothing signs beside it', async () => {
+  test('creates the first secret if there is none, without a second signature', async () => {
     const first = secretIn(await rotate());
     expect(await signersAfter(0)).toEqual([first]);
     expect((await settings())['webhook_secret_rotated_at']).toBeNull();
     expect(secretIn(await set({ api_url_add_package: URL }))).toBe(first);
   });
 
-  test('without any, nothing signs', async () => {
+  test('signs nothing without a secret', async () => {
     expect(await signersAfter(0)).toEqual([]);
   });
 
-  test('of 50 at once each is noted, the last two sign, and the API key is as it was', async () => {
+  test('of 50 simultaneous rotations, each is audited, the last two sign, and the API key is unchanged', async () => {
     await set({ api_url_add_package: URL });
     const before = (await auditOf('courier.webhook_secret_rotated')).length;
     const replies = await Promise.all(Array.from({ length: 50 }, () => untilAdmitted(rotate)));
@@ -187,13 +184,13 @@ describe('rotation', () => {
     for (const signer of signers) expect(made).toContain(signer);
     expect((await settings())['webhook_secret']).toBe(signers[0]);
     expect((await settings())['api_key']).toBe(DEMO.apiKeys.IEX);
-    const noted = await auditOf('courier.webhook_secret_rotated');
-    expect(noted.length).toBe(before + 50);
-    expect(noted.map(({ text }) => text).join()).not.toMatch(/whsec_|v1\./);
+    const audited = await auditOf('courier.webhook_secret_rotated');
+    expect(audited.length).toBe(before + 50);
+    expect(audited.map(({ text }) => text).join()).not.toMatch(/whsec_|v1\./);
   }, 60_000);
 });
 
-describe('how the addresses have been answering', () => {
+describe('state of webhook URLs', () => {
   const plant = (endpoint: string, columns: Record<string, string | number | null>) =>
     service.owner.query(
       `insert into webhook_endpoints select (jsonb_populate_record(null::webhook_endpoints, $1)).*`,
@@ -209,7 +206,7 @@ describe('how the addresses have been answering', () => {
     failures: 0,
   };
 
-  test('none is set, then untried, then active, failing, paused', async () => {
+  test('is none, active, failing or paused', async () => {
     expect((await health())['add_package']).toEqual({ state: 'none', ...UNTRIED });
     await set(SET);
     expect(await health()).toEqual({
@@ -240,14 +237,14 @@ describe('how the addresses have been answering', () => {
     );
     const paused = { ...failing, state: 'paused', paused_at: '2026-11-21 08:00:31' };
     expect((await health())['update_package']).toEqual(paused);
-    // a sibling's are its own
+    // A sibling courier has its own state.
     expect((await settings('hrb'))['webhooks']).toEqual({
       add_package: { state: 'none', ...UNTRIED },
       update_package: { state: 'none', ...UNTRIED },
     });
   });
 
-  test('another address begins anew, and ends a pause; the other one, and other settings, do not', async () => {
+  test('a new URL resets its state and ends a pause, but other settings do not', async () => {
     await set(SET);
     const paused = { failing_since: '2026-11-19T07:55:02Z', paused_at: '2026-11-21T08:00:31Z', failures: 9 };
     await plant('add_package', paused);

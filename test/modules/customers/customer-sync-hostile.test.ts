@@ -4,7 +4,7 @@ import { readAnswer } from '../../../src/modules/customers/sync/sync-answer.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
-import { heldMs } from '../../support/builders/transactions.js';
+import { longestBlockMs } from '../../support/builders/transactions.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -23,7 +23,7 @@ afterAll(async () => {
 const MIB = 1024 * 1024;
 const LIMIT = 20 * MIB;
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
-/** A text with nothing but itself in it, as long as may be. */
+/** Returns a text of maximum size that repeats one unit. */
 const filled = (start: string, unit: string, end = '') =>
   Buffer.concat([
     Buffer.from(start),
@@ -35,9 +35,9 @@ const GOOD = { user_code: 'HOSTILE-1', first_name: 'Ann', last_name: 'Lee' };
 const good = JSON.stringify([GOOD]);
 const inRecord = (rest: string) => `[{"user_code":"HOSTILE-1","first_name":"Ann","last_name":"Lee",${rest}}]`;
 
-/** Answers that change nothing, and what the run's words are about. */
+/** Responses that change nothing, with a pattern for the run's error message. */
 const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
-  ['nothing', '', /empty/],
+  ['an empty response', '', /empty/],
   ['white space', ' \r\n\t ', /empty/],
   ['a byte order mark alone', bytes('efbbbf'), /empty/],
   ...['null', 'true', '0', '1e400', '-', '"text"', '"[]"', 'undefined', 'NaN'].map(
@@ -114,20 +114,20 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
     '[/* none */]',
     `${good.slice(0, -1)},{"user_code":"HOSTILE-2"`,
   ].map((text): [string, Sent, RegExp] => [JSON.stringify(text), text, /not well-formed JSON/]),
-  ['a page', '<!doctype html><html><body>[]</body></html>', /HTML or XML/],
+  ['an HTML page', '<!doctype html><html><body>[]</body></html>', /HTML or XML/],
   ['XML', '<?xml version="1.0"?><customers/>', /HTML or XML/],
   ['JSONP', `callback(${good})`, /Answer with a JSON array/],
-  ['JSON behind a guard', `)]}',\n${good}`, /Answer with a JSON array/],
+  ['JSON after a security prefix', `)]}',\n${good}`, /Answer with a JSON array/],
   ['CSV', 'user_code,first_name,last_name\nA,B,C\n', /Answer with a JSON array/],
   ['JavaScript', `module.exports = ${good}`, /Answer with a JSON array/],
   ['gzip', gzipSync(good), /compressed/],
   ['a gzip bomb', gzipSync(Buffer.alloc(rounds(64, 256) * MIB)), /compressed/],
   ['zlib', bytes('789c8b8e0500011b00b9'), /UTF-8/],
   ['a picture', bytes('89504e470d0a1a0a0000000d49484452'), /UTF-8/],
-  ['UTF-16, little end first', Buffer.from(`\ufeff${good}`, 'utf16le'), /UTF-8/],
-  ['UTF-16, big end first', Buffer.from(`\ufeff${good}`, 'utf16le').swap16(), /UTF-8/],
+  ['UTF-16, little-endian', Buffer.from(`\ufeff${good}`, 'utf16le'), /UTF-8/],
+  ['UTF-16, big-endian', Buffer.from(`\ufeff${good}`, 'utf16le').swap16(), /UTF-8/],
   ['Latin-1', Buffer.from(inRecord('"branch":"Nú"'), 'latin1'), /UTF-8/],
-  ['a byte that no text has', Buffer.concat([Buffer.from('["'), bytes('ff'), Buffer.from('"]')]), /UTF-8/],
+  ['an invalid byte', Buffer.concat([Buffer.from('["'), bytes('ff'), Buffer.from('"]')]), /UTF-8/],
   ['an overlong slash', Buffer.concat([Buffer.from('["'), bytes('c0af'), Buffer.from('"]')]), /UTF-8/],
   ['a surrogate in UTF-8', Buffer.concat([Buffer.from('["'), bytes('eda080'), Buffer.from('"]')]), /UTF-8/],
   ['half a character at the end', Buffer.concat([Buffer.from('["a"]'), bytes('c3')]), /UTF-8/],
@@ -163,11 +163,11 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   ['20 MiB of bytes', filled('', '\xff'), /UTF-8/],
 ];
 
-/** Answers of which something, or nothing, can be used without harm. */
-const TAKEN: [title: string, sent: Sent, counts: object][] = [
+/** Responses of which some or no records can be used without harm. */
+const ACCEPTED: [title: string, sent: Sent, counts: object][] = [
   ['a byte order mark', Buffer.concat([bytes('efbbbf'), Buffer.from(good)]), { created: 1 }],
   ['white space everywhere', ` \r\n[ ${JSON.stringify(GOOD, null, '\t')} ]\n `, { created: 1 }],
-  ['one in an object, with space', `{ "total" : 1 , "data" : ${good} }`, { created: 1 }],
+  ['a list in an object, with white space', `{ "total" : 1 , "data" : ${good} }`, { created: 1 }],
   [
     '__proto__ with a code in it',
     '[{"__proto__":{"user_code":"P","first_name":"A","last_name":"B"}}]',
@@ -176,7 +176,11 @@ const TAKEN: [title: string, sent: Sent, counts: object][] = [
   ['__proto__ beside a customer', inRecord('"__proto__":{"polluted":1}'), { created: 1 }],
   ['constructor beside a customer', inRecord('"constructor":{"prototype":{"polluted":1}}'), { created: 1 }],
   ['__proto__ beside the list', `{"__proto__":{"polluted":1},"data":${good}}`, { created: 1 }],
-  ['names of JavaScript', inRecord('"toString":1,"hasOwnProperty":2,"valueOf":3,"":4'), { created: 1 }],
+  [
+    'names of JavaScript object properties',
+    inRecord('"toString":1,"hasOwnProperty":2,"valueOf":3,"":4'),
+    { created: 1 },
+  ],
   ['the same name twice', inRecord('"branch":"First","branch":"Last"'), { created: 1 }],
   ['1e400', inRecord('"is_active":1e400'), { skipped: 1 }],
   ['1e400 in a field that nobody reads', inRecord('"x":1e400,"y":-1e400,"z":1e-400'), { created: 1 }],
@@ -195,11 +199,15 @@ const TAKEN: [title: string, sent: Sent, counts: object][] = [
   ['SQL', inRecord(`"branch":"'; drop table customers; --"`), { created: 1 }],
   ['a formula', inRecord('"branch":"=cmd|A1"'), { created: 1 }],
   [
-    'a customer of 20 MiB and a good one',
+    'a customer of 20 MiB and a valid one',
     `[{"x":"${'x'.repeat(19 * MIB)}"},${good.slice(1)}`,
     { created: 1, skipped: 1 },
   ],
-  ['100,000 that are none', `[${Array(100_000).fill('{}').join()}]`, { received: 100_000, skipped: 100_000 }],
+  [
+    '100,000 records that are no customers',
+    `[${Array(100_000).fill('{}').join()}]`,
+    { received: 100_000, skipped: 100_000 },
+  ],
   [
     '100,000 with one code',
     `[${Array(100_000).fill(JSON.stringify(GOOD)).join()}]`,
@@ -211,23 +219,23 @@ const TAKEN: [title: string, sent: Sent, counts: object][] = [
 const rows = async () =>
   (await service.owner.query('select * from customers order by id')).rows as Record<string, unknown>[];
 
-test('there are more than a hundred', () => {
-  expect(REFUSED.length + TAKEN.length).toBeGreaterThan(100);
+test('covers more than a hundred hostile responses', () => {
+  expect(REFUSED.length + ACCEPTED.length).toBeGreaterThan(100);
 });
 
-describe('hostile answers', () => {
+describe('hostile responses of a sync target', () => {
   let longestMs = 0;
   let reading: Record<string, unknown> = {};
 
   const read = async (sent: Sent) => {
-    longestMs = Math.max(longestMs, await heldMs(async () => (reading = await rig.sync(sent))));
+    longestMs = Math.max(longestMs, await longestBlockMs(async () => (reading = await rig.sync(sent))));
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
     return reading;
   };
 
   test.each(REFUSED)(
-    '%s: the run fails with words, and nothing is stored',
+    'fails with an error message and stores nothing for %s',
     async (_title, sent, words) => {
       const before = await rows();
       const run = await read(sent);
@@ -238,8 +246,8 @@ describe('hostile answers', () => {
     60_000,
   );
 
-  test.each(TAKEN)(
-    '%s: does no harm',
+  test.each(ACCEPTED)(
+    'processes %s without harm',
     async (_title, sent, counts) => {
       await service.owner.query("delete from customers where user_code like 'HOSTILE-%'");
       const before = await rows();
@@ -258,19 +266,19 @@ describe('hostile answers', () => {
     60_000,
   );
 
-  test('meanwhile the event loop was never held for long', () => {
+  test('does not block the event loop for long', () => {
     expect(longestMs).toBeGreaterThan(0);
     expect(longestMs).toBeLessThan(200);
   });
 });
 
-describe('30,000 good records', () => {
+describe('sync of 30,000 valid records', () => {
   const recordsOf = (length: number) =>
     Buffer.from(
       JSON.stringify(
         Array.from({ length }, (_, n) => ({
           user_code: `LOAD-${n}`,
-          // few names: what the search index does with many is another test's
+          // Few different names, because another test covers the cost of the search index.
           first_name: `Fírst${n % 50}`,
           last_name: `Last-${n % 7}`,
           branch: `Branch ${n % 9}`,
@@ -281,13 +289,13 @@ describe('30,000 good records', () => {
       ),
     );
 
-  test('are created, and then unchanged; the event loop is held for less than 200 ms, memory is bounded', async () => {
+  test('creates them, then leaves them unchanged, blocks the event loop for less than 200 ms and uses bounded memory', async () => {
     const before = process.memoryUsage().rss;
     let peak = before;
     const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
     rig.receiver.answer = answerWith(recordsOf(30_000));
     const runs: Record<string, unknown>[] = [];
-    const held = await heldMs(async () => {
+    const blockedMs = await longestBlockMs(async () => {
       runs.push(await rig.sync(), await rig.sync());
     });
     clearInterval(watch);
@@ -295,10 +303,10 @@ describe('30,000 good records', () => {
       { received: 30_000, created: 30_000, skipped: 0 },
       { received: 30_000, created: 0, updated: 0, unchanged: 30_000 },
     ]);
-    // what the largest would be without the thread
+    // For comparison: parsing the largest response without the worker thread.
     const largest = recordsOf(100_000);
-    expect(await heldMs(async () => readAnswer(largest))).toBeGreaterThan(100);
-    expect(held).toBeLessThan(200);
+    expect(await longestBlockMs(async () => readAnswer(largest))).toBeGreaterThan(100);
+    expect(blockedMs).toBeLessThan(200);
     expect(peak - before).toBeLessThan(384 * MIB);
   }, 300_000);
 });

@@ -33,7 +33,7 @@ const records = (count: number, first_name: string) =>
 
 const auditsOf = (kind: 'created' | 'updated') => customersAudited(service.owner, kind, since);
 
-test('200 callers at once: one run, one job, one audit entry, and all are told of it', async () => {
+test('200 simultaneous requests create one run, one job and one audit entry, and all return that run', async () => {
   const replies = await Promise.all(
     Array.from({ length: 200 }, (_, n) =>
       untilAdmitted(() =>
@@ -54,7 +54,7 @@ test('200 callers at once: one run, one job, one audit entry, and all are told o
   expect(rows).toEqual([{ entity_id: runId }]);
 }, 60_000);
 
-test('callers and the clock at once: one run for the courier, over 20 rounds', async () => {
+test('requests and the schedule at the same time create one run per courier, in 20 rounds', async () => {
   for (let round = 0; round < 20; round += 1) {
     await Promise.all([
       ...Array.from({ length: 5 }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
@@ -69,13 +69,13 @@ test('callers and the clock at once: one run for the courier, over 20 rounds', a
   }
 }, 60_000);
 
-test('callers while runs end: each is told of a run, and no two are open', async () => {
+test('each request during finishing runs returns a run, and no two runs are open', async () => {
   rig.receiver.answer = answerWith([]);
   const state = { isOver: false };
   const working = (async () => {
     while (!state.isOver) {
       for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers'))
-        await rig.work(runId).catch(doneAgain);
+        await rig.work(runId).catch(ignoreConnectionTimeout);
       await emptyQueueOfEnded();
     }
   })();
@@ -89,8 +89,8 @@ test('callers while runs end: each is told of a run, and no two are open', async
   expect(queued.map(({ body }) => String(body['data'].run_id)).sort()).toEqual(rows.map(({ id }) => id));
 }, 120_000);
 
-/** A job that won no connection among 200 callers throws, and the queue does it again; so does the loop above. */
-function doneAgain(error: unknown): void {
+/** With 200 callers a job may find no free connection and fail. The queue retries it, and so does the loop above. */
+function ignoreConnectionTimeout(error: unknown): void {
   if (!/timeout exceeded when trying to connect/.test(String(error))) throw error;
 }
 
@@ -101,7 +101,7 @@ async function emptyQueueOfEnded(): Promise<void> {
   );
 }
 
-test('two workers with the same run: it is stored and counted once', async () => {
+test('three workers on the same run store and count it once', async () => {
   since = await auditMark(service.owner);
   rig.receiver.answer = answerWith(records(2_000, 'Both'));
   const { run_id: runId } = (await service.call('syncCustomers', { as: 'iex' })).body['data'];
@@ -110,7 +110,7 @@ test('two workers with the same run: it is stored and counted once', async () =>
   expect([await auditsOf('created'), await auditsOf('updated')]).toEqual([2_000, 0]);
 }, 60_000);
 
-test('synchronisations, uploads and single creations at once: none deadlocks, all is counted', async () => {
+test('concurrent synchronisations, uploads and single creations do not deadlock and are all counted', async () => {
   for (let round = 0; round < 5; round += 1) {
     await service.owner.query("delete from customers where user_code like 'RACE-%'");
     since = await auditMark(service.owner);
@@ -129,11 +129,11 @@ test('synchronisations, uploads and single creations at once: none deadlocks, al
     expect(run).toMatchObject({ status: 'succeeded', received: 1_000, skipped: 0 });
     expect(upload.status).toBe(200);
     for (const { status } of singles) expect([200, 409]).toContain(status);
-    const made = singles.filter(({ status }) => status === 200).length;
+    const createdSingly = singles.filter(({ status }) => status === 200).length;
     const uploaded = upload.body['data'];
-    expect(run['created'] + uploaded.created + made).toBe(1_000);
-    // the others' entries are of one customer each
-    expect((await auditsOf('created')) + made).toBe(1_000);
+    expect(run['created'] + uploaded.created + createdSingly).toBe(1_000);
+    // Audit entries of the single creations contain one customer each.
+    expect((await auditsOf('created')) + createdSingly).toBe(1_000);
     expect(await auditsOf('updated')).toBe(run['updated'] + uploaded.updated);
   }
 }, 120_000);

@@ -7,7 +7,7 @@ import { clone } from '../../support/builders/couriers.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
 import { until } from '../../support/service/processes.js';
-import { hang, refuse, talkForEver } from '../../support/receivers/receiver.js';
+import { hang, refuse, respondForever } from '../../support/receivers/receiver.js';
 import { startService, type Call, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
@@ -32,7 +32,7 @@ afterEach(async () => {
   await emptyQueue(service.owner);
 });
 
-const ask = (call: Call = {}) => service.call('syncCustomers', { as: 'iex', ...call });
+const requestSync = (call: Call = {}) => service.call('syncCustomers', { as: 'iex', ...call });
 const log = (query: Record<string, string | number> = {}, as = 'iex') =>
   service.call('listCustomerSyncs', { as, query });
 
@@ -81,9 +81,9 @@ async function auditsOf(requestId: string): Promise<Audit[]> {
   return rows;
 }
 
-describe('asking for a synchronisation', () => {
-  test('queues a run and one job, and says who asked', async () => {
-    const reply = await ask();
+describe('requesting a synchronisation', () => {
+  test('queues a run with one job and records who requested it', async () => {
+    const reply = await requestSync();
     expect(reply).toMatchObject({ status: 200, body: { message: 'Synchronisation queued.' } });
     const { run_id: runId, created_at: _, ...rest } = reply.body['data'];
     expect(rest).toEqual({
@@ -123,12 +123,12 @@ describe('asking for a synchronisation', () => {
   });
 
   test.each(['queued', 'running'])(
-    'while one is %s, it is the answer, and nothing is written',
+    'returns the open run while one is %s and writes nothing',
     async (status) => {
-      const first = await ask();
+      const first = await requestSync();
       await service.owner.query('update customer_sync_runs set status = $1', [status]);
       const before = await fingerprint(service.owner);
-      const second = await ask({ as: 'admin', body: { courier_id: IEX } });
+      const second = await requestSync({ as: 'admin', body: { courier_id: IEX } });
       expect(second.body['message']).toBe(
         'A synchronisation of these customers is waiting or running already. This is it.',
       );
@@ -137,18 +137,18 @@ describe('asking for a synchronisation', () => {
     },
   );
 
-  test.each(['succeeded', 'failed'])('after one that has %s, it is a new one', async (status) => {
-    const first = await ask();
+  test.each(['succeeded', 'failed'])('creates a new run after one has %s', async (status) => {
+    const first = await requestSync();
     await service.owner.query('update customer_sync_runs set status = $1', [status]);
-    expect((await ask()).body['data'].run_id).not.toBe(first.body['data'].run_id);
+    expect((await requestSync()).body['data'].run_id).not.toBe(first.body['data'].run_id);
     expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(2);
   });
 
-  test('staff name the courier, a courier is always its own', async () => {
+  test('staff name the courier, and a courier always uses its own account', async () => {
     for (const as of ['admin', 'manager'])
-      expect(await ask({ as, body: { courier_id: IEX } })).toMatchObject({ status: 200 });
+      expect(await requestSync({ as, body: { courier_id: IEX } })).toMatchObject({ status: 200 });
     for (const body of [undefined, {}, { courier_id: HRB }, { courier_id: TWO }])
-      expect((await ask(body ? { body } : {})).body['data'].courier_id).toBe(IEX);
+      expect((await requestSync(body ? { body } : {})).body['data'].courier_id).toBe(IEX);
     expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(1);
   });
 
@@ -156,20 +156,20 @@ describe('asking for a synchronisation', () => {
   test.each<[string, Call, number, string]>([
     ['staff without a courier', { as: 'admin', body: {} }, 400, 'validation_failed'],
     ['staff without a body', { as: 'admin' }, 400, 'validation_failed'],
-    ['what is no id', { as: 'admin', body: { courier_id: 'IEX' } }, 400, 'validation_failed'],
+    ['a malformed id', { as: 'admin', body: { courier_id: 'IEX' } }, 400, 'validation_failed'],
     ['an unknown courier', { as: 'admin', body: { courier_id: unknown } }, 404, 'courier_not_found'],
-    ['another tenant’s', { as: 'admin', body: { courier_id: TWO } }, 404, 'courier_not_found'],
-    ['one without a URL', { as: 'admin', body: { courier_id: HRB } }, 400, 'sync_url_missing'],
-    ['a courier without a URL', { as: 'hrb' }, 400, 'sync_url_missing'],
+    ['another tenant’s courier', { as: 'admin', body: { courier_id: TWO } }, 404, 'courier_not_found'],
+    ['a named courier without a URL', { as: 'admin', body: { courier_id: HRB } }, 400, 'sync_url_missing'],
+    ['a courier user without a URL', { as: 'hrb' }, 400, 'sync_url_missing'],
     ['a warehouse user', { as: 'warehouse', body: { courier_id: IEX } }, 403, 'permission_denied'],
     ['a disabled user', { as: 'disabled', body: { courier_id: IEX } }, 403, 'account_disabled'],
-  ])('%s is refused, and nothing is written', async (_who, call, status, code) => {
+  ])('rejects %s and writes nothing', async (_who, call, status, code) => {
     const before = await fingerprint(service.owner);
-    expect(await ask(call)).toMatchObject({ status, body: { code } });
+    expect(await requestSync(call)).toMatchObject({ status, body: { code } });
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('strangers and keys are 401', async () => {
+  test('rejects anonymous callers and API keys with 401', async () => {
     for (const call of [{}, { key: DEMO.apiKeys.IEX }]) {
       expect(await service.call('syncCustomers', call)).toMatchObject({ status: 401 });
       expect(await service.call('listCustomerSyncs', call)).toMatchObject({ status: 401 });
@@ -177,8 +177,8 @@ describe('asking for a synchronisation', () => {
   });
 });
 
-describe('the log', () => {
-  /** Ended runs of a courier, oldest first. */
+describe('list of synchronisations', () => {
+  /** Inserts finished runs of a courier and returns their ids, oldest first. */
   async function plant(
     count: number,
     courierId: string,
@@ -196,7 +196,7 @@ describe('the log', () => {
   const idsOf = (reply: Awaited<ReturnType<typeof log>>): string[] =>
     reply.body['data'].map((run: { run_id: string }) => run.run_id);
 
-  test('goes page by page, the newest first, and ends', async () => {
+  test('is paged newest first and ends', async () => {
     const newestFirst = (await plant(45, IEX)).reverse();
     const first = await log();
     expect([idsOf(first), first.body['meta']]).toEqual([
@@ -210,11 +210,11 @@ describe('the log', () => {
       before = page.body['meta'].next_before as string | null;
     }
     expect(found).toEqual(newestFirst);
-    // a page that ends with the last one has none behind it
+    // A page that ends with the last run has no next page.
     expect((await log({ limit: 45 })).body['meta']).toEqual({ limit: 45, next_before: null });
   });
 
-  test('staff see all couriers’ or one’s, a courier its own whatever it asks for', async () => {
+  test('staff see the runs of all couriers or one, couriers only their own', async () => {
     const [iex, hrb] = [await plant(3, IEX), await plant(2, HRB)];
     await plant(1, TWO, DEMO.tenants.two);
     for (const as of ['admin', 'manager', 'warehouse']) {
@@ -225,7 +225,7 @@ describe('the log', () => {
     expect(idsOf(await log({ courier_id: IEX }, 'hrb')).sort()).toEqual(hrb);
   });
 
-  test('a status narrows it; what is out of range is refused', async () => {
+  test('filters by status and rejects invalid parameters', async () => {
     await plant(4, IEX);
     const failed = await log({ status: 'failed' });
     expect(failed.body['data'].map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed']);
@@ -240,10 +240,10 @@ describe('the log', () => {
   });
 });
 
-describe('what is read', () => {
+describe('processing a response', () => {
   const ANN = { user_code: 'NEW-1', first_name: 'Ann', last_name: 'Lee' };
 
-  test('the URL is called once, with the token, and with what we take', async () => {
+  test('calls the URL once with the token and the accepted media type', async () => {
     await rig.sync([]);
     expect(rig.receiver.received).toHaveLength(1);
     expect(rig.receiver.received[0]).toMatchObject({
@@ -253,13 +253,13 @@ describe('what is read', () => {
     });
   });
 
-  test('without a token there is no Authorization', async () => {
+  test('sends no Authorization header if there is no token', async () => {
     await service.owner.query('update couriers set api_token_cipher = null where id = $1', [IEX]);
     await rig.sync([]);
     expect(rig.receiver.received[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  test('customers are created, changed and left as they are; the audit entry has every change', async () => {
+  test('creates, updates and keeps customers, and audits every change', async () => {
     const [before, same] = [await customer('IEX-1001'), await customer('IEX-1002')];
     const total = (await customersOf(IEX)).length;
     const run = await rig.sync([
@@ -286,7 +286,7 @@ describe('what is read', () => {
     expect(changed).toEqual({ ...before, first_name: 'Changed', updated_at: expect.any(Date) });
     expect(Number(changed?.updated_at)).toBeGreaterThan(Number(before?.updated_at));
     expect(await customer('IEX-1002')).toEqual(same);
-    // nobody is deleted
+    // No customer is deleted.
     expect(await customersOf(IEX)).toHaveLength(total + 1);
     const { email, is_active, branch, last_name } = before ?? {};
     const stored = { user_code: 'IEX-1001', last_name, branch, email, is_active };
@@ -313,7 +313,7 @@ describe('what is read', () => {
     expect(await auditsOf(run['run_id'])).toHaveLength(1);
   });
 
-  test('the same answer again changes nothing', async () => {
+  test('changes nothing if the response is unchanged', async () => {
     const answer = [ANN, { user_code: 'IEX-1001', first_name: 'Once', branch: 'There' }];
     await rig.sync(answer);
     const before = await customersOf(IEX);
@@ -323,7 +323,7 @@ describe('what is read', () => {
     expect(await auditsOf(again['run_id'])).toEqual([]);
   });
 
-  test('an empty list deletes nobody', async () => {
+  test('deletes no customers if the list is empty', async () => {
     const before = await customersOf(IEX);
     expect(await rig.sync([])).toMatchObject({ status: 'succeeded', received: 0, updated: 0 });
     expect(await customersOf(IEX)).toEqual(before);
@@ -332,28 +332,28 @@ describe('what is read', () => {
   const FULL = { ...ANN, branch: 'Kingston', email: 'ann@example.com', is_active: 1 };
   const STORED = { ...FULL, is_active: true };
   test.each<[string, object, object]>([
-    ['what a record lacks stays', {}, {}],
-    ['one name alone changes', { last_name: 'Li' }, { last_name: 'Li' }],
-    ['a null name stays', { first_name: null, last_name: null }, {}],
+    ['missing fields are kept', {}, {}],
+    ['one name can change alone', { last_name: 'Li' }, { last_name: 'Li' }],
+    ['a null name is ignored', { first_name: null, last_name: null }, {}],
     ['a blank branch is cleared', { branch: ' ' }, { branch: null }],
     ['a null branch is cleared', { branch: null }, { branch: null }],
     ['a blank e-mail address is cleared', { email: '' }, { email: null }],
     ['a null e-mail address is cleared', { email: null }, { email: null }],
-    ['a null or blank flag stays', { is_active: null, status: '' }, {}],
-    ['a flag alone changes', { is_active: 0 }, { is_active: false }],
+    ['a null or blank flag is ignored', { is_active: null, status: '' }, {}],
+    ['the flag can change alone', { is_active: 0 }, { is_active: false }],
     ['texts are trimmed', { branch: '  Portmore\u00a0' }, { branch: 'Portmore' }],
-  ])('%s', async (_title, sent, expected) => {
+  ])('applies the rule: %s', async (_title, sent, expected) => {
     await rig.sync([FULL]);
     await rig.sync([{ user_code: 'NEW-1', ...sent }]);
     expect(await customer('NEW-1')).toMatchObject({ ...STORED, ...expected });
   });
 
-  test('a new customer is active and has no branch, unless told otherwise', async () => {
+  test('creates customers as active and without a branch by default', async () => {
     await rig.sync([ANN]);
     expect(await customer('NEW-1')).toMatchObject({ branch: null, email: null, is_active: true });
   });
 
-  test('of two records with one code the last counts, and a broken last one does not', async () => {
+  test('uses the last valid record of a repeated code', async () => {
     const run = await rig.sync([
       { ...ANN, first_name: 'First', branch: 'A' },
       { ...ANN, first_name: 'Last' },
@@ -372,11 +372,11 @@ describe('what is read', () => {
     expect(await customer('NEW-1')).toMatchObject({ first_name: 'Last', branch: null });
   });
 
-  test('codes that differ in case are two customers', async () => {
+  test('treats codes that differ in case as two customers', async () => {
     expect(await rig.sync([ANN, { ...ANN, user_code: 'new-1' }])).toMatchObject({ created: 2 });
   });
 
-  test('a log line has the ids and the figures, and neither the token nor what was sent', async () => {
+  test('logs ids and counts, but neither the token nor the data', async () => {
     const run = await rig.sync([{ ...ANN, first_name: 'Confidential' }]);
     rig.receiver.answer = refuse(500, 'Confidential');
     const failed = await rig.sync();
@@ -389,7 +389,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what fields are called', () => {
+describe('accepted field names', () => {
   const BASE = { user_code: 'SP-1', first_name: 'Ann', last_name: 'Lee' };
   const without = (name: keyof typeof BASE) => {
     const { [name]: _, ...rest } = BASE;
@@ -398,7 +398,7 @@ describe('what fields are called', () => {
 
   const CODES =
     'user_code userCode UserCode usercode USER_CODE User-Code code Code customer_code customerCode account Account account_number accountNumber mailbox mailboxNumber';
-  test.each(CODES.split(' ').concat('User Code', ' user code '))('the code: %s', async (name) => {
+  test.each(CODES.split(' ').concat('User Code', ' user code '))('reads the code from %s', async (name) => {
     expect(await rig.sync([{ ...without('user_code'), [name]: 'SP-1' }])).toMatchObject({
       created: 1,
       skipped: 0,
@@ -413,27 +413,27 @@ describe('what fields are called', () => {
     ...'last_name lastName lastname LastName surname Surname family_name familyName'
       .split(' ')
       .map((name) => ['last_name', name] as const),
-  ])('%s: %s', async (field, name) => {
+  ])('reads %s from %s', async (field, name) => {
     await rig.sync([{ ...without(field), [name]: 'Spelt' }]);
     expect(await customer('SP-1')).toMatchObject({ ...BASE, [field]: 'Spelt' });
   });
 
   test.each(
     'branch Branch location pickup_location pickupLocation pickup PickUp'.split(' ').map((name) => [name]),
-  )('the branch: %s', async (name) => {
+  )('reads the branch from %s', async (name) => {
     await rig.sync([{ ...BASE, [name]: 'Portmore' }]);
     expect(await customer('SP-1')).toMatchObject({ ...BASE, branch: 'Portmore' });
   });
 
   test.each('email Email e_mail E-Mail emailAddress email_address'.split(' '))(
-    'the e-mail address: %s',
+    'reads the email address from %s',
     async (name) => {
       await rig.sync([{ ...BASE, [name]: 'ann@example.com' }]);
       expect(await customer('SP-1')).toMatchObject({ ...BASE, email: 'ann@example.com' });
     },
   );
 
-  test('whether active: every name with every value', async () => {
+  test('reads the active flag from every field name with every value', async () => {
     const values = {
       true: [1, true, '1', 'true', 'TRUE', 'active', 'Active', 'enabled', 'yes', ' Yes '],
       false: [0, false, '0', 'false', 'inactive', 'Inactive', 'disabled', 'no', 'NO'],
@@ -455,12 +455,12 @@ describe('what fields are called', () => {
     ['Name', 'Mary Jane  Watson', 'Mary Jane', 'Watson'],
     ['full_name', ' José María Núñez ', 'José María', 'Núñez'],
     ['fullName', 'Ann\u00a0Lee', 'Ann', 'Lee'],
-  ])('both names in one, %s: %s', async (name, whole, first_name, last_name) => {
+  ])('splits a full name in %s: %s', async (name, whole, first_name, last_name) => {
     await rig.sync([{ user_code: 'SP-1', [name]: whole }]);
     expect(await customer('SP-1')).toMatchObject({ first_name, last_name });
   });
 
-  test('the whole name fills in for the one that is missing, and only for that', async () => {
+  test('uses the full name only for a missing first or last name', async () => {
     await rig.sync([
       { user_code: 'SP-1', first_name: 'Ann', name: 'Lee' },
       { user_code: 'SP-2', first_name: 'Ann', last_name: 'Lee', name: 'Other Person' },
@@ -471,12 +471,12 @@ describe('what fields are called', () => {
     expect(await customer('SP-3')).toMatchObject({ first_name: 'Mary Ann', last_name: 'Lee' });
   });
 
-  test('a single name is not a first and a last one', async () => {
+  test('rejects a full name of one word', async () => {
     const run = await rig.sync([{ user_code: 'SP-1', name: 'Cher' }]);
     expect(run).toMatchObject({ skipped: 1, problems: [{ field: 'first_name', code: 'blank' }] });
   });
 
-  test('the name that stands first in the table counts, wherever it stands in the record, unless it is null', async () => {
+  test('prefers the field name that is documented first, unless its value is null', async () => {
     await rig.sync([
       { code: 'WRONG', ...BASE, mailbox: 'WRONG', location: 'L', branch: 'B' },
       { ...BASE, user_code: null, mailbox: 'M', code: 'SP-2', branch: null, pickup: 'P' },
@@ -487,7 +487,7 @@ describe('what fields are called', () => {
   });
 
   test.each(['data', 'customers', 'results', 'items', 'records', 'Customers', 'DATA'])(
-    'the list may stand in an object, as %s',
+    'accepts the list inside an object under %s',
     async (name) => {
       const before = await rig.sync({
         status: 'success',
@@ -500,7 +500,7 @@ describe('what fields are called', () => {
   );
 });
 
-describe('records that cannot be stored', () => {
+describe('invalid records', () => {
   const BASE = { user_code: 'BAD-1', first_name: 'Ann', last_name: 'Lee' };
   const long = 'x'.repeat(101);
   type Case = [title: string, record: unknown, problems: [field: string | null, code: string][]];
@@ -520,16 +520,20 @@ describe('records that cannot be stored', () => {
     ['a code of 101 emoji', { ...BASE, user_code: '😀'.repeat(101) }, [['user_code', 'maxLength']]],
     ['NUL', { ...BASE, first_name: 'A\0B' }, [['first_name', 'pattern']]],
     ['a line break', { ...BASE, last_name: 'A\nB' }, [['last_name', 'pattern']]],
-    ['what divides rows', { ...BASE, branch: 'A\x1eB\x1f\x1d' }, [['branch', 'pattern']]],
+    ['control characters that separate rows', { ...BASE, branch: 'A\x1eB\x1f\x1d' }, [['branch', 'pattern']]],
     ['a lone surrogate', { ...BASE, first_name: 'A\ud800' }, [['first_name', 'encoding']]],
     ['a name that is too long', { ...BASE, last_name: long }, [['last_name', 'maxLength']]],
     ['a name that is a boolean', { ...BASE, first_name: true }, [['first_name', 'type']]],
-    ['no names, and new', { user_code: 'BAD-1' }, [['first_name', 'required']]],
-    ['one name, and new', { ...BASE, last_name: undefined }, [['last_name', 'required']]],
+    ['a new customer without names', { user_code: 'BAD-1' }, [['first_name', 'required']]],
+    ['a new customer with one name', { ...BASE, last_name: undefined }, [['last_name', 'required']]],
     ['a branch that is too long', { ...BASE, branch: long }, [['branch', 'maxLength']]],
     ['a branch that is an object', { ...BASE, branch: { name: 'K' } }, [['branch', 'type']]],
-    ['an e-mail address that is none', { ...BASE, email: 'nobody' }, [['email', 'pattern']]],
-    ['one that is too long', { ...BASE, email: `${'x'.repeat(243)}@example.com` }, [['email', 'maxLength']]],
+    ['an invalid email address', { ...BASE, email: 'nobody' }, [['email', 'pattern']]],
+    [
+      'an email address that is too long',
+      { ...BASE, email: `${'x'.repeat(243)}@example.com` },
+      [['email', 'maxLength']],
+    ],
     ['a flag that is another number', { ...BASE, is_active: 2 }, [['is_active', 'enum']]],
     ['a flag that is another word', { ...BASE, status: 'gold' }, [['is_active', 'enum']]],
     ['a flag that is a list', { ...BASE, active: [1] }, [['is_active', 'enum']]],
@@ -542,7 +546,7 @@ describe('records that cannot be stored', () => {
       ],
     ],
     [
-      'several at once',
+      'several invalid fields',
       { ...BASE, first_name: '', branch: 1 },
       [
         ['first_name', 'blank'],
@@ -552,7 +556,7 @@ describe('records that cannot be stored', () => {
     ['a record of more than 64 KiB', { ...BASE, notes: 'x'.repeat(65_536) }, [[null, 'maxLength']]],
   ];
 
-  test.each(CASES)('%s: it is named, and the others are taken', async (_title, record, problems) => {
+  test.each(CASES)('reports %s and stores the other records', async (_title, record, problems) => {
     const good = { user_code: 'GOOD', first_name: 'G', last_name: 'D' };
     const before = await customersOf(IEX);
     const run = await rig.sync([record, good]);
@@ -563,14 +567,14 @@ describe('records that cannot be stored', () => {
     expect((await customersOf(IEX)).filter(({ user_code }) => user_code !== 'GOOD')).toEqual(before);
   });
 
-  test('what fits exactly is taken', async () => {
+  test('accepts values at their maximum length', async () => {
     const [text, email] = ['😀'.repeat(100), `${'x'.repeat(242)}@example.com`];
     const record = { user_code: text, first_name: text, last_name: text, branch: text, email };
     expect(await rig.sync([record])).toMatchObject({ created: 1, skipped: 0 });
     expect(await customer(text)).toMatchObject(record);
   });
 
-  test('the first hundred are named, in their order, and all are counted', async () => {
+  test('reports the first hundred in order and counts all', async () => {
     const records = Array.from({ length: 250 }, (_, n) =>
       n % 2
         ? { user_code: `BAD-${n}` }
@@ -589,38 +593,36 @@ describe('scope', () => {
     ['both layers', {}],
     ['row-level security alone', { applicationFilters: false }],
     ['the application’s filters alone', { rowSecurity: false }],
-  ])(
-    '%s: only customers of the run’s own courier are written, whatever the records say',
-    async (_name, options) => {
-      const own = await startService(options);
-      const ownRig = await startSyncRig(own);
-      try {
-        const othersOf = async () =>
-          (await own.owner.query('select * from customers where courier_id <> $1 order by id', [IEX])).rows;
-        const before = await othersOf();
-        const foreign = {
-          courier_id: HRB,
-          courierId: HRB,
-          tenant_id: DEMO.tenants.two,
-          id: DEMO.couriers.HRB,
-        };
-        const run = await ownRig.sync([
-          { user_code: 'HRB-2001', first_name: 'A', last_name: 'B', ...foreign },
-          { user_code: 'TWO-3001', first_name: 'A', last_name: 'B', courier_customer_id: DEMO.couriers.TWO },
-          { user_code: 'IEX-1001', first_name: 'A', last_name: 'B', courier_id: TWO },
-          { user_code: 'HRB-2002', branch: 'Nowhere', ...foreign },
-        ]);
-        expect(run).toMatchObject({ created: 2, updated: 1, skipped: 1 });
-        expect(await othersOf()).toEqual(before);
-      } finally {
-        await ownRig.stop();
-        await own.stop();
-      }
-    },
-  );
+  ])("with %s, writes only customers of the run's own courier", async (_name, options) => {
+    const isolated = await startService(options);
+    const isolatedRig = await startSyncRig(isolated);
+    try {
+      const othersOf = async () =>
+        (await isolated.owner.query('select * from customers where courier_id <> $1 order by id', [IEX]))
+          .rows;
+      const before = await othersOf();
+      const foreign = {
+        courier_id: HRB,
+        courierId: HRB,
+        tenant_id: DEMO.tenants.two,
+        id: DEMO.couriers.HRB,
+      };
+      const run = await isolatedRig.sync([
+        { user_code: 'HRB-2001', first_name: 'A', last_name: 'B', ...foreign },
+        { user_code: 'TWO-3001', first_name: 'A', last_name: 'B', courier_customer_id: DEMO.couriers.TWO },
+        { user_code: 'IEX-1001', first_name: 'A', last_name: 'B', courier_id: TWO },
+        { user_code: 'HRB-2002', branch: 'Nowhere', ...foreign },
+      ]);
+      expect(run).toMatchObject({ created: 2, updated: 1, skipped: 1 });
+      expect(await othersOf()).toEqual(before);
+    } finally {
+      await isolatedRig.stop();
+      await isolated.stop();
+    }
+  });
 });
 
-describe('a target that fails', () => {
+describe('failing targets', () => {
   async function expectFailed(words: RegExp, httpStatus: number | null): Promise<void> {
     const before = await customersOf(IEX);
     const run = await rig.sync();
@@ -645,19 +647,19 @@ describe('a target that fails', () => {
     [404, /404.*api_url_get_customers/],
     [500, /500\. Look into the log/],
     [503, /503\. Look into the log/],
-  ])('HTTP %s ends the run, with words that say what to change', async (status, words) => {
+  ])('HTTP %s fails the run with a message that says what to change', async (status, words) => {
     rig.receiver.answer = (_request, response) =>
       response.writeHead(status, { location: `${rig.receiver.url}/elsewhere` }).end('[]');
     await expectFailed(words, status);
     expect(rig.receiver.received).toHaveLength(1);
   });
 
-  test('nobody listens', async () => {
+  test('fails the run if the connection is refused', async () => {
     await rig.receiver.stop();
     await expectFailed(/./, null);
   });
 
-  test('a connection that breaks off in the middle', async () => {
+  test('fails the run if the connection breaks off', async () => {
     rig.receiver.answer = (_request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('[{"user_code":"CUT"');
       setTimeout(() => response.destroy(), 50);
@@ -667,14 +669,14 @@ describe('a target that fails', () => {
     expect(await customer('CUT')).toBeUndefined();
   });
 
-  test('one that goes on for ever is cut off at 20 MiB', async () => {
-    rig.receiver.answer = talkForEver;
+  test('stops reading an endless response after 20 MiB', async () => {
+    rig.receiver.answer = respondForever;
     await expectFailed(/longer than 20 MiB/, 200);
   });
 
-  test('one that never answers is given 30 seconds', async () => {
+  test('times out after 30 seconds without a response', async () => {
     rig.receiver.answer = hang;
-    const { run_id: runId } = (await ask()).body['data'];
+    const { run_id: runId } = (await requestSync()).body['data'];
     const real = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
     const limits: number[] = [];
     await rig.work(runId, {
@@ -689,8 +691,8 @@ describe('a target that fails', () => {
     expect(await rig.runOf(runId)).toMatchObject({ status: 'failed', error: expect.any(String) });
   });
 
-  test('an address of a private network is not called', async () => {
-    const { run_id: runId } = (await ask()).body['data'];
+  test('does not call an address of a private network', async () => {
+    const { run_id: runId } = (await requestSync()).body['data'];
     const strict = makeOutboundClient({ allowLoopback: false, dnsServers: [] });
     await rig.work(runId, strict);
     await strict.close();
@@ -698,8 +700,8 @@ describe('a target that fails', () => {
     expect(rig.receiver.received).toEqual([]);
   });
 
-  test('a URL that was taken away meanwhile', async () => {
-    const { run_id: runId } = (await ask()).body['data'];
+  test('fails the run if the URL was removed meanwhile', async () => {
+    const { run_id: runId } = (await requestSync()).body['data'];
     await setSyncUrl(service, null);
     await rig.work(runId);
     expect(await rig.runOf(runId)).toMatchObject({
@@ -709,11 +711,11 @@ describe('a target that fails', () => {
   });
 });
 
-describe('a run and its job', () => {
+describe('run and job', () => {
   const ANN = { user_code: 'JOB-1', first_name: 'Ann', last_name: 'Lee' };
 
-  test('one whose worker was killed is started over by the next', async () => {
-    const { run_id: runId } = (await ask()).body['data'];
+  test('the next worker restarts a run whose worker was killed', async () => {
+    const { run_id: runId } = (await requestSync()).body['data'];
     await service.owner.query(
       "update customer_sync_runs set status = 'running', started_at = now() - interval '5 minutes'",
     );
@@ -722,7 +724,7 @@ describe('a run and its job', () => {
     expect(await rig.runOf(runId)).toMatchObject({ status: 'succeeded', created: 1 });
   });
 
-  test('a job that comes twice does nothing the second time', async () => {
+  test('a repeated job does nothing', async () => {
     const run = await rig.sync([ANN]);
     const before = await fingerprint(service.owner);
     await rig.work(run['run_id']);
@@ -730,8 +732,8 @@ describe('a run and its job', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('a fault of the database fails the job and not the run; done again it is whole', async () => {
-    const { run_id: runId } = (await ask()).body['data'];
+  test('a database error fails the job but not the run, and the retry completes it', async () => {
+    const { run_id: runId } = (await requestSync()).body['data'];
     rig.receiver.answer = (_request, response) =>
       response.end(JSON.stringify([ANN, { ...ANN, user_code: 'JOB-2' }]));
     await service.owner.query(`create function break_it() returns trigger language plpgsql as
@@ -745,8 +747,8 @@ describe('a run and its job', () => {
     expect(await rig.runOf(runId)).toMatchObject({ status: 'succeeded', created: 2 });
   });
 
-  test('a run that was given up while its target answered stores nothing', async () => {
-    const { run_id: runId } = (await ask()).body['data'];
+  test('a run that was abandoned during the response stores nothing', async () => {
+    const { run_id: runId } = (await requestSync()).body['data'];
     rig.receiver.answer = (_request, response) => {
       void service.owner
         .query("update customer_sync_runs set status = 'failed', error = 'given up', finished_at = now()")
@@ -757,8 +759,8 @@ describe('a run and its job', () => {
     expect(await customer('JOB-1')).toBeUndefined();
   });
 
-  test('runs open for more than an hour are given up, and no others; the next can begin', async () => {
-    const { run_id: runId } = (await ask()).body['data'];
+  test('runs that are open for more than an hour are abandoned, and a new one can start', async () => {
+    const { run_id: runId } = (await requestSync()).body['data'];
     const open = async (status: string, minutes: number, isStarted: boolean) => {
       await service.owner.query(
         `update customer_sync_runs set status = $1, created_at = now() - make_interval(mins => $2),
@@ -782,17 +784,17 @@ describe('a run and its job', () => {
         finished_at: expect.any(String),
       });
     }
-    // one that waited long and has just begun
+    // A run that waited long and has just started.
     await service.owner.query(
       "update customer_sync_runs set status = 'running', created_at = now() - interval '2 hours', started_at = now()",
     );
     expect(await settleAbandonedRuns(service.db, DEMO.tenants.demo)).toBe(0);
     await service.owner.query("update customer_sync_runs set status = 'failed'");
-    expect((await ask()).body['message']).toBe('Synchronisation queued.');
+    expect((await requestSync()).body['message']).toBe('Synchronisation queued.');
   });
 });
 
-describe('the schedule', () => {
+describe('schedule', () => {
   const openRuns = async () =>
     (
       await service.owner.query<{
@@ -805,7 +807,7 @@ describe('the schedule', () => {
       )
     ).rows;
 
-  test('one run for each active courier with a URL, in every tenant, spread over ten minutes; never two', async () => {
+  test('queues one run per active courier with a URL in every tenant, spread over ten minutes, and never a second one', async () => {
     await setSyncUrl(service, 'https://two.example/customers', TWO);
     const copies = Array.from({ length: 40 }, (_, n) => ({ code: `S${n}`, is_active: n !== 0 }));
     const ids: string[] = [];
@@ -819,14 +821,14 @@ describe('the schedule', () => {
         }),
       );
     try {
-      // of them one is inactive; HRB has no URL; IEX's own is open already
-      const asked = (await ask()).body['data'];
+      // One copy is inactive, HRB has no URL, and IEX already has an open run.
+      const requested = (await requestSync()).body['data'];
       await emptyQueue(service.owner);
       await scheduleCustomerSyncs({ db: service.db });
       const runs = await openRuns();
       expect(runs.map(({ courier_id }) => courier_id).sort()).toEqual([IEX, TWO, ...ids.slice(1)].sort());
       const { id: ownId } = runs.find(({ courier_id }) => courier_id === IEX) ?? {};
-      expect(ownId).toBe(asked.run_id);
+      expect(ownId).toBe(requested.run_id);
       const scheduled = runs.filter(({ id }) => id !== ownId);
       expect(new Set(scheduled.map(({ origin, requested_by }) => `${origin} ${requested_by}`))).toEqual(
         new Set(['schedule null']),
@@ -840,7 +842,7 @@ describe('the schedule', () => {
       );
       expect(rows[0]?.least).toBeGreaterThan(-10);
       expect(rows[0]?.most).toBeLessThanOrEqual(600);
-      // by chance, but that of 40 none is later than a minute happens once in 10^40
+      // Random, but 40 delays of less than a minute each have a probability of 10^-40.
       expect(rows[0]?.most).toBeGreaterThan(60);
       await scheduleCustomerSyncs({ db: service.db });
       expect(await openRuns()).toEqual(runs);
@@ -852,7 +854,7 @@ describe('the schedule', () => {
   });
 });
 
-test('what is asked for is done by the worker', async () => {
+test('a worker executes a requested synchronisation', async () => {
   const working = await startService({ worker: true });
   const system = await startSyncRig(working);
   try {

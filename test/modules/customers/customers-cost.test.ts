@@ -40,7 +40,7 @@ const QUERIES: Partial<QueryOf<'listCustomers'>>[] = [
   { branch: 'Branch 3', sort_by: 'courier_name' },
 ];
 
-/** Fills up to `count` customers a courier. */
+/** Creates customers until each courier has `count`. */
 async function fillTo(count: number): Promise<void> {
   await service.owner.query(
     `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, created_at)
@@ -56,8 +56,9 @@ async function fillTo(count: number): Promise<void> {
 }
 
 /**
- * An index alone answers only of pages that a vacuum found visible to all, and with synchronous_commit off it does not
- * see a commit as one until its log is on disk: no other commit of ours may follow it, so analyze comes after.
+ * An index-only scan needs pages that a vacuum marked as all-visible. With synchronous_commit off, vacuum treats a
+ * commit as visible to all only after its WAL is flushed. So no other commit may come in between, and analyze runs
+ * after it.
  */
 async function isAllVisible(): Promise<boolean> {
   await service.owner.query('vacuum customers');
@@ -67,11 +68,11 @@ async function isAllVisible(): Promise<boolean> {
   return rows[0]?.is_all === true;
 }
 
-/** How many blocks a statement looks at: unlike time, the same on a machine that is busy. */
+/** Returns the number of blocks a statement reads. Unlike time, it does not depend on the load of the machine. */
 async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<number> {
   const explained = sql`explain (analyze, buffers, format json) ${statement}`;
   const [rows] = await snapshot(service.db, CALLERS[who], [explained]);
-  // as: what PostgreSQL's explain answers
+  // EXPLAIN returns this shape.
   const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
   return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
 }
@@ -79,19 +80,19 @@ async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<numb
 async function blocksOfAll(): Promise<Map<string, number>> {
   const blocks = new Map<string, number>();
   for (const who of ['staff', 'courier'] as const) {
-    for (const given of QUERIES) {
-      const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC', ...given } as const;
+    for (const filters of QUERIES) {
+      const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC', ...filters } as const;
       const page = pageOfCustomers(service.db, CALLERS[who], query);
       const total = totalOfCustomers(service.db, CALLERS[who], query);
       const sum = (await blocksOf(who, page)) + (await blocksOf(who, total));
-      blocks.set(`${who} ${JSON.stringify(given)}`, sum);
+      blocks.set(`${who} ${JSON.stringify(filters)}`, sum);
     }
     blocks.set(`${who} branches`, await blocksOf(who, branchNames(service.db, CALLERS[who], undefined)));
   }
   return blocks;
 }
 
-test('a page, its total and the branches touch no more of 40,000 customers than of 4,000', async () => {
+test('a page, its total and the branch list read no more blocks of 40,000 customers than of 4,000', async () => {
   await fillTo(2_000);
   const few = await blocksOfAll();
   await fillTo(20_000);

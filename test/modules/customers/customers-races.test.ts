@@ -34,7 +34,7 @@ async function count(statement: string, ...values: unknown[]): Promise<number> {
   return rows[0]?.n ?? -1;
 }
 
-test('200 callers create one code at once: one 200, 199 times 409, one row and one audit entry', async () => {
+test('of 200 callers who create one code at once, one gets 200 and 199 get 409, with one row and one audit entry', async () => {
   for (let round = 0; round < CREATE_ROUNDS; round += 1) {
     const user_code = `RACE-${round}`;
     const replies = await callers((index) =>
@@ -50,7 +50,7 @@ test('200 callers create one code at once: one 200, 199 times 409, one row and o
   }
 }, 120_000);
 
-test('200 customers want one code at once: one has it, the others stay as they were', async () => {
+test('of 200 customers changed to one code at once, one gets it and the others are unchanged', async () => {
   const ids: string[] = [];
   const made = await callers((index) => create({ user_code: `WANTS-${index}` }));
   for (const reply of made) ids.push(String(reply.body['data'].id));
@@ -67,7 +67,7 @@ test('200 customers want one code at once: one has it, the others stay as they w
   );
 }, 120_000);
 
-test('200 callers delete one customer: one 200, 199 times 404, one audit entry', async () => {
+test('of 200 callers who delete one customer, one gets 200 and 199 get 404, with one audit entry', async () => {
   const made = await create({ user_code: 'DOOMED' });
   const { id } = made.body['data'];
   const replies = await callers(() => service.call('deleteCustomer', { as: 'iex', query: { id } }));
@@ -80,7 +80,7 @@ test('200 callers delete one customer: one 200, 199 times 404, one audit entry',
   ).toBe(1);
 }, 120_000);
 
-test('the same change sent 200 times at once is one change and one audit entry', async () => {
+test('the same change sent 200 times at once is applied and audited once', async () => {
   const made = await create({ user_code: 'CHANGED' });
   const { id } = made.body['data'];
   const replies = await callers(() =>
@@ -97,7 +97,7 @@ test('the same change sent 200 times at once is one change and one audit entry',
   ).toBe(1);
 }, 120_000);
 
-test('the counters lose nothing when 200 writers of two couriers create, move and delete at once', async () => {
+test('tallies stay correct while 200 callers of two couriers create, move and delete customers', async () => {
   const work = async (index: number) => {
     const as = index % 2 ? 'iex' : 'hrb';
     const branch = `Branch ${index % 3}`;
@@ -116,10 +116,10 @@ test('the counters lose nothing when 200 writers of two couriers create, move an
        select tenant_id, courier_id, '' as branch, count(*)::int as n from customers group by 1, 2
        union all
        select tenant_id, courier_id, branch, count(*)::int from customers where branch is not null group by 1, 2, 3
-     ), kept as (
+     ), tallied as (
        select tenant_id, courier_id, branch, sum(total)::int as n from customer_tallies group by 1, 2, 3 having sum(total) <> 0
      )
-     select * from counted full join kept using (tenant_id, courier_id, branch, n) where counted is null or kept is null`,
+     select * from counted full join tallied using (tenant_id, courier_id, branch, n) where counted is null or tallied is null`,
   );
   expect(rows).toEqual([]);
 }, 120_000);

@@ -41,7 +41,7 @@ const remove = (call: Call, as = 'iex') => service.call('deleteCustomer', { as, 
 const rowsOf = ({ body }: Reply) => body['data'] as Customer[];
 const idsOf = (reply: Reply) => rowsOf(reply).map((row) => row.courier_customer_id);
 
-/** Every page of a list, and what each said of the total. */
+/** Returns the rows of all pages and the total of the last one. */
 async function listAll(query: NonNullable<Call['query']>, as = 'admin') {
   const rows: Customer[] = [];
   for (let page = 1; ; page += 1) {
@@ -76,11 +76,11 @@ async function makeOne(fields: Record<string, unknown> = {}, as = 'iex') {
   return { courier_customer_id: String(reply.body['data'].id), user_code };
 }
 
-/** All that a caller can tell two refusals apart by. */
-const tellable = ({ status, body }: Reply) => ({ status, ...body, request_id: '', timestamp: 0 });
+/** Returns everything by which a caller could distinguish two rejections. */
+const distinguishable = ({ status, body }: Reply) => ({ status, ...body, request_id: '', timestamp: 0 });
 
 describe('GET /api/ManageCustomers.php', () => {
-  test('defaults: page 1 of 20 by first name ascending, and the total of all pages', async () => {
+  test('returns page 1 of 20 by first name ascending and the total by default', async () => {
     const reply = await list();
     expect(reply.status).toBe(200);
     const { rows } = await service.owner.query(
@@ -93,7 +93,7 @@ describe('GET /api/ManageCustomers.php', () => {
     expect(reply.body['message']).toBe(`${rows[0].total} customers found.`);
   });
 
-  test('a record has the fields of the contract, as they are stored', async () => {
+  test('returns the fields of the contract as stored', async () => {
     const { rows } = await service.owner.query(
       `select c.id as courier_customer_id, c.user_code, c.first_name, c.last_name, c.branch, c.is_active::int,
          c.courier_id, o.name as courier_name, to_char(c.created_at, 'YYYY-MM-DD HH24:MI:SS') as created_at,
@@ -106,7 +106,7 @@ describe('GET /api/ManageCustomers.php', () => {
     for (const row of rows) expect(rowsOf(await list({ search: row.user_code }))).toEqual([row]);
   });
 
-  test.each(['page', 'limit'])('%s takes its bounds and refuses what lies beyond', async (name) => {
+  test.each(['page', 'limit'])('%s accepts its limits and rejects values beyond them', async (name) => {
     const bounds = { page: [1, 1_000_000], limit: [1, 100] }[name] ?? [];
     for (const value of bounds) expect((await list({ [name]: value })).status).toBe(200);
     for (const value of [0, -1, (bounds[1] ?? 0) + 1, '1.5', 'x', '']) {
@@ -123,7 +123,7 @@ describe('GET /api/ManageCustomers.php', () => {
     ['courier_name', 'o.name, o.id, c.first_name, c.last_name, c.id'],
     ['created_at', 'c.created_at, c.id'],
     ['updated_at', 'c.updated_at, c.id'],
-  ])('sorts by %s both ways, for staff, for one courier and for a courier', async (sort_by, order) => {
+  ])("sorts by %s in both directions for staff, one courier and a courier's user", async (sort_by, order) => {
     for (const [as, courierId] of [
       ['admin', undefined],
       ['manager', DEMO.couriers.HRB],
@@ -148,7 +148,7 @@ describe('GET /api/ManageCustomers.php', () => {
   });
 
   test.each(['first_name', 'courier_name'])(
-    'by %s, pages neither repeat nor skip a record, and one past the end is empty but counts',
+    'pages by %s contain each record once, and a page past the end is empty with the total',
     async (sort_by) => {
       const whole = await listAll({ sort_by });
       const pages: Customer[] = [];
@@ -160,7 +160,7 @@ describe('GET /api/ManageCustomers.php', () => {
     },
   );
 
-  test('search finds literal text in code and names whatever its case, and counts what it finds', async () => {
+  test('search finds literal text in codes and names in any case and counts the matches', async () => {
     const names = ['100%', 'a_b', 'back\\slash', 'Ünïcode', 'ReBeL', "O'Neil", '%', '_', '\\', '张伟', 'x y'];
     for (const name of names) await makeOne({ first_name: name, last_name: `${name} Jr` });
     const { rows } = await service.owner.query(
@@ -199,7 +199,7 @@ describe('GET /api/ManageCustomers.php', () => {
     }
   }, 60_000);
 
-  test('300 random searches find what a literal comparison finds', async () => {
+  test('300 random searches match a literal comparison', async () => {
     const { rows } = await service.owner.query<{ id: string; code: string; name: string }>(
       `select id, user_code as code, first_name || ' ' || last_name as name from customers where courier_id = $1`,
       [DEMO.couriers.HRB],
@@ -225,7 +225,7 @@ describe('GET /api/ManageCustomers.php', () => {
     );
   }, 60_000);
 
-  test('branch is exact, alone and with the other filters, and a blank one is no filter', async () => {
+  test('branch matches exactly, combines with other filters and is ignored if blank', async () => {
     await makeOne({ branch: 'Kingston 5', first_name: 'Nearby' });
     const { rows } = await service.owner.query<{ branch: string; n: number }>(
       'select branch, count(*)::int as n from customers where tenant_id = $1 and branch is not null group by branch',
@@ -249,7 +249,7 @@ describe('GET /api/ManageCustomers.php', () => {
     for (const branch of ['', ' ']) expect((await list({ branch })).body['total']).toBe(all);
   });
 
-  test('a courier sees its own whatever courier_id says; staff filter by it', async () => {
+  test('couriers see only their own customers, and staff filter by courier_id', async () => {
     const own = await listAll({ courier_id: DEMO.couriers.HRB }, 'iex');
     expect(own.rows.length).toBeGreaterThan(0);
     expect(own.rows.every((row) => row.courier_id === DEMO.couriers.IEX)).toBe(true);
@@ -263,11 +263,11 @@ describe('GET /api/ManageCustomers.php', () => {
     expect((await list({ search: 'HRB-2' }, 'iex')).body).toMatchObject({ data: [], total: 0 });
   });
 
-  test('an inactive customer is listed, as inactive', async () => {
+  test('lists inactive customers as inactive', async () => {
     expect(rowsOf(await list({ search: 'IEX-1200' }))).toMatchObject([{ is_active: 0 }]);
   });
 
-  test('anonymous callers and wrong values are refused', async () => {
+  test('rejects anonymous callers and invalid values', async () => {
     expect(await service.call('listCustomers')).toMatchObject({ status: 401, body: { status: 'error' } });
     const wrong = {
       sort_by: 'email',
@@ -296,7 +296,7 @@ describe('GET /api/ManageCustomers.php?action=branches', () => {
     return rows.map(({ branch }) => branch);
   }
 
-  test('each name once, in order: a courier’s own, staff’s of all couriers or of one', async () => {
+  test("returns each name once in order: a courier's own, or for staff of all couriers or one", async () => {
     const { demo, two } = DEMO.tenants;
     const { IEX, HRB, TWO } = DEMO.couriers;
     expect((await namesOf(demo, IEX)).length).toBeGreaterThan(4);
@@ -316,7 +316,7 @@ describe('GET /api/ManageCustomers.php?action=branches', () => {
     }
   });
 
-  test('a branch appears with its first customer and goes with its last', async () => {
+  test('lists a branch from its first customer until its last one is gone', async () => {
     const has = async () => (await branches('iex')).body['data'].includes('Alpha ✓');
     expect(await has()).toBe(false);
     const one = await makeOne({ branch: 'Alpha ✓' });
@@ -332,7 +332,7 @@ describe('GET /api/ManageCustomers.php?action=branches', () => {
 describe('POST /api/ManageCustomers.php', () => {
   const valid = () => ({ user_code: newCode(), first_name: 'Marcia', last_name: 'Campbell' });
 
-  test.each(EDITORS)('%s creates a customer, as it was sent', async (as) => {
+  test.each(EDITORS)('%s may create a customer, stored as sent', async (as) => {
     const body = {
       user_code: `  ${newCode()} `,
       first_name: ' Ünï ✓',
@@ -360,14 +360,14 @@ describe('POST /api/ManageCustomers.php', () => {
     expect(rowsOf(await list({ search: body.user_code }))).toMatchObject([{ courier_customer_id: id }]);
   });
 
-  test('left out, branch and email are none and the customer is active', async () => {
+  test('stores no branch and email and an active customer by default', async () => {
     const { courier_customer_id } = await makeOne();
     expect(await stored(courier_customer_id)).toMatchObject({ branch: null, email: null, is_active: true });
     const blank = await makeOne({ branch: ' \t', email: '' });
     expect(await stored(blank.courier_customer_id)).toMatchObject({ branch: null, email: null });
   });
 
-  test('a code that the courier has is 409 and stores nothing; a sibling’s is free, and case differs', async () => {
+  test('rejects a code that the courier already has with 409, but accepts other cases and codes of siblings', async () => {
     const body = valid();
     expect((await create(body)).status).toBe(200);
     const before = await auditEntries();
@@ -382,7 +382,7 @@ describe('POST /api/ManageCustomers.php', () => {
     expect((await create({ ...body, user_code: 'HRB-2001' })).status).toBe(200);
   });
 
-  test('staff without courier_id: 400; with one that is not the tenant’s: 404, alike', async () => {
+  test('requires a courier_id from staff and responds 404 identically to unknown and foreign ones', async () => {
     const body = valid();
     expect(await create(body, 'admin')).toMatchObject({
       status: 400,
@@ -391,17 +391,17 @@ describe('POST /api/ManageCustomers.php', () => {
     const unknown = await create({ ...body, courier_id: UNKNOWN_ID }, 'manager');
     expect(unknown).toMatchObject({ status: 404, body: { code: 'courier_not_found' } });
     const foreign = await create({ ...body, courier_id: DEMO.couriers.TWO }, 'manager');
-    expect(tellable(foreign)).toEqual(tellable(unknown));
+    expect(distinguishable(foreign)).toEqual(distinguishable(unknown));
   });
 
-  test('a courier’s own account is set for it, whatever it sends', async () => {
+  test("uses the courier's own account, whatever courier_id it sends", async () => {
     for (const courier_id of [DEMO.couriers.HRB, DEMO.couriers.TWO, UNKNOWN_ID]) {
       const reply = await create({ ...valid(), courier_id });
       expect((await stored(reply.body['data'].id)).courier_id).toBe(DEMO.couriers.IEX);
     }
   });
 
-  test('the warehouse may look, not change', async () => {
+  test('the warehouse role may list but not change customers', async () => {
     const { courier_customer_id } = await makeOne();
     const replies = [
       await create({ ...valid(), courier_id: DEMO.couriers.IEX }, 'warehouse'),
@@ -421,7 +421,7 @@ describe('POST /api/ManageCustomers.php', () => {
     ['email', 'x', '@', 'a@', '@b', 'a b@c', 'a@b@c', 'a@b\r\nBcc: c@d', `${'x'.repeat(250)}@b.cd`, 7, null],
     ['is_active', 2, -1, '1', true, 0.5, null],
     ['courier_id', 'x', '', null, 7],
-  ])('%s is refused by name where it is not acceptable', async (field, ...values) => {
+  ])('rejects invalid values of %s and names the field', async (field, ...values) => {
     const before = await auditEntries();
     for (const value of values) {
       const reply = await create({ ...valid(), [field]: value });
@@ -430,7 +430,7 @@ describe('POST /api/ManageCustomers.php', () => {
     expect(await auditEntries()).toBe(before);
   });
 
-  test('lengths are counted in characters, up to the limit itself', async () => {
+  test('counts lengths in characters and accepts the limit', async () => {
     const long = (length: number) => '😀'.repeat(length - 6) + String((serial += 1)).padStart(6, '0');
     const body = { user_code: long(100), first_name: long(100), last_name: long(100), branch: long(100) };
     const reply = await create(body);
@@ -438,7 +438,7 @@ describe('POST /api/ManageCustomers.php', () => {
     expect(await stored(reply.body['data'].id)).toMatchObject(body);
   });
 
-  test('a customer can be announced for at once, and an inactive one cannot', async () => {
+  test('accepts pre-alerts for a new customer at once, but not for an inactive one', async () => {
     const announce = (UserCode: string) =>
       service.call('submitPrealert', {
         key: DEMO.apiKeys.IEX,
@@ -450,7 +450,7 @@ describe('POST /api/ManageCustomers.php', () => {
 });
 
 describe('PUT /api/ManageCustomers.php', () => {
-  test.each(EDITORS)('%s changes each field alone, and the others stay', async (as) => {
+  test.each(EDITORS)('%s may change each field separately', async (as) => {
     const { courier_customer_id } = await makeOne({ branch: 'Old', email: 'old@mail.example' });
     const changes = {
       user_code: newCode(),
@@ -478,13 +478,13 @@ describe('PUT /api/ManageCustomers.php', () => {
     expect(await auditOf(courier_customer_id)).toHaveLength(1 + Object.keys(changes).length);
   });
 
-  test('it answers with the record as the list shows it', async () => {
+  test('returns the record as the list shows it', async () => {
     const { courier_customer_id } = await makeOne({ branch: 'B' });
     const reply = await update({ courier_customer_id, last_name: 'Answered' });
     expect([reply.body['data']]).toEqual(rowsOf(await list({ search: 'Answered' })));
   });
 
-  test('what is stored already is written nowhere, and the message says so', async () => {
+  test('writes nothing if all values are equal, and the message says so', async () => {
     const fields = {
       first_name: 'Same',
       last_name: 'Same',
@@ -505,7 +505,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     expect(await auditEntries()).toBe(entries);
   });
 
-  test('blank text clears branch and email, and no other field', async () => {
+  test('blank text clears branch and email and is rejected for other fields', async () => {
     const { courier_customer_id } = await makeOne({ branch: 'B', email: 'e@mail.example' });
     expect((await update({ courier_customer_id, branch: ' ', email: '' })).status).toBe(200);
     expect(await stored(courier_customer_id)).toMatchObject({ branch: null, email: null });
@@ -517,7 +517,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     }
   });
 
-  test('courier, tenant, id and times are not a caller’s to change', async () => {
+  test('ignores courier, tenant, id and timestamps in the body', async () => {
     const { courier_customer_id } = await makeOne();
     const before = await stored(courier_customer_id);
     const reply = await update(
@@ -536,7 +536,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     expect(after).toEqual({ ...before, first_name: 'Mine', updated_at: after.updated_at });
   });
 
-  test('a code that another customer of the courier has: 409, and nothing changes; a sibling’s is free', async () => {
+  test("rejects another customer's code with 409 and changes nothing, but accepts a sibling's code", async () => {
     const [one, other] = [await makeOne(), await makeOne()];
     const before = await stored(one.courier_customer_id);
     const taken = { ...one, user_code: other.user_code, first_name: 'Not stored' };
@@ -545,7 +545,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     expect((await update({ ...one, user_code: 'HRB-2002' })).status).toBe(200);
   });
 
-  test('a new code is taken on by the customer’s pre-alerts, and only by those', async () => {
+  test("a new code is applied to the customer's own pre-alerts only", async () => {
     const [one, other] = [await makeOne(), await makeOne()];
     await create({ user_code: one.user_code, first_name: 'Sibling', last_name: 'Sibling' }, 'hrb');
     const announce = async (key: string, UserCode: string, TrackingNumber: string) => {
@@ -578,7 +578,7 @@ describe('PUT /api/ManageCustomers.php', () => {
         after: { user_code },
       });
     }
-    // the parcel that was on its way finds its owner, although another has the old code by now
+    // The package on its way finds its owner, although another customer has the old code by now.
     await create({ user_code: one.user_code, first_name: 'Newcomer', last_name: 'N' });
     const received = await service.call('receivePackage', {
       as: 'warehouse',
@@ -587,7 +587,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     expect(received.body['data']).toMatchObject({ matched_by: 'prealert', user_code });
   });
 
-  test('packages keep the code and the name that they were received with', async () => {
+  test('packages keep the code and the name with which they were received', async () => {
     const one = await makeOne({ first_name: 'Before' });
     const body = { tracking_number: `KEEP-${one.user_code}`, weight: 1, user_code: one.user_code };
     const received = await service.call('receivePackage', { as: 'warehouse', body });
@@ -606,7 +606,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     expect(await row()).toEqual(before);
   });
 
-  test('missing, a sibling’s and another tenant’s answer the same bytes, and stay', async () => {
+  test('responds identically to missing, sibling and foreign customers and leaves them unchanged', async () => {
     const { courier_customer_id } = await makeOne();
     const { rows } = await service.owner.query('select id from customers where tenant_id = $1 limit 1', [
       DEMO.tenants.two,
@@ -614,22 +614,22 @@ describe('PUT /api/ManageCustomers.php', () => {
     const missing = await update({ courier_customer_id: UNKNOWN_ID, first_name: 'X' }, 'hrb');
     expect(missing).toMatchObject({ status: 404, body: { status: 'fail', code: 'customer_not_found' } });
     const missingToo = await remove({ query: { id: UNKNOWN_ID } }, 'hrb');
-    expect(tellable(missingToo)).toEqual(tellable(missing));
+    expect(distinguishable(missingToo)).toEqual(distinguishable(missing));
     for (const id of [courier_customer_id, rows[0].id]) {
       const before = await stored(id);
-      // the code is taken too: that it is must not be told
+      // The user_code is already taken, but the response must not reveal it.
       const tries = [
         await update({ courier_customer_id: id, first_name: 'X' }, 'hrb'),
         await update({ courier_customer_id: id, user_code: 'HRB-2001' }, 'hrb'),
         await remove({ query: { id } }, 'hrb'),
         await remove({ body: { courier_customer_id: id } }, 'hrb'),
       ];
-      for (const reply of tries) expect(tellable(reply)).toEqual(tellable(missing));
+      for (const reply of tries) expect(distinguishable(reply)).toEqual(distinguishable(missing));
       expect(await stored(id)).toEqual(before);
     }
   });
 
-  test('anonymous callers are refused, and courier_customer_id is required', async () => {
+  test('rejects anonymous callers and requires courier_customer_id', async () => {
     expect(await service.call('updateCustomer', { body: {} })).toMatchObject({ status: 401 });
     for (const courier_customer_id of [undefined, 'x', '', null, 7]) {
       const reply = await update({ courier_customer_id, first_name: 'X' });
@@ -639,7 +639,7 @@ describe('PUT /api/ManageCustomers.php', () => {
 });
 
 describe('DELETE /api/ManageCustomers.php', () => {
-  test('by query, by body or by both alike; for good, and audited with what was deleted', async () => {
+  test('deletes by query, body or both, and audits the deleted customer', async () => {
     const calls: ((id: string) => Call)[] = [
       (id) => ({ query: { id } }),
       (courier_customer_id) => ({ body: { courier_customer_id } }),
@@ -665,7 +665,7 @@ describe('DELETE /api/ManageCustomers.php', () => {
     }
   });
 
-  test('a JSON content type without a body is no body, whatever its length says', async () => {
+  test('accepts a JSON content type without a body', async () => {
     const HEADERS: Record<string, string>[] = [
       { 'content-type': 'application/json' },
       { 'content-type': 'application/json; charset=utf-8', 'content-length': '0' },
@@ -679,7 +679,7 @@ describe('DELETE /api/ManageCustomers.php', () => {
     }
   });
 
-  test('neither, or two different ones: 400, and nothing is deleted', async () => {
+  test('rejects a missing id and two different ids with 400 and deletes nothing', async () => {
     const [one, other] = [await makeOne(), await makeOne()];
     const id = one.courier_customer_id;
     const calls: [Call, string][] = [
@@ -702,7 +702,7 @@ describe('DELETE /api/ManageCustomers.php', () => {
     expect(await service.call('deleteCustomer', { query: { id } })).toMatchObject({ status: 401 });
   });
 
-  test('its pre-alerts stay, without a name until another customer has the code', async () => {
+  test('keeps the pre-alerts, without a name until another customer has the code', async () => {
     const one = await makeOne({ first_name: 'Gone' });
     const number = `LEFT-${one.user_code}`;
     await service.call('submitPrealert', {
@@ -717,16 +717,16 @@ describe('DELETE /api/ManageCustomers.php', () => {
   });
 });
 
-test('the counters agree with the rows after all of this', async () => {
+test('the tallies equal the counted rows after all tests above', async () => {
   const { rows } = await service.owner.query(
     `with counted as (
        select tenant_id, courier_id, '' as branch, count(*)::int as n from customers group by 1, 2
        union all
        select tenant_id, courier_id, branch, count(*)::int from customers where branch is not null group by 1, 2, 3
-     ), kept as (
+     ), tallied as (
        select tenant_id, courier_id, branch, sum(total)::int as n from customer_tallies group by 1, 2, 3 having sum(total) <> 0
      )
-     select * from counted full join kept using (tenant_id, courier_id, branch, n) where counted is null or kept is null`,
+     select * from counted full join tallied using (tenant_id, courier_id, branch, n) where counted is null or tallied is null`,
   );
   expect(rows).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { startService, type Call, type Reply, type Service } from '../../support
 const { IEX, HRB, TWO } = DEMO.couriers;
 
 type Person = { first: string; last: string; code?: string; email?: string | null; active?: boolean };
-type Found = {
+type FoundCustomer = {
   courier_customer_id: string;
   user_code: string;
   first_name: string;
@@ -41,7 +41,7 @@ async function addCustomers(
   );
 }
 
-// Texts in which ilike would see wildcards, and names of every make.
+// Texts with the wildcards of ilike, and names of many kinds.
 const PEOPLE: Person[] = [
   { first: '100%', last: 'Wool', code: 'PCT-1' },
   { first: 'a_b', last: 'Under_Score', code: 'U_1', email: 'under_score@mail.example' },
@@ -62,7 +62,7 @@ const PEOPLE: Person[] = [
 const search = (query: Call['query'], as = 'iex'): Promise<Reply> =>
   service.call('searchCustomers', { as, query: query ?? {} });
 
-async function find(query: Call['query'], as = 'iex'): Promise<Found[]> {
+async function find(query: Call['query'], as = 'iex'): Promise<FoundCustomer[]> {
   const reply = await search(query, as);
   expect(reply.status).toBe(200);
   expect(reply.body['count']).toBe(reply.body['data'].length);
@@ -70,11 +70,11 @@ async function find(query: Call['query'], as = 'iex'): Promise<Found[]> {
 }
 
 const similar = (q: string, as = 'iex') => find({ q, advanced: true }, as);
-const nameOf = ({ first_name: first, last_name: last }: Found) => `${first} ${last}`;
+const nameOf = ({ first_name: first, last_name: last }: FoundCustomer) => `${first} ${last}`;
 
 describe('basic search', () => {
-  test('300 texts find what contains them literally, whatever the case, in the order of the names', async () => {
-    const { rows } = await service.owner.query<Found & { id: string }>(
+  test('300 texts find literal matches in any case, ordered by name', async () => {
+    const { rows } = await service.owner.query<FoundCustomer & { id: string }>(
       `select * from customers where courier_id = $1 order by last_name, first_name, id`,
       [IEX],
     );
@@ -109,9 +109,12 @@ describe('basic search', () => {
     }
     let hits = 0;
     const check = async (q: string) => {
-      const holds = (text: string | null) => (text ?? '').toLowerCase().includes(q.toLowerCase());
+      const containsQuery = (text: string | null) => (text ?? '').toLowerCase().includes(q.toLowerCase());
       const wanted = rows.filter(
-        (row) => holds(`${row.first_name} ${row.last_name}`) || holds(row.email) || holds(row.user_code),
+        (row) =>
+          containsQuery(`${row.first_name} ${row.last_name}`) ||
+          containsQuery(row.email) ||
+          containsQuery(row.user_code),
       );
       const found = await find({ q, limit: 50 });
       expect([q, found.map((each) => each.courier_customer_id)]).toEqual([
@@ -124,7 +127,7 @@ describe('basic search', () => {
     expect(hits).toBeGreaterThan(300);
   }, 60_000);
 
-  test('the short walk and the trigrams answer the same', async () => {
+  test('the ordered index scan and the trigram index return the same results', async () => {
     await addCustomers(
       HRB,
       Array.from({ length: 9_000 }, (_, n) => ({
@@ -142,7 +145,7 @@ describe('basic search', () => {
       );
       return rows.map(({ id }) => id);
     };
-    // held by all, by one in ninety, by the last alone in three letters and in two
+    // Terms that match all customers, one in ninety, or only the last one with three or two letters.
     for (const q of ['aaa', 'walker7', 'zzz', 'e~', '~1', 'zz.ex', 'nowhere', 'q~'])
       for (const as of ['hrb', 'admin'])
         expect([
@@ -152,7 +155,7 @@ describe('basic search', () => {
         ]).toEqual([q, as, await expected(q)]);
   }, 60_000);
 
-  test('a score is given in advanced mode only', async () => {
+  test('returns a score in advanced mode only', async () => {
     const [basic] = await find({ q: 'Zebedee' });
     const [advanced] = await find({ q: 'Zebedee', advanced: '1' });
     expect(basic).toEqual({ ...advanced, match_score: null });
@@ -169,13 +172,13 @@ describe('advanced search', () => {
     ['two letters swapped', 'Zebedee Qaurshie', 'Zebedee Quarshie'],
     ['two wrong letters in one name', 'Zebedee Qvarshye', 'Zebedee Quarshie'],
     ['a wrong letter in both', 'Zevedee Quarzhie', 'Zebedee Quarshie'],
-    ['what sounds the same', 'Jon Smyth', 'John Smith'],
-    ['what sounds the same', 'Marsha Cambell', 'Marcia Campbell'],
+    ['a spelling that sounds the same', 'Jon Smyth', 'John Smith'],
+    ['a spelling that sounds the same', 'Marsha Cambell', 'Marcia Campbell'],
     ['names swapped', 'Quarshie Zebedee', 'Zebedee Quarshie'],
     ['names swapped and misspelt', 'Quarshy, Zebedee', 'Zebedee Quarshie'],
     ['accents left out', 'Etienne Nunez', 'Étienne Núñez'],
     ['accents added', 'Zébedée Quârshie', 'Zebedee Quarshie'],
-    ['the case', 'éTIENNE nÚÑEZ', 'Étienne Núñez'],
+    ['a different case', 'éTIENNE nÚÑEZ', 'Étienne Núñez'],
     ['an apostrophe left out', 'mary ann ogarro', "Mary-Ann O'Garro"],
     ['an apostrophe as a space', 'Maryann O Garro', "Mary-Ann O'Garro"],
     ['a typographic apostrophe', 'Mary-Ann O’Garro', "Mary-Ann O'Garro"],
@@ -185,11 +188,11 @@ describe('advanced search', () => {
     ['the beginning of a name', 'Montgomery Feath', 'Montgomery Featherstone'],
     ['one name alone', 'Fetherstone', 'Montgomery Featherstone'],
     ['the beginning of one name alone', 'Feathers', 'Montgomery Featherstone'],
-  ])('finds %s: %s', async (_kind, q, wanted) => {
+  ])('finds a match despite %s: %s', async (_kind, q, wanted) => {
     for (const as of ['iex', 'admin']) expect((await similar(q, as)).map(nameOf)[0]).toBe(wanted);
   });
 
-  test('the best score comes first, equal ones by name, and the answer is the same every time', async () => {
+  test('orders by score and then by name, with stable results', async () => {
     const first = await find({ q: 'Cambel', advanced: true, limit: 50 }, 'admin');
     expect(first.length).toBeGreaterThan(5);
     const scores = first.map((each) => each.match_score ?? NaN);
@@ -206,7 +209,7 @@ describe('advanced search', () => {
       expect(await find({ q: 'Cambel', advanced: true, limit: 50 }, 'admin')).toEqual(first);
   });
 
-  test('a name in order scores above the same swapped, and an exact one above all', async () => {
+  test('scores a name in order above a swapped one and an exact name highest', async () => {
     const scoreOf = async (q: string) =>
       (await similar(q)).find((each) => nameOf(each) === 'Zebedee Quarshie')?.match_score;
     const exact = await scoreOf('Zebedee Quarshie');
@@ -214,7 +217,7 @@ describe('advanced search', () => {
     expect(exact).toBeGreaterThan((await scoreOf('Zebedee Quarshy')) ?? 0);
   });
 
-  test('whoever has exactly the name comes first, however many they are; of guesses each name comes once before any again', async () => {
+  test('lists all exact matches first, and returns each similar name once before repeating one', async () => {
     await addCustomers(
       IEX,
       Array.from({ length: 12 }, () => ({ first: 'Wilhelmina', last: 'Oldershaw' })),
@@ -227,7 +230,7 @@ describe('advanced search', () => {
     expect(new Set(guessed.slice(0, 3)).size).toBe(2);
   });
 
-  test('a renamed customer is found by its new name and not by its old one', async () => {
+  test('finds a renamed customer by the new name and not by the old one', async () => {
     await addCustomers(IEX, [{ first: 'Bartholomew', last: 'Oyelaran', code: 'REN-1' }]);
     expect((await similar('Bartolomew Oyelaran')).map(nameOf)[0]).toBe('Bartholomew Oyelaran');
     await service.owner.query(
@@ -239,7 +242,7 @@ describe('advanced search', () => {
     expect((await similar('Ignatious Velacott')).map(nameOf)).not.toContain('Ignatius Vellacott');
   });
 
-  test('inactive customers are found in both modes', async () => {
+  test('finds inactive customers in both modes', async () => {
     expect((await find({ q: 'Thaddeus' })).map(nameOf)).toEqual(['Thaddeus Gone']);
     expect((await similar('Thadeus Gone')).map(nameOf)[0]).toBe('Thaddeus Gone');
   });
@@ -257,14 +260,14 @@ describe('advanced search', () => {
     '\u0301\u0301',
     '-- ;',
     '\\\\',
-  ])('%j answers, whatever it finds', async (q) => {
+  ])('succeeds for the text %j', async (q) => {
     const padded = [...q].length < 2 ? q + q : q;
     await find({ q: padded });
     await similar(padded);
   });
 });
 
-describe('parameters', () => {
+describe('search parameters', () => {
   test.each([
     ['q', {}],
     ['q', { q: '' }],
@@ -276,7 +279,7 @@ describe('parameters', () => {
     ['limit', { q: 'ab', limit: 'many' }],
     ['courier_id', { q: 'ab', courier_id: '7' }],
     ['advanced', { q: 'ab', advanced: 'yes' }],
-  ])('%s: %j is refused', async (field, query) => {
+  ])('rejects an invalid %s: %j', async (field, query) => {
     const reply = await search(query);
     expect([reply.status, reply.body['code'], reply.body['errors'][0].field]).toEqual([
       400,
@@ -285,7 +288,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('15 customers by default, 50 at most, in both modes', async () => {
+  test('returns 15 customers by default and at most 50 in both modes', async () => {
     for (const advanced of [false, true]) {
       expect(await find({ q: 'Campbell', advanced }, 'admin')).not.toHaveLength(0);
       expect(await find({ q: 'Walker1', advanced }, 'admin')).toHaveLength(15);
@@ -294,7 +297,7 @@ describe('parameters', () => {
     }
   });
 
-  test('nothing found is an empty list', async () => {
+  test('returns an empty list if nothing matches', async () => {
     const reply = await search({ q: 'xqzjwvk' });
     expect(reply.body).toMatchObject({
       status: 'success',
@@ -306,9 +309,9 @@ describe('parameters', () => {
   });
 
   test.each([false, true])(
-    'courier_id narrows for staff and is ignored for a courier (advanced: %j)',
+    'courier_id filters for staff and is ignored for couriers (advanced: %j)',
     async (advanced) => {
-      const couriersOf = (rows: Found[]) => new Set(rows.map((each) => each.courier_id));
+      const couriersOf = (rows: FoundCustomer[]) => new Set(rows.map((each) => each.courier_id));
       const q = 'Campbell';
       expect(couriersOf(await find({ q, advanced, limit: 50 }, 'admin'))).toEqual(new Set([IEX, HRB]));
       expect(couriersOf(await find({ q, advanced, courier_id: HRB }, 'warehouse'))).toEqual(new Set([HRB]));
@@ -320,21 +323,21 @@ describe('parameters', () => {
   );
 });
 
-describe('who may', () => {
+describe('access to search', () => {
   test.each(['admin', 'manager', 'warehouse', 'iex', 'hrb', 'two/admin', 'two/two'])(
-    '%s searches',
+    '%s may search',
     async (as) => {
       await find({ q: 'ca' }, as);
       await similar('Campbell', as);
     },
   );
 
-  test('nobody without a token, and no disabled user', async () => {
+  test('rejects anonymous callers and disabled users', async () => {
     expect((await service.call('searchCustomers', { query: { q: 'ca' } })).status).toBe(401);
     expect((await search({ q: 'ca' }, 'disabled')).status).toBe(403);
   });
 
-  test('what siblings and other tenants have changes not one byte of a courier’s answer', async () => {
+  test("customers of siblings and other tenants do not change one byte of a courier's response", async () => {
     const queries = [
       'Zebedae Quarshi',
       'Jon Smyth',
@@ -369,7 +372,7 @@ describe('who may', () => {
   });
 });
 
-describe('the dictionary', () => {
+describe('dictionary of terms', () => {
   const SHUFFLED = rounds(400, 2_000);
   const NAMES = 'select distinct scope_id, term from customer_terms order by 1, 2';
 
@@ -396,7 +399,7 @@ describe('the dictionary', () => {
     expect(deleted.rowCount).toBe(20 * SHUFFLED);
   }, 120_000);
 
-  test('pruning drops what nobody has any more and what is held twice, and changes no answer', async () => {
+  test('retention deletes unused and duplicate terms and changes no search result', async () => {
     const answers = async () => [await similar('Jon Smyth'), await similar('Marsha Cambell', 'admin')];
     const before = await answers();
     const { rows: full } = await service.owner.query<{ n: number }>(
@@ -404,18 +407,18 @@ describe('the dictionary', () => {
     );
     await deleteExpired({ db: service.db, stopping: new AbortController().signal });
     expect(await answers()).toEqual(before);
-    const held = await service.owner.query(NAMES);
+    const stored = await service.owner.query(NAMES);
     const total = await service.owner.query<{ n: number }>('select count(*)::int as n from customer_terms');
-    expect(total.rows[0]?.n).toBe(held.rowCount);
+    expect(total.rows[0]?.n).toBe(stored.rowCount);
     expect((full[0]?.n ?? 0) - (total.rows[0]?.n ?? 0)).toBeGreaterThan(3 * SHUFFLED);
     const wanted = await service.owner.query(
       `with had as (select tenant_id, courier_id, term from customers, unnest(indexed_name_terms(first_name) || indexed_name_terms(last_name)) term)
        select courier_id as scope_id, term from had union select tenant_id, term from had order by 1, 2`,
     );
-    expect(held.rows).toEqual(wanted.rows);
+    expect(stored.rows).toEqual(wanted.rows);
   }, 60_000);
 
-  test('a change that leaves the names alone adds nothing', async () => {
+  test('a change that keeps the names adds no terms', async () => {
     const { rows: before } = await service.owner.query(NAMES);
     await service.owner.query(`update customers set is_active = not is_active where user_code = 'PCT-1'`);
     await clone(service.owner, 'customers', (await find({ q: 'PCT-1' }))[0]?.courier_customer_id ?? '', {

@@ -5,7 +5,7 @@ import { makeNames } from '../../../scripts/search-quality/names.js';
 import { KINDS } from '../../../scripts/search-quality/misspell.js';
 import { startService, type Service } from '../../support/service/service.js';
 
-// `npm run search:quality` measures the same on 100,000 customers with 2,100 queries.
+// `npm run search:quality` measures the same with 100,000 customers and 2,100 queries.
 const CUSTOMERS = 20_000;
 const PER_KIND = 20;
 
@@ -24,22 +24,22 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.stop(), 60_000);
 
-test('of 300 misspelt names, 97 in 100 are among the first 15 found', () => {
+test('at least 97 % of 300 misspelt names are among the first 15 results', () => {
   expect(measured.ours).toHaveLength(Object.keys(KINDS).length * PER_KIND);
   expect(recallAt(15, measured.ours)).toBeGreaterThanOrEqual(0.97);
   expect(recallAt(1, measured.ours)).toBeGreaterThanOrEqual(0.9);
 });
 
-test.each(Object.keys(KINDS))('%s: 17 of 20 at least', (kind) => {
+test.each(Object.keys(KINDS))('finds at least 17 of 20 for: %s', (kind) => {
   const results = measured.ours.filter((each) => each.kind === kind);
   expect(recallAt(15, results)).toBeGreaterThanOrEqual(17 / PER_KIND);
 });
 
-test('it is no full scan: brute force over these few rows takes more than twice as long', () => {
+test('uses an index: brute force over these few rows takes more than twice as long', () => {
   expect(latency(measured.ours, 0.5) * 2).toBeLessThan(latency(measured.bruteForce, 0.5));
 });
 
-test('the names are many, uneven and the same every time', () => {
+test('the generated names are many, unevenly distributed and deterministic', () => {
   const names = makeNames(CUSTOMERS);
   expect(makeNames(CUSTOMERS)).toEqual(names);
   const lasts = new Map<string, number>();

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const { IEX, HRB } = DEMO.couriers;
 const HEADER = 'user_code,first_name,last_name,branch\n';
 
-/** Letters that look drawn by chance, the same at every run: `n` gives a word that no other `n` gives. */
+/** Returns pseudo-random letters. Each `n` gives a different word, the same in every run. */
 function word(n: number, length: number): string {
   let seed = n * 2_654_435_761 + 12_345;
   let text = '';
@@ -21,7 +21,7 @@ function word(n: number, length: number): string {
   return text;
 }
 
-/** A file of 1 MiB in which no two names have a word in common. */
+/** Returns a file of 1 MiB in which no two names share a word. */
 function fileOfDistinctWords(from: number, rowOf: (n: number) => string): { file: string; rows: number } {
   const lines = [HEADER];
   for (let size = 0; size < MIB; size += lines.at(-1)?.length ?? 0)
@@ -37,7 +37,7 @@ const upload = (service: Service, file: string, as = 'iex', courier?: string): P
 
 /** One fills the dictionary already. */
 const UPLOADS = rounds(1, 3);
-const [TOTAL_MIB, APART_MIB] = [rounds(80, 190), rounds(25, 40)];
+const [TOTAL_MIB, AUDIT_AND_DICTIONARY_MIB] = [rounds(80, 190), rounds(25, 40)];
 
 describe(`${UPLOADS} uploads of 1 MiB with distinct words`, () => {
   let service: Service;
@@ -68,11 +68,14 @@ describe(`${UPLOADS} uploads of 1 MiB with distinct words`, () => {
     return body['data'].map((row: { user_code: string }) => row.user_code);
   };
 
-  test(`grow the database by less than ${TOTAL_MIB} MiB, of which audit log and dictionary are less than ${APART_MIB}`, async () => {
+  test(`grow the database by less than ${TOTAL_MIB} MiB, of which audit log and dictionary are less than ${AUDIT_AND_DICTIONARY_MIB}`, async () => {
     const terms = [await termsOf(IEX), await termsOf(DEMO.tenants.demo)];
-    const apart = `pg_total_relation_size('customer_terms') + pg_total_relation_size('audit_entries')
+    const auditAndDictionary = `pg_total_relation_size('customer_terms') + pg_total_relation_size('audit_entries')
       + pg_total_relation_size('audit_unsealed')`;
-    const before = [await mebibytes('pg_database_size(current_database())'), await mebibytes(apart)];
+    const before = [
+      await mebibytes('pg_database_size(current_database())'),
+      await mebibytes(auditAndDictionary),
+    ];
     let stored = 0;
     for (let n = 0; n < UPLOADS; n += 1) {
       const { file, rows } = fileOfDistinctWords(
@@ -84,14 +87,17 @@ describe(`${UPLOADS} uploads of 1 MiB with distinct words`, () => {
       stored += rows;
     }
     expect(stored).toBeGreaterThan(23_400 * UPLOADS);
-    const after = [await mebibytes('pg_database_size(current_database())'), await mebibytes(apart)];
+    const after = [
+      await mebibytes('pg_database_size(current_database())'),
+      await mebibytes(auditAndDictionary),
+    ];
     const grown = after.map((size, n) => size - (before[n] ?? 0));
     process.stdout.write(`grown by ${grown.map((size) => size.toFixed(1)).join(', of which apart ')} MiB\n`);
-    // 1.7 KB for each of the 25,700 customers of a file, who have 13 indexes, and once a full dictionary
+    // 1.7 KB for each of the 25,700 customers of a file, who have 13 indexes, and one full dictionary.
     expect(grown[0]).toBeLessThan(TOTAL_MIB);
-    expect(grown[1]).toBeLessThan(APART_MIB);
+    expect(grown[1]).toBeLessThan(AUDIT_AND_DICTIONARY_MIB);
 
-    // the dictionary is full, for this courier alone: whose words it lacks is found by its exact name
+    // Only this courier's dictionary is full. Customers whose words it lacks are found by their exact name.
     expect(await termsOf(IEX)).toBe(20_000);
     expect((await termsOf(DEMO.tenants.demo)) - (terms[1] ?? 0)).toBeLessThanOrEqual(20_000);
     const last = stored;
@@ -103,22 +109,22 @@ describe(`${UPLOADS} uploads of 1 MiB with distinct words`, () => {
 
     await service.owner.query("delete from customers where user_code like 'ATT-%'");
     await deleteExpired({ db: service.db, stopping: new AbortController().signal });
-    // words of other customers that came when the dictionary was full would be missing; here there are none
+    // Words of other customers that arrived while the dictionary was full would be missing. There are none here.
     expect(await termsOf(IEX)).toBeLessThanOrEqual(terms[0] ?? 0);
     await service.owner.query('vacuum customer_terms');
     expect(await find('Filomena Weatherborne', 'hrb')).toEqual(['HRB-NEW']);
   }, 240_000);
 
-  test('with names of six words have their three longest indexed', async () => {
+  test('index the three longest words of names with six words', async () => {
     const before = await mebibytes("pg_relation_size('customers_term_keys')");
     const six = (n: number) => Array.from({ length: 6 }, (_, part) => word(6 * n + part, 3)).join(' ');
     const lines = Array.from({ length: 2_000 }, (_, n) => `SIX-${n},${six(2 * n)},${six(2 * n + 1)}\n`);
     expect((await upload(service, HEADER + lines.join(''))).status).toBe(200);
-    // 72 keys a customer, where it was 210
+    // 72 keys per customer. An earlier version had 210.
     expect((await mebibytes("pg_relation_size('customers_term_keys')")) - before).toBeLessThan(10);
   }, 60_000);
 
-  test('the audit log keeps who sent which file, and every value that was written, 500 customers an entry', async () => {
+  test('the audit log records the user, the file and every written value, 500 customers per entry', async () => {
     const rows = Array.from(
       { length: 1_200 },
       (_, n) => `AUD-${String(n).padStart(4, '0')},Ann,Lee,Kingston`,
@@ -151,7 +157,7 @@ describe(`${UPLOADS} uploads of 1 MiB with distinct words`, () => {
   });
 });
 
-describe('the customers that a courier may have changed in a day', () => {
+describe('daily limit of customer changes per courier', () => {
   let service: Service;
   const LIMIT = 150;
 
@@ -170,7 +176,7 @@ describe('the customers that a courier may have changed in a day', () => {
       body: { user_code: `DAY-${(sent += 1)}`, first_name: 'Ann', last_name: 'Lee', ...more },
     });
 
-  const forget = () => service.owner.query('delete from courier_quotas');
+  const resetQuotas = () => service.owner.query('delete from courier_quotas');
 
   function expectExceeded(reply: Reply): void {
     expect([reply.status, reply.body['code']]).toEqual([429, 'quota_exceeded']);
@@ -180,8 +186,8 @@ describe('the customers that a courier may have changed in a day', () => {
     expect(Math.abs(Number(reply.headers.get('retry-after')) - seconds)).toBeLessThan(10);
   }
 
-  test('are counted once, whoever races: 200 callers get as many as there are', async () => {
-    await forget();
+  test('admits exactly the limit of 200 concurrent callers', async () => {
+    await resetQuotas();
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
         untilAdmitted(() => (n % 2 ? create('iex') : create('manager', { courier_id: IEX }))),
@@ -203,33 +209,33 @@ describe('the customers that a courier may have changed in a day', () => {
     expectExceeded(await service.call('deleteCustomer', { as: 'admin', query: { id } }));
     expectExceeded(await upload(service, `${HEADER}DAY-1,Ann,Roy`, 'manager', IEX));
     expect(await fingerprint(service.owner)).toEqual(before);
-    // what changes nothing is answered, and so is a sibling
+    // Requests that change nothing still succeed, and so do requests of a sibling courier.
     const same = { courier_customer_id: id, first_name: 'Ann' };
     expect((await service.call('updateCustomer', { as: 'iex', body: same })).status).toBe(200);
     expect((await upload(service, `${HEADER}DAY-1,Ann,Lee`)).body['data'].unchanged).toBe(1);
     expect((await create('hrb')).status).toBe(200);
     expect((await create('admin', { courier_id: HRB })).status).toBe(200);
 
-    // the next day
+    // The next day.
     await service.owner.query("update courier_quotas set period_start = period_start - interval '1 day'");
     expect((await create('iex')).status).toBe(200);
   }, 60_000);
 
-  test('include those of an upload, which is stored whole or refused whole', async () => {
-    await forget();
+  test('counts uploaded customers, and an upload is stored or rejected as a whole', async () => {
+    await resetQuotas();
     const rows = (from: number, to: number) =>
       HEADER + Array.from({ length: to - from }, (_, n) => `UP-${from + n},Ann,Lee\n`).join('');
     expect((await upload(service, rows(0, 100))).body['data'].created).toBe(100);
     const before = await fingerprint(service.owner);
     expectExceeded(await upload(service, rows(50, 151)));
     expect(await fingerprint(service.owner)).toEqual(before);
-    // 100 of these rows are stored already
+    // 100 of these rows are already stored.
     expect((await upload(service, rows(0, 150))).body['data'].created).toBe(50);
     expectExceeded(await create('iex'));
   });
 
-  test('include those of a synchronisation, whose run fails and says why', async () => {
-    await forget();
+  test('counts synchronised customers, and a run beyond the limit fails with the reason', async () => {
+    await resetQuotas();
     const rig = await startSyncRig(service, LIMIT);
     try {
       const list = (count: number) =>

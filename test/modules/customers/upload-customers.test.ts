@@ -62,7 +62,7 @@ async function customersOf(...codes: string[]): Promise<Customer[]> {
   return rows;
 }
 
-/** What the reply says, with what it left out being zero. */
+/** Returns the expected response. Counts that are not given are zero. */
 const counts = (data: Record<string, number | boolean>) => ({
   status: 200,
   body: {
@@ -94,8 +94,8 @@ async function expectRefused(file: string | Buffer, errors: string[], options: O
   return reply;
 }
 
-describe('what is stored', () => {
-  test('rows create and update the courier’s customers; the header is skipped whatever it says', async () => {
+describe('stored customers', () => {
+  test("creates and updates the courier's customers and skips the header, whatever it contains", async () => {
     const [before] = await customersOf('IEX-1001');
     const reply = await upload(
       'IEX-9999,Not,A Customer\nIEX-1001,New,Name,Elsewhere\nNEW-1,Ann,Lee,Kingston\n',
@@ -119,12 +119,12 @@ describe('what is stored', () => {
       email: null,
       is_active: true,
     });
-    // a UUIDv7, as all ids are
+    // A UUIDv7 like all ids.
     expect(created?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(await customersOf('IEX-9999')).toEqual([]);
   });
 
-  test('an existing customer keeps its e-mail, its activity and the time it was made', async () => {
+  test('keeps the email, status and creation time of an existing customer', async () => {
     const [before] = await customersOf('IEX-1200');
     expect(before?.is_active).toBe(false);
     expect(await upload(lines('IEX-1200,Other,Person'))).toMatchObject(counts({ processed: 1, updated: 1 }));
@@ -133,7 +133,7 @@ describe('what is stored', () => {
       expect([column, after?.[column]]).toEqual([column, before?.[column]]);
   });
 
-  test('a customer who is like that already is not written, and counts as unchanged', async () => {
+  test('counts an equal customer as unchanged and does not write it', async () => {
     const file = lines('SAME-1,Ann,Lee,Kingston', 'SAME-2,Ben,Roy,');
     expect(await upload(file)).toMatchObject(counts({ processed: 2, created: 2 }));
     const before = await fingerprint(service.owner);
@@ -141,7 +141,7 @@ describe('what is stored', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('a blank branch clears the stored one, a missing column leaves it', async () => {
+  test('clears the branch if blank and keeps it if the column is missing', async () => {
     await upload(lines('BR-1,Ann,Lee,Kingston', 'BR-2,Ann,Lee,Kingston', 'BR-3,Ann,Lee,Kingston'));
     const reply = await upload(lines('BR-1,Ann,Lee,', 'BR-2,Ann,Lee', 'BR-3,Bea,Lee'));
     expect(reply).toMatchObject(counts({ processed: 3, updated: 2, unchanged: 1 }));
@@ -149,7 +149,7 @@ describe('what is stored', () => {
     expect(branches).toEqual([null, 'Kingston', 'Kingston']);
   });
 
-  test('the last of two rows with one user code counts, whole', async () => {
+  test('uses the whole last row of a repeated user code', async () => {
     const reply = await upload(lines('TWICE,First,Row,Kingston', 'ONCE,A,B', 'TWICE,Last,Row'));
     expect(reply).toMatchObject(counts({ processed: 3, created: 2, repeated: 1 }));
     expect(await customersOf('TWICE')).toMatchObject([
@@ -157,13 +157,13 @@ describe('what is stored', () => {
     ]);
   });
 
-  test('rows with fewer than three columns are skipped and counted, empty lines are not', async () => {
+  test('skips and counts rows with fewer than three columns, but not empty lines', async () => {
     const file = `${HEADER}\n\nSHORT\nSHORT,Two\n,\n\nFULL-1,Ann,Lee\n   \n\n`;
     expect(await upload(file)).toMatchObject(counts({ processed: 1, created: 1, skipped: 4 }));
     expect(await customersOf('SHORT')).toEqual([]);
   });
 
-  test('columns beyond the fourth are ignored, whatever they hold', async () => {
+  test('ignores columns beyond the fourth', async () => {
     const reply = await upload(
       `${HEADER},x\nWIDE-1,Ann,Lee,Kingston,a@b.example,0,"line\nbreak",${'x'.repeat(5000)}\n`,
     );
@@ -171,7 +171,7 @@ describe('what is stored', () => {
     expect(await customersOf('WIDE-1')).toMatchObject([{ email: null, is_active: true }]);
   });
 
-  test('white space around a cell is trimmed, inside it stays; case counts', async () => {
+  test('trims white space around cells but not inside, and compares codes with case', async () => {
     const reply = await upload(lines(' PAD-1 ,\tMary  Ann , Lee\u00a0,  ', 'pad-1,a,b'));
     expect(reply).toMatchObject(counts({ processed: 2, created: 2 }));
     expect(await customersOf('PAD-1')).toMatchObject([
@@ -180,7 +180,7 @@ describe('what is stored', () => {
     expect(await customersOf('pad-1')).toHaveLength(1);
   });
 
-  test('text that a spreadsheet would run is text', async () => {
+  test('stores formulas as text', async () => {
     const cells = [
       '=1+1',
       '+1',
@@ -204,7 +204,7 @@ describe('what is stored', () => {
       expect(byCode.get(`CELL-${n}`)).toMatchObject({ first_name: cell, last_name: cell, branch: cell });
   });
 
-  test('names that are like JavaScript’s own are customers like any other', async () => {
+  test('stores codes that are names of JavaScript object properties', async () => {
     const codes = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     expect(await upload(lines(...codes.map((code) => `${code},a,b`)))).toMatchObject(
       counts({ processed: 4, created: 4 }),
@@ -213,7 +213,7 @@ describe('what is stored', () => {
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
   });
 
-  test('100 characters fit, counted as characters', async () => {
+  test('accepts 100 characters, counted in code points', async () => {
     const [code, name] = ['c'.repeat(100), '😀'.repeat(100)];
     expect(await upload(lines(`${code},${name},${name},${name}`))).toMatchObject(
       counts({ processed: 1, created: 1 }),
@@ -222,7 +222,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('how the file is written', () => {
+describe('file formats', () => {
   const ROWS = [
     'user_code,first_name,last_name,branch',
     'WAY-1,"Lee, Ann","He said ""hi""",Kingston',
@@ -246,18 +246,18 @@ describe('how the file is written', () => {
     ],
     ['a header with a line break in it', `"user\r\ncode",${ROWS.join('\n').slice('user_code,'.length)}`],
     ['a header in another language', ROWS.join('\n').replace('user_code', 'Kundennummer äöü')],
-  ])('%s', async (_name, file) => {
+  ])('accepts %s', async (_name, file) => {
     expect(await upload(file)).toMatchObject(counts({ processed: 2, created: 2 }));
     expect(await customersOf('WAY-1', 'WAY-2')).toMatchObject(EXPECTED);
   });
 
-  test('a header alone is a file without rows', async () => {
+  test('accepts a file with only a header', async () => {
     for (const file of [HEADER, `${HEADER}\r\n`, `\ufeff${HEADER}\n`, 'x', `${HEADER}\n\n\n`])
       expect(await upload(file)).toMatchObject(counts({}));
   });
 
-  test('a character, a CR LF and a quoted cell may lie across any two pieces that are read', async () => {
-    // pieces are 64 KiB: the rows move over the border one byte at a time
+  test('parses characters, line ends and quoted cells across chunk boundaries', async () => {
+    // Chunks are 64 KiB. The rows move across the boundary one byte at a time.
     for (let shift = 0; shift < 40; shift += 1) {
       const padding = `${'x'.repeat(99)},a,b\r\n`.repeat(624) + `${'y'.repeat(400 + shift)}\r\n`;
       const file = `h,h,h\r\n${padding}${'CUT-é,"Ü, ""ü""" ,ñ,"ö"\r\n'.repeat(40)}`;
@@ -275,7 +275,7 @@ describe('how the file is written', () => {
     expect(await customersOf('CUT-é')).toMatchObject([{ first_name: 'Ü, "ü"', last_name: 'ñ', branch: 'ö' }]);
   });
 
-  test('any cells that a CSV writer writes come back, 60 files', async () => {
+  test('stores arbitrary cells of 60 random CSV files unchanged', async () => {
     const cell = fc
       .string({ unit: 'binary', maxLength: 20 })
       .filter((text) => text.isWellFormed() && !/\p{Cc}|\ufeff/u.test(text));
@@ -302,8 +302,8 @@ describe('how the file is written', () => {
   });
 });
 
-describe('what is refused, and stores nothing', () => {
-  test('every bad cell is named by row and column, and good rows beside it are not stored', async () => {
+describe('rejected files store nothing', () => {
+  test('names every invalid cell by row and column and does not store the valid rows', async () => {
     const long = 'x'.repeat(101);
     const reply = await expectRefused(
       `${HEADER}\nGOOD-1,Ann,Lee\n,Ann,Lee\nBAD-1, ,Lee,\n\n"BAD\n2",Ann,,"a\tb"\n${long},${long},${long},${long}\nshort,row\nBAD-3,"a\u0000b",\u0085x,\u007f\n`,
@@ -331,10 +331,10 @@ describe('what is refused, and stores nothing', () => {
     });
   });
 
-  test('a row of blanks with its commas is a row', () =>
+  test('treats a row of blank cells as a row', () =>
     expectRefused(lines('A-1,a,b', ',,,'), ['3 user_code blank', '3 first_name blank', '3 last_name blank']));
 
-  test('of 3,000 bad cells the first 1,000 are listed and all are counted', async () => {
+  test('lists the first 1,000 of 3,000 invalid cells and counts all', async () => {
     const reply = await upload(lines(...Array.from({ length: 1_500 }, (_, n) => `B-${n},,`)));
     expect(reply.status).toBe(400);
     expect(reply.body['message']).toBe(
@@ -348,11 +348,11 @@ describe('what is refused, and stores nothing', () => {
     ['never closed', 'A-1,a,b\nB-1,"open,c\nC-1,d,e\n', ['3 file quotes']],
     ['never closed in the header', '', ['1 file quotes']],
     ['closed too early', 'A-1,"Jo"hn",b\nB-1,a,b\n', ['2 file quotes']],
-  ])('quotes that are %s', async (_name, rows, errors) => {
+  ])('rejects quotes that are %s', async (_name, rows, errors) => {
     await expectRefused(rows ? `${HEADER}\n${rows}` : '"user_code,a,b\nA-1,a,b\n', errors);
   });
 
-  test('a quote never closed in a large file is told within a second or so, wherever it is', async () => {
+  test('rejects an unclosed quote in a large file quickly, wherever it is', async () => {
     for (const filling of ['A-1,a,b\n', '""', '"",']) {
       const file = `${HEADER}\nA-1,a,b\nB-1,"open,c\n${filling.repeat(Math.floor(9_000_000 / filling.length))}`;
       const started = performance.now();
@@ -366,8 +366,8 @@ describe('what is refused, and stores nothing', () => {
 
   test.each<[string, Buffer, string]>([
     ['Latin-1', Buffer.from(lines('A-1,José,b'), 'latin1'), 'invalid_encoding'],
-    ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]), 'invalid_encoding'],
-    ['UTF-16 without', UTF16, 'validation_failed'],
+    ['UTF-16 with a byte order mark', Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]), 'invalid_encoding'],
+    ['UTF-16 without a byte order mark', UTF16, 'validation_failed'],
     ['an overlong form', Buffer.from([0x61, 0xc0, 0xaf]), 'invalid_encoding'],
     [
       'a surrogate in UTF-8',
@@ -394,14 +394,14 @@ describe('what is refused, and stores nothing', () => {
     ['JSON', Buffer.from('[{"user_code":"A-1","first_name":"a","last_name":"b"}]'), 'validation_failed'],
     ['a JSON object', Buffer.from('\n{"a":[1,2,3]}'), 'validation_failed'],
     ['a web page', Buffer.from('<!doctype html>\n<p>a,b,c\n'), 'validation_failed'],
-    ['nothing', Buffer.alloc(0), 'validation_failed'],
-    ['a mark and nothing', Buffer.from('\ufeff\r\n\r\n'), 'validation_failed'],
-  ])('%s', async (_name, file, code) => {
+    ['an empty file', Buffer.alloc(0), 'validation_failed'],
+    ['only a byte order mark and blank lines', Buffer.from('\ufeff\r\n\r\n'), 'validation_failed'],
+  ])('rejects %s', async (_name, file, code) => {
     const reply = await upload(file);
     expect([reply.status, reply.body['code'], reply.body['errors'][0].field]).toEqual([400, code, 'file']);
   });
 
-  test('100,000 rows are taken, one more is refused', async () => {
+  test('accepts 100,000 rows and rejects one more', async () => {
     const rows = 'R-1,a,b\n'.repeat(100_000);
     expect(await upload(`h\n${rows}`)).toMatchObject(
       counts({ processed: 100_000, created: 1, repeated: 99_999 }),
@@ -409,7 +409,7 @@ describe('what is refused, and stores nothing', () => {
     await expectRefused(`h\n${rows}short\n`, ['file maxItems']);
   });
 
-  test('the name and the type that the client gives a file mean nothing', async () => {
+  test("ignores the file's name and media type", async () => {
     for (const [name, type] of [
       ['../../etc/passwd', 'application/zip'],
       ['customers.xlsx', 'image/png'],
@@ -419,8 +419,8 @@ describe('what is refused, and stores nothing', () => {
   });
 });
 
-describe('for whom', () => {
-  test('staff name the courier: left out or blank 400, not a UUID 400, unknown or another tenant’s 404', async () => {
+describe('courier of an upload', () => {
+  test('staff must name a courier: missing, blank and malformed ids get 400, unknown and foreign ones 404', async () => {
     const file = lines('WHO-1,Ann,Lee');
     await expectRefused(file, ['target_courier_id required'], { as: 'admin' });
     await expectRefused(file, ['target_courier_id required'], { as: 'manager', courier: '' });
@@ -442,7 +442,7 @@ describe('for whom', () => {
     );
   });
 
-  test('a courier uploads for itself, whatever target_courier_id holds', async () => {
+  test('a courier uploads for itself, whatever target_courier_id contains', async () => {
     const targets = [undefined, '', 'nonsense', DEMO.couriers.HRB, DEMO.couriers.TWO];
     for (const [n, courier] of targets.entries()) {
       const reply = await upload(lines(`SELF-${n},Ann,Lee`), {
@@ -453,7 +453,7 @@ describe('for whom', () => {
     }
   });
 
-  test('a sibling’s customer of the same code is another customer', async () => {
+  test('stores a code of a sibling courier as a separate customer', async () => {
     const [before] = await customersOf('HRB-2001');
     expect(await upload(lines('HRB-2001,Mine,Now'))).toMatchObject(counts({ processed: 1, created: 1 }));
     expect((await customersOf('HRB-2001')).find((row) => row.courier_id === DEMO.couriers.HRB)).toEqual(
@@ -461,7 +461,7 @@ describe('for whom', () => {
     );
   });
 
-  test('warehouse users are refused, and so is whoever has no token', async () => {
+  test('denies the warehouse role, anonymous callers, API keys and disabled accounts', async () => {
     const file = lines('NO-1,a,b');
     expect(await upload(file, { as: 'warehouse', courier: DEMO.couriers.IEX })).toMatchObject({
       status: 403,
@@ -477,8 +477,8 @@ describe('for whom', () => {
   });
 });
 
-describe('a dry run', () => {
-  test('counts what the upload then does, and writes nothing', async () => {
+describe('dry run', () => {
+  test('returns the counts of the real upload and writes nothing', async () => {
     await upload(
       lines('DRY-1,Ann,Lee,Kingston', 'DRY-2,Ann,Lee,Kingston', 'DRY-3,Ann,Lee', 'DRY-4,Ann,Lee,Kingston'),
     );
@@ -510,7 +510,7 @@ describe('a dry run', () => {
   });
 });
 
-test('every customer written is in the audit log: who, before and after, and the file', async () => {
+test('the audit log contains the user, the file and every written customer before and after', async () => {
   await upload(lines('AUD-1,Ann,Lee,Kingston', 'AUD-2,Ben,Roy'));
   const file = lines('AUD-1,Ann,Lee', 'AUD-2,Ben,Ray,Portmore', 'AUD-3,Cy,Fox,');
   const reply = await upload(file, { as: 'manager', courier: DEMO.couriers.IEX });

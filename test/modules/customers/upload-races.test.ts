@@ -23,7 +23,7 @@ let service: Service;
 let since = '';
 
 beforeAll(async () => {
-  // 20 uploads of one courier at once: each of these replicas shares the one pool, of which a courier has 40 %
+  // 20 simultaneous uploads of one courier: these replicas share one pool, of which a courier may use 40 %.
   service = await startService({ poolSize: 60 });
 });
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
   await service.owner.query("delete from customers where user_code like 'RACE-%'");
 });
 
-/** Of a file that twenty upload at once. */
+/** Rows of the file that twenty callers upload at once. */
 const SHUFFLED = rounds(1_000, 5_000);
 
 const HEADER = 'user_code,first_name,last_name,branch';
@@ -75,7 +75,7 @@ async function rowsOf(courierId: string) {
 
 const auditsOf = (kind: 'created' | 'updated') => customersAudited(service.owner, kind, since);
 
-/** Services with turns of their own on the one database, as replicas have them. */
+/** Runs services with their own limiters on one database, like replicas. */
 async function withReplicas<Result>(count: number, work: (url: string, n: number) => Promise<Result>) {
   const apps = await Promise.all(
     Array.from({ length: count }, () => createApp({ config: CONFIG, db: service.db })),
@@ -91,17 +91,17 @@ async function withReplicas<Result>(count: number, work: (url: string, n: number
 
 const totalOf = (replies: { text: string }[], key: string) =>
   replies.reduce((total, { text }) => {
-    // as: the contract's shape of a success
+    // The contract defines this shape of a success.
     const { data } = JSON.parse(text) as { data: Record<string, number> };
     return total + (data[key] ?? 0);
   }, 0);
 
-test(`20 uploads of the same ${SHUFFLED} shuffled rows at once, each at another replica: none deadlocks, the outcome is one of them`, async () => {
+test(`20 simultaneous uploads of the same ${SHUFFLED} shuffled rows on separate replicas do not deadlock and leave the rows of one upload`, async () => {
   const UPLOADS = 20;
   since = await auditMark(service.owner);
   const token = await service.tokenOf('iex');
   const replies = await withReplicas(UPLOADS, (url, n) => {
-    // the names stay: their search terms are another test's, and cost ten times the rows
+    // The names are equal. New search terms would cost ten times as much as the rows, and another test covers them.
     const file = fileOf(shuffled(codes(SHUFFLED), n).map((code) => `${code},Same,Name,By ${n}`));
     return sendFile(url, token, { file: { file } });
   });
@@ -119,7 +119,7 @@ test(`20 uploads of the same ${SHUFFLED} shuffled rows at once, each at another 
   ]);
 }, 120_000);
 
-test('20 at one replica, by staff and the courier, take their turns', async () => {
+test('20 simultaneous uploads on one replica by staff and the courier all succeed', async () => {
   const file = fileOf(codes(500).map((code) => `${code},Same,Name`));
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
@@ -130,7 +130,7 @@ test('20 at one replica, by staff and the courier, take their turns', async () =
   expect([sum(replies, 'created'), sum(replies, 'unchanged')]).toEqual([500, 19 * 500]);
 }, 60_000);
 
-test('uploads that overlap, each at another replica, lose nothing', async () => {
+test('overlapping uploads on separate replicas lose no rows', async () => {
   const all = codes(4_000);
   const token = await service.tokenOf('iex');
   const replies = await withReplicas(4, (url, n) => {
@@ -142,7 +142,7 @@ test('uploads that overlap, each at another replica, lose nothing', async () => 
   expect([totalOf(replies, 'created'), totalOf(replies, 'updated')]).toEqual([4_000, 6_000]);
 }, 60_000);
 
-test('customers that others write during an upload are written once, counted and audited', async () => {
+test('customers written by others during an upload are written, counted and audited once', async () => {
   for (let round = 0; round < rounds(2, 5); round += 1) {
     await service.owner.query("delete from customers where user_code like 'RACE-%'");
     since = await auditMark(service.owner);
@@ -171,7 +171,7 @@ test('customers that others write during an upload are written once, counted and
   }
 }, 60_000);
 
-test('while 12 uploads run, others are served', async () => {
+test('other requests are served while 12 uploads run', async () => {
   const file = fileOf(codes(rounds(2_000, 5_000)).map((code) => `${code},Busy,Name`));
   const state = { isRunning: true };
   const uploads = Promise.all(
@@ -191,13 +191,13 @@ test('while 12 uploads run, others are served', async () => {
   expect(times[Math.floor(times.length * 0.9)]).toBeLessThan(1_000);
 }, 60_000);
 
-describe('turns', () => {
-  test('a lane runs one at a time, lanes side by side, and who waits too long or too many is 503', async () => {
-    const turns = makeKeyedLimiter({ places: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
+describe('keyed limiter', () => {
+  test('runs one task per key, different keys in parallel, and rejects with 503 if the queue or the wait is too long', async () => {
+    const limiter = makeKeyedLimiter({ places: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
     const open: Record<string, () => void> = {};
-    const work = (lane: string, name: string) =>
-      turns
-        .run(lane, () => new Promise<string>((resolve) => (open[name] = () => resolve(name))))
+    const work = (key: string, name: string) =>
+      limiter
+        .run(key, () => new Promise<string>((resolve) => (open[name] = () => resolve(name))))
         .catch((error: unknown) => {
           const { code, detail } = error as { code: string; detail: unknown };
           return [code, detail];
@@ -207,14 +207,14 @@ describe('turns', () => {
     await nextTurn();
     expect(Object.keys(open)).toEqual(['a1', 'b1']);
     const a3 = work('a', 'a3');
-    // the queue is full: a, which waits twice, gives up its newest for d
+    // The queue is full. Key a has the most waiting tasks, so its newest makes room for d.
     const d1 = work('d', 'd1');
     expect(await a3).toEqual(overloaded);
     open['b1']?.();
     expect(await b1).toBe('b1');
     await nextTurn();
     expect(Object.keys(open)).toEqual(['a1', 'b1', 'c1']);
-    // nothing ends within the wait
+    // Nothing finishes within the maximum wait.
     expect([await a2, await d1]).toEqual([overloaded, overloaded]);
     open['a1']?.();
     open['c1']?.();
@@ -224,13 +224,13 @@ describe('turns', () => {
 
 const MANY = rounds(30_000, 100_000);
 
-describe(`${MANY} rows`, () => {
+describe(`upload of ${MANY} rows`, () => {
   const file = fileOf(
-    // few names: what the search index does with many is another test's
+    // Few different names, because another test covers the cost of the search index.
     codes(MANY).map((code, n) => `${code},First${n % 50},Last-${n % 7},Branch ${n % 9}`),
   );
 
-  test('are stored, and stored again as unchanged; the event loop serves others meanwhile', async () => {
+  test('is stored, then unchanged, and the event loop stays responsive', async () => {
     const delays = monitorEventLoopDelay({ resolution: 5 });
     delays.enable();
     expect(await upload(file)).toMatchObject({
@@ -243,18 +243,18 @@ describe(`${MANY} rows`, () => {
     });
     delays.disable();
     expect(await rowsOf(DEMO.couriers.IEX)).toHaveLength(MANY);
-    // beside the client that is in this process too; on an idle machine it is 50 ms
+    // The test client shares this process. On an idle machine the delay is 50 ms.
     expect(delays.percentile(99) / 1e6).toBeLessThan(100);
   }, 120_000);
 });
 
-describe('memory', () => {
-  // kept in memory, even thirty would be 300 MiB
+describe('memory of uploads', () => {
+  // Files kept in memory took 300 MiB for thirty uploads.
   const LARGE_UPLOADS = rounds(30, 100);
 
   afterEach(endProcesses);
 
-  test(`${LARGE_UPLOADS} uploads of 10 MiB at once, and 100,000 rows after them, stay within 256 MiB more and leave no file`, async () => {
+  test(`${LARGE_UPLOADS} simultaneous uploads of 10 MiB, then one of 100,000 rows, use at most 256 MiB more and leave no file`, async () => {
     const database = await demoDatabase();
     try {
       const replica = await startReplica({ DATABASE_URL: database.ownerUrl });
@@ -268,7 +268,7 @@ describe('memory', () => {
       const replies = await Promise.all(
         Array.from({ length: LARGE_UPLOADS }, () => send(large).then(({ status }) => status, codeOf)),
       );
-      // a gigabyte that does not come within the request's time is 408 or a closed connection
+      // An upload that exceeds the request timeout ends with 408 or a closed connection.
       for (const reply of replies) expect([200, 408, 503, 'ECONNRESET', 'EPIPE']).toContain(reply);
       await until(async () => spooledBy(pid).length === 0);
       const rows = codes(100_000).map((code) => `${code},${'n'.repeat(40)},${'m'.repeat(40)}`);

@@ -75,8 +75,8 @@ const settled = () =>
     return rows.length === 0;
   });
 
-describe('a login from a new network', () => {
-  test('is mailed once; the first login of all, a known network and another address of its /64 are not', async () => {
+describe('login from a new network', () => {
+  test('is mailed once, but not the first login, a known network or another address of the same /64', async () => {
     const user = await makeUser();
     for (const address of ['198.51.100.1', '198.51.100.1']) await logInFrom(user, address);
     expect(await kindsOf(user)).toEqual([]);
@@ -91,7 +91,7 @@ describe('a login from a new network', () => {
     expect(mail?.html).not.toMatch(/<a |href|https?:/);
   });
 
-  test('a wrong password from a new network is no login, and neither is a right one without its second factor', async () => {
+  test('is not mailed or recorded for a wrong password or without the second factor', async () => {
     const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
     await service.owner.query(
       "insert into known_networks (tenant_id, user_id, network) values ($1, $2, '198.51.100.1')",
@@ -106,7 +106,7 @@ describe('a login from a new network', () => {
     expect(rows).toEqual([{ network: '198.51.100.1' }]);
   });
 
-  test('of 12 logins at once from one new network, one is mailed', async () => {
+  test('of 12 simultaneous logins from a new network, one is mailed', async () => {
     const user = await makeUser();
     await logInFrom(user, '198.51.100.1');
     const replies = await Promise.all(Array.from({ length: 12 }, () => logInFrom(user, '203.0.113.77')));
@@ -114,7 +114,7 @@ describe('a login from a new network', () => {
     expect(await kindsOf(user)).toEqual(['new_network']);
   });
 
-  test('a user without an address logs in all the same, and is not mailed', async () => {
+  test('succeeds without mail for a user without an email address', async () => {
     const user = await makeUser({ email: null });
     for (const address of ['198.51.100.1', '203.0.113.1'])
       expect((await logInFrom(user, address)).status).toBe(200);
@@ -122,10 +122,10 @@ describe('a login from a new network', () => {
   });
 });
 
-describe('changes of an account', () => {
+describe('account changes', () => {
   const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-  /** RFC 6238 once more, so that the library does not judge itself. */
+  /** An implementation of RFC 6238 that is independent of the library under test. */
   async function codeOf(secret: string, stepsAhead: number): Promise<string> {
     const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
     const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join(
@@ -139,7 +139,7 @@ describe('changes of an account', () => {
     return String(word % 1_000_000).padStart(6, '0');
   }
 
-  test('the user is mailed about its password, its second factor and its backup codes, each once', async () => {
+  test('mails the user once about each change of password, second factor and backup codes', async () => {
     const user = await makeUser();
     let token: string = (await logInFrom(user, '198.51.100.1')).body['data'].access_token;
     const headers = { 'x-forwarded-for': '198.51.100.1' };
@@ -153,7 +153,7 @@ describe('changes of an account', () => {
       code: await codeOf(secret, 0),
     };
     const codes = (await factor(again)).body['data'].backup_codes;
-    // a wrong code changes nothing
+    // A wrong code changes nothing.
     expect((await factor({ action: 'disable', password: DEMO.password, code: 'AAAA-AAAA' })).status).toBe(
       400,
     );
@@ -174,18 +174,18 @@ describe('changes of an account', () => {
     }
   });
 
-  test('what an administrator resets is mailed to the user', async () => {
+  test('mails the user about resets by an administrator', async () => {
     const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
     const reset = await manage({ action: 'reset_password', user_id: user.id });
     await manage({ action: 'reset_two_factor', user_id: user.id });
-    // it is off already
+    // Two-factor authentication is already disabled.
     await manage({ action: 'reset_two_factor', user_id: user.id });
     expect(await kindsOf(user)).toEqual(['password_reset_by_admin', 'two_factor_reset_by_admin']);
     for (const { text } of await outbox.untilSent(user.email, 2))
       expect(text).not.toContain(reset.body['data'].one_time_password);
   });
 
-  test('another e-mail address is told to the old and to the new one', async () => {
+  test('mails both the old and the new address about a change of the email address', async () => {
     const user = await makeUser();
     const address = `new.${user.email}`;
     const changed = await manage({ action: 'update', user_id: user.id, email: address });
@@ -196,42 +196,42 @@ describe('changes of an account', () => {
       expect(await subjectsTo(email)).toContainEqual(
         expect.stringMatching(/^The e-mail address of your account/),
       );
-    // the mail to the old address does not name the new one
+    // The mail to the old address does not contain the new one.
     const { rows } = await service.owner.query(
       'select recipient from account_mails where user_id = $1 order by recipient',
       [user.id],
     );
     expect(rows.map(({ recipient }) => recipient).sort()).toEqual([address, user.email].sort());
-    // removed: nobody but the old address is left to be told
+    // After the removal only the old address is left to notify.
     await manage({ action: 'update', user_id: user.id, email: null });
     expect(await kindsOf(user)).toHaveLength(3);
-    // the same again changes nothing and mails nobody
+    // An unchanged address sends no mail.
     await manage({ action: 'update', user_id: user.id, email: null });
     await manage({ action: 'update', user_id: user.id, full_name: 'Another Name' });
     expect(await kindsOf(user)).toHaveLength(3);
-    const { rows: facts } = await service.owner.query(
+    const { rows: audit } = await service.owner.query(
       'select before, after from audit_entries where entity_id = $1 order by at, id',
       [user.id],
     );
-    expect(facts).toEqual([
+    expect(audit).toEqual([
       { before: { email: user.email }, after: { email: address } },
       { before: { email: address }, after: { email: null } },
       { before: { full_name: 'Mailed User' }, after: { full_name: 'Another Name' } },
     ]);
   });
 
-  test('a change that is rolled back mails nobody, and a mail that fails is tried again', async () => {
+  test('sends no mail for a rejected change and skips unusable addresses', async () => {
     const user = await makeUser();
     const before = await kindsOf(user);
     const refused = await manage({ action: 'update', user_id: user.id, email: 'not an address' });
     expect(coded(refused)).toBe('400 validation_failed');
     expect(await kindsOf(user)).toEqual(before);
-    const odd = await makeUser({ email: 'of-old@localhost' });
-    await manage({ action: 'reset_password', user_id: odd.id });
+    const unmailable = await makeUser({ email: 'of-old@localhost' });
+    await manage({ action: 'reset_password', user_id: unmailable.id });
     await settled();
     const { rows } = await service.owner.query(
       'select status, last_error from account_mails where user_id = $1',
-      [odd.id],
+      [unmailable.id],
     );
     expect(rows).toEqual([
       { status: 'skipped', last_error: expect.stringContaining('no usable e-mail address') },
@@ -239,8 +239,8 @@ describe('changes of an account', () => {
   });
 });
 
-describe('the address of a user', () => {
-  test('is given at creation, listed for administrators, and must be one', async () => {
+describe('email address of a user', () => {
+  test('is set at creation, listed for administrators and validated', async () => {
     const username = `e-${randomBytes(4).toString('hex')}`;
     const body = { action: 'create', username, full_name: 'E', role: 'warehouse', email: 'e@example.com' };
     expect(coded(await manage(body))).toBe('200 success');
@@ -260,7 +260,7 @@ describe('the address of a user', () => {
     expect(coded(await manage({ action: 'update', user_id: DEMO.users.hrb }))).toBe('400 validation_failed');
   });
 
-  test('of a courier’s first user is given with the courier', async () => {
+  test("of a courier's first user is set together with the courier", async () => {
     const username = `c-${randomBytes(4).toString('hex')}`;
     const courier = { action: 'create', courier_code: 'EML', courier_name: 'E', house_color: '#2B5FA8' };
     const login = { username, full_name: 'First', email: 'first@example.com' };

@@ -44,8 +44,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-describe('what a mail says', () => {
-  test('manifest, flight, totals and each package, in plain text and in HTML alike', async () => {
+describe('content of a mail', () => {
+  test('has manifest, flight, totals and each package in plain text and HTML alike', async () => {
     const packages = await makePackages(service, SOURCE, [
       {
         tracking_number: 'TEXT1',
@@ -118,17 +118,20 @@ describe('what a mail says', () => {
     ['ready', 'is ready to ship: 1 package'],
     ['shipped', 'has shipped: 1 package'],
     ['completed', 'is completed: 1 package'],
-  ])('%s is told in the subject; what is not known of the flight is said to be so', async (status, words) => {
-    const { mail, manifest } = await mailOf(await makePackages(service, SOURCE, [{}]), status);
-    expect(headerOf(mail, 'subject')).toBe(`Manifest ${manifest.manifest_number} ${words}`);
-    expect((await pageOf(mail)).facts.slice(2, 5)).toEqual([
-      ['Air waybill', 'not known yet'],
-      ['Flight', 'not known yet'],
-      ['Flight date', 'not known yet'],
-    ]);
-  });
+  ])(
+    'names the status %s in the subject and shows missing flight data as not known yet',
+    async (status, words) => {
+      const { mail, manifest } = await mailOf(await makePackages(service, SOURCE, [{}]), status);
+      expect(headerOf(mail, 'subject')).toBe(`Manifest ${manifest.manifest_number} ${words}`);
+      expect((await pageOf(mail)).facts.slice(2, 5)).toEqual([
+        ['Air waybill', 'not known yet'],
+        ['Flight', 'not known yet'],
+        ['Flight date', 'not known yet'],
+      ]);
+    },
+  );
 
-  test('a tracking number is masked while its customer is unknown, and the mail says how that ends', async () => {
+  test('masks the tracking number of an unknown customer and says how to name one', async () => {
     const packages = await makePackages(service, SOURCE, [
       { tracking_number: 'MASKED567', user_code: null, first_name: null, last_name: null },
       { tracking_number: 'OPEN5678' },
@@ -146,7 +149,7 @@ describe('what a mail says', () => {
     expect(JSON.stringify(known.mail)).not.toContain('UpdatePackage');
   });
 
-  test('of 612 packages the first 500 are listed, the totals are of all, and Gmail shows the whole mail', async () => {
+  test("lists the first 500 of 612 packages with the totals of all, within Gmail's size limit", async () => {
     const [first = ''] = await makePackages(service, SOURCE, [{ weight_lb: 1.5 }]);
     await service.owner.query(
       `insert into packages select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(),
@@ -176,7 +179,7 @@ describe('what a mail says', () => {
     expect(Buffer.byteLength(mail.parts[HTML] ?? '')).toBeLessThan(102_000);
   });
 
-  test('the house colour is a bar, and without one there is none', async () => {
+  test('shows the house colour as a bar, and no bar without a colour', async () => {
     const packages = await makePackages(service, SOURCE, [{}, {}]);
     const [first = '', second = ''] = packages;
     const bar = async ({ mail }: { mail: ParsedMail }) => (await pageOf(mail)).bar;
@@ -186,7 +189,7 @@ describe('what a mail says', () => {
   });
 });
 
-// What somebody might be called, who means us no good, or is simply not called in ASCII.
+// Names that attack the mail's markup, or that are not ASCII.
 const HOSTILE = [
   '<script>alert(1)</script>',
   '</td></tr></table><h1>Pay here</h1>',
@@ -232,7 +235,7 @@ const HOSTILE = [
   '.',
 ];
 
-// What none of may arrive as it is: it would end a line or turn a text around.
+// Characters that end a line or reverse the text direction, and their replacement.
 const CONTROLS: [given: string, arrives: string][] = [
   ['Ann\r\nBcc: x@evil.example', 'Ann Bcc: x@evil.example'],
   ['Ann\nLee', 'Ann Lee'],
@@ -247,8 +250,8 @@ const CONTROLS: [given: string, arrives: string][] = [
   ['👩‍🚀'.repeat(100), `${Array.from('👩‍🚀'.repeat(100)).slice(0, 248).join('')}…`],
 ];
 
-describe('whatever people are called', () => {
-  test('42 hostile names and 11 with controls are text in the HTML, and lines in the plain text', async () => {
+describe('names in mails', () => {
+  test('42 hostile names and 11 with control characters appear as text in HTML and as single lines in plain text', async () => {
     const names = [...HOSTILE.map((name): [string, string] => [name, name]), ...CONTROLS];
     const packages = await makePackages(
       service,
@@ -261,7 +264,7 @@ describe('whatever people are called', () => {
       })),
     );
     const { mail } = await mailOf(packages, 'ready');
-    // the code and a space are six characters of the 255
+    // The user code and a space take six of the 255 characters.
     const page = await pageOf(mail);
     expect(page.rows.map(([, , customer]) => customer)).toEqual(
       names.map(([, arrives], n) => `U${n + 100}0 ${arrives}`),
@@ -270,10 +273,10 @@ describe('whatever people are called', () => {
     expect(lines.map((line) => line.replace(/^.*? lb +/, ''))).toEqual(
       names.map(([, arrives], n) => `U${n + 100}0 ${arrives}`),
     );
-    expectOnlyOurs(mail, page);
+    expectOnlyTemplateMarkup(mail, page);
   });
 
-  test('so are the other texts: tracking and house numbers, flights, the warehouse, the courier, the tenant', async () => {
+  test('escapes numbers, flights, and the names of warehouse, courier and tenant', async () => {
     for (const text of ['<b>x</b>"\'&', '\u202e<i onclick=x>', '</title><script>1</script>']) {
       const shown = text.replace('\u202e', '');
       const odd = {
@@ -297,7 +300,7 @@ describe('whatever people are called', () => {
       expect(page.rows[0]?.slice(0, 2)).toEqual([`T${shown}`, `H${shown}`]);
       const headline = `Manifest M${shown} is ready to ship`;
       expect(page.titles).toEqual([headline, headline]);
-      expectOnlyOurs(mail, page);
+      expectOnlyTemplateMarkup(mail, page);
     }
   });
 });
@@ -305,8 +308,8 @@ describe('whatever people are called', () => {
 const BREAKS = ['\r\n', '\n', '\r', '\r\n\r\n', '\u2028', '\u0085', '\u000b\n'];
 const HEADERS = ['Bcc: x@evil.example', 'Subject: Pay', 'Content-Type: text/html', '.'];
 
-describe('headers', () => {
-  test('none is made by a name: 28 ways of breaking out of the line, and 5 of an address', async () => {
+describe('mail headers', () => {
+  test('28 line breaks and 5 address characters in a name add no header', async () => {
     const breaks = BREAKS.flatMap((end) => HEADERS.map((header) => `Ann${end}${header}`));
     const quoting = [
       '"Ann" <x@evil.example>',
@@ -336,7 +339,7 @@ describe('headers', () => {
           'to',
         ].sort(),
       );
-      // one mailbox each, whatever its name: quoted, encoded, or without any character that separates
+      // One mailbox per header: the name is quoted, encoded or free of separators.
       const mailboxes = mail.encodedHeaders.filter(([header]) => header === 'to' || header === 'from');
       for (const [, value] of mailboxes)
         expect(value).toMatch(
@@ -347,7 +350,7 @@ describe('headers', () => {
     }
   });
 
-  test('nor by a message that nobody has cleaned: each of its texts stays one line of one header', async () => {
+  test('texts that nobody sanitised stay on one line of one header', async () => {
     for (const text of BREAKS.flatMap((end) => HEADERS.map((header) => `Ann${end}${header}`))) {
       const message = { id: 'm-1', subject: text, senderName: text, text: 't', html: 'h', date: new Date() };
       const bytes = await toMime(
@@ -363,7 +366,7 @@ describe('headers', () => {
     }
   });
 
-  test('an address that is none, or more than one, gets no mail: 20 ways', async () => {
+  test('sends no mail to 20 addresses that are invalid or more than one', async () => {
     const addresses = [
       ...[
         'x@y.example\r\nBcc: z@evil.example',
@@ -393,7 +396,7 @@ describe('headers', () => {
   });
 });
 
-/** The mail to IEX of a manifest with these packages aboard, when it has become `status`. */
+/** Returns the mail to IEX about a manifest with these packages after it reached `status`. */
 async function mailOf(packageIds: string[], status: string, meta = {}) {
   const id = await makeManifest(service, packageIds, meta);
   const steps = ['ready', 'shipped', 'completed'];
@@ -402,7 +405,7 @@ async function mailOf(packageIds: string[], status: string, meta = {}) {
   return { mail: await sendLast(id), manifest: rows[0] };
 }
 
-/** Sends what a manifest's last step queued, and answers what arrived. */
+/** Sends the mail of a manifest's last transition and returns the parsed message. */
 async function sendLast(manifestId: string): Promise<ParsedMail> {
   const row = (await mailsOf(service, manifestId)).at(-1);
   await sendManifestMail(room.deps, { tenantId: row?.tenant_id ?? '', mailId: row?.id ?? '' });
@@ -411,8 +414,8 @@ async function sendLast(manifestId: string): Promise<ParsedMail> {
 
 const pageOf = (mail: ParsedMail): Promise<Page> => reader.read(mail.parts[HTML] ?? '');
 
-/** Nothing is in the page but elements and attributes that we put there. */
-function expectOnlyOurs(mail: ParsedMail, page: Page): void {
+/** Asserts that the page contains only elements and attributes of our template. */
+function expectOnlyTemplateMarkup(mail: ParsedMail, page: Page): void {
   const tags = 'HTML HEAD META TITLE BODY TABLE TBODY TR TD TH DIV P H1 BR'.split(' ');
   expect(page.tags.filter((tag) => !tags.includes(tag))).toEqual([]);
   const attributes =

@@ -15,7 +15,7 @@ import {
 import { projectRoot } from '../../../src/config/project-root.js';
 import { canariesIn, makeCouriers } from '../../support/builders/couriers.js';
 import {
-  hurry,
+  makeJobsDue,
   jobsOf,
   mailsOf,
   makeManifest,
@@ -73,12 +73,12 @@ const throughSes = ({ url }: Ses) => ({
   outbox: join(folder, 'unused'),
 });
 
-describe('who gets mail', () => {
-  test('each step mails each courier aboard once, of its own packages alone; nothing else mails anybody', async () => {
+describe('recipients', () => {
+  test('each transition mails each courier on the manifest once about its own packages, and other changes send no mail', async () => {
     const iex = await makePackages(service, SOURCE.IEX, [{}, {}]);
     const hrb = await makePackages(service, SOURCE.HRB, [{}]);
-    const nobodys = await makePackages(service, UNOWNED, [{}]);
-    const id = await makeManifest(service, [...iex, ...hrb, ...nobodys], { notes: 'For nobody' });
+    const unowned = await makePackages(service, UNOWNED, [{}]);
+    const id = await makeManifest(service, [...iex, ...hrb, ...unowned], { notes: 'For nobody' });
     await manage(service, {
       action: 'update_meta',
       manifest_id: id,
@@ -108,7 +108,7 @@ describe('who gets mail', () => {
           expect(parts['text/plain; charset=utf-8']).toContain(number);
           expect(parts['text/html; charset=utf-8']).toContain(number);
         }
-        for (const number of await numbersOf([...others, ...nobodys])) expect(all).not.toContain(number);
+        for (const number of await numbersOf([...others, ...unowned])) expect(all).not.toContain(number);
         expect(headerOf(parseMail(bytes), 'subject')).toContain(`: ${own.length} package`);
       }
     }
@@ -123,7 +123,7 @@ describe('who gets mail', () => {
     );
   });
 
-  test('a manifest without packages of a courier mails nobody', async () => {
+  test('sends no mail for a manifest without packages of a courier', async () => {
     const empty = await makeManifest(service, []);
     const unowned = await makeManifest(service, await makePackages(service, UNOWNED, [{}]));
     for (const id of [empty, unowned]) {
@@ -134,7 +134,7 @@ describe('who gets mail', () => {
     expect(ses.requests).toEqual([]);
   });
 
-  test('what is listed is aboard when the mail is sent; the status is the one that it was queued for', async () => {
+  test('lists the packages on the manifest at the time of sending, with the status of the transition', async () => {
     const [kept = '', removed = ''] = await makePackages(service, SOURCE.IEX, [{}, {}]);
     const [added = ''] = await makePackages(service, SOURCE.IEX, [{}]);
     const id = await makeManifest(service, [kept, removed]);
@@ -157,26 +157,26 @@ describe('who gets mail', () => {
   });
 
   test.each<[string, (mail: MailRow, packageId: string) => Promise<unknown>, string]>([
-    ['has no package aboard any more', (_, id) => setPackage(id, { manifest_id: null }), 'no package aboard'],
+    [
+      'no longer has packages on the manifest',
+      (_, id) => setPackage(id, { manifest_id: null }),
+      'no package aboard',
+    ],
     [
       'lost its packages to another courier',
       (_, id) => setPackage(id, { courier_id: HRB }),
       'no package aboard',
     ],
-    ['is not active any more', () => setCourier(IEX, { is_active: false }), 'not active'],
+    ['is disabled', () => setCourier(IEX, { is_active: false }), 'not active'],
     ['has no address', () => setCourier(IEX, { email: null }), 'no e-mail address'],
+    ['has an invalid address', () => setCourier(IEX, { email: 'n/a' }), 'no usable e-mail address'],
     [
-      'has an address of old that is none',
-      () => setCourier(IEX, { email: 'n/a' }),
-      'no usable e-mail address',
-    ],
-    [
-      'was aboard a manifest that is gone',
+      'had packages on a deleted manifest',
       async ({ id }) =>
         service.owner.query('update manifest_mails set manifest_id = $2 where id = $1', [id, randomUUID()]),
       'no longer there',
     ],
-  ])('a courier that %s gets none: the mail is skipped, and says why', async (_, change, why) => {
+  ])('skips the mail and records the reason for a courier that %s', async (_, change, why) => {
     const { mail, packageId } = await queueMail();
     await change(mail, packageId);
     await room.work();
@@ -188,12 +188,12 @@ describe('who gets mail', () => {
       last_error: expect.stringContaining(why),
       settled_at: expect.any(Date),
     });
-    await hurry(service);
+    await makeJobsDue(service);
     await room.work();
     expect(ses.requests).toEqual([]);
   });
 
-  test('a mail that was settled is never sent again, however often its job runs', async () => {
+  test('sends a mail once, however often its job runs', async () => {
     const { mail } = await queueMail();
     await room.work();
     for (let run = 0; run < 5; run += 1) await sendManifestMail(room.deps, payloadOf(mail));
@@ -202,14 +202,14 @@ describe('who gets mail', () => {
   });
 });
 
-describe('when sending fails', () => {
+describe('failed sending', () => {
   const PASSING: [string, SesAnswer, string][] = [
     ['500', { status: 500, code: 'InternalFailure' }, 'InternalFailure (HTTP 500)'],
     ['a proxy’s 502 in HTML', { status: 502, body: '<html><br>Bad gateway' }, 'Error (HTTP 502)'],
     ['503 without a body', { status: 503, body: '' }, 'Unknown (HTTP 503)'],
     ['throttling', { status: 400, code: 'Throttling' }, 'Throttling (HTTP 400)'],
     [
-      'a pause',
+      'a paused account',
       { status: 400, code: 'AccountSendingPausedException' },
       'AccountSendingPausedException (HTTP 400)',
     ],
@@ -219,12 +219,12 @@ describe('when sending fails', () => {
       'SignatureDoesNotMatch (HTTP 403)',
     ],
     ['a redirect', { status: 302, body: '' }, 'Unknown (HTTP 302)'],
-    ['200 with something else', { status: 200, body: 'Welcome to our portal' }, 'Error (HTTP 200)'],
-    ['200 with nothing', { status: 200, body: '' }, 'an answer without a message id'],
-    ['silence', 'hang', `no answer within ${TIMEOUT_MS} ms`],
-    ['an answer without end', 'trickle', `no answer within ${TIMEOUT_MS} ms`],
+    ['200 with an unknown body', { status: 200, body: 'Welcome to our portal' }, 'Error (HTTP 200)'],
+    ['200 without a body', { status: 200, body: '' }, 'an answer without a message id'],
+    ['no response', 'hang', `no answer within ${TIMEOUT_MS} ms`],
+    ['an endless response', 'trickle', `no answer within ${TIMEOUT_MS} ms`],
   ];
-  test.each(PASSING)('%s: it is tried again later, and then it is sent once', async (_, answer, reason) => {
+  test.each(PASSING)('retries after %s and then sends the mail once', async (_, answer, reason) => {
     const { mail } = await queueMail();
     ses.answer = answer;
     await room.work();
@@ -237,39 +237,39 @@ describe('when sending fails', () => {
       settled_at: null,
     });
     expect(linesOf(mail)).toEqual([expect.objectContaining({ level: 40, attempt: 1, reason })]);
-    // after e^1 seconds
+    // After e^1 seconds.
     const [job] = await jobsOf(service, mail.id);
     expect(job).toMatchObject({ attempts: 1, max_attempts: 25 });
     expect(job?.delay_s).toBeLessThan(2.8);
     expect(job?.last_error).toContain(`Manifest mail ${mail.id} was not sent: ${reason}`);
 
     ses.answer = 'accept';
-    await hurry(service);
+    await makeJobsDue(service);
     await room.work();
     expect(ses.accepted).toHaveLength(1);
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2, last_error: null });
     expect(await jobsOf(service, mail.id)).toEqual([]);
   });
 
-  test('a connection that breaks: it is tried again later, and then it is sent once', async () => {
+  test('retries after a broken connection and then sends the mail once', async () => {
     const { mail } = await queueMail();
     ses.answer = 'reset';
     await room.work();
     expect(ses.requests).toHaveLength(1);
     expect(await rowOf(mail)).toMatchObject({ status: 'queued', attempt_count: 1 });
     ses.answer = 'accept';
-    await hurry(service);
+    await makeJobsDue(service);
     await room.work();
     expect(ses.accepted).toHaveLength(1);
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2, last_error: null });
   });
 
-  // in a process of its own, because the SDK does not know node's errors for errors in jest's realm
+  // Runs in a separate process, because in jest's realm the SDK does not recognise node's errors.
   test.each([
     ['reset', 'ECONNRESET'],
     ['down', 'ECONNREFUSED'],
     ['without credentials', 'CredentialsProviderError'],
-  ])('SES that is %s is told as %s', async (how, reason) => {
+  ])('reports a failure of SES (%s) as %s', async (how, reason) => {
     ses.answer = 'reset';
     const closed = await startSes();
     await closed.stop();
@@ -291,13 +291,13 @@ describe('when sending fails', () => {
     expect(JSON.parse((await run).stdout)).toEqual({ outcome: 'failed', reason });
   });
 
-  test('nobody listens where SES should be: it is tried again later', async () => {
+  test('retries later if the connection to SES is refused', async () => {
     const away = await startSes();
     await away.stop();
     const { mail } = await queueMail();
-    const unheard = openMailRoom(service, throughSes(away));
-    await unheard.work();
-    unheard.close();
+    const unreachableRoom = openMailRoom(service, throughSes(away));
+    await unreachableRoom.work();
+    unreachableRoom.close();
     expect(await rowOf(mail)).toMatchObject({
       status: 'queued',
       attempt_count: 1,
@@ -312,7 +312,7 @@ describe('when sending fails', () => {
     'MailFromDomainNotVerifiedException',
     'ConfigurationSetDoesNotExistException',
     'InvalidParameterValue',
-  ])('%s: it would be refused again, so the mail has failed at once', async (code) => {
+  ])('does not retry %s, which SES would reject again', async (code) => {
     const { mail } = await queueMail();
     ses.answer = { status: 400, code, message: `Email address is not verified: ${ADDRESSES[IEX]}` };
     await room.work();
@@ -327,13 +327,13 @@ describe('when sending fails', () => {
     expect(linesOf(mail)).toEqual([expect.objectContaining({ level: 50, reason: `${code} (HTTP 400)` })]);
   });
 
-  test('after the twelfth failure the mail has failed, and is not tried any more', async () => {
+  test('gives up after the twelfth failure', async () => {
     const { mail } = await queueMail();
     ses.answer = { status: 500, code: 'InternalFailure' };
     for (let run = 0; run < MAX_ATTEMPTS + 3; run += 1) {
       const before = await rowOf(mail);
       expect(before?.status).toBe(run < MAX_ATTEMPTS ? 'queued' : 'failed');
-      await hurry(service);
+      await makeJobsDue(service);
       await room.work();
     }
     expect(ses.requests).toHaveLength(12);
@@ -347,7 +347,7 @@ describe('when sending fails', () => {
     expect(linesOf(mail).map(({ level }) => level)).toEqual([...Array.from({ length: 11 }, () => 40), 50]);
   });
 
-  test('workers that were killed in all twelve attempts leave a mail that has failed, not one that waits for ever', async () => {
+  test('marks a mail as failed if workers were killed in all twelve attempts', async () => {
     const { mail } = await queueMail();
     await service.owner.query('update manifest_mails set attempt_count = 12 where id = $1', [mail.id]);
     await room.work();
@@ -355,7 +355,7 @@ describe('when sending fails', () => {
     expect(await rowOf(mail)).toMatchObject({ status: 'failed', last_error: 'given up after 12 attempts' });
   });
 
-  test('a worker killed between sending and noting it: sent again under the same Message-ID', async () => {
+  test('a worker killed after sending leads to a second mail with the same Message-ID', async () => {
     const { mail } = await queueMail();
     await room.work();
     await service.owner.query(
@@ -368,17 +368,17 @@ describe('when sending fails', () => {
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2 });
   });
 
-  test('20 mails that SES leaves hanging hold no connection, and transitions answer as ever', async () => {
+  test('20 mails that wait for SES hold no database connection and do not delay transitions', async () => {
     const calm = await timed(transition);
     ses.answer = 'hang';
     const ids = await Promise.all(Array.from({ length: 20 }, () => queueMail()));
-    const patient = openMailRoom(service, throughSes(ses));
+    const slowRoom = openMailRoom(service, throughSes(ses));
     let ended = 0;
     const sending = ids.map(({ mail }) =>
-      sendManifestMail(patient.deps, payloadOf(mail)).catch(() => (ended += 1)),
+      sendManifestMail(slowRoom.deps, payloadOf(mail)).catch(() => (ended += 1)),
     );
     await until(async () => ses.requests.length === 20);
-    // by the pool itself: of ten connections none is out
+    // According to the pool, none of its ten connections is in use.
     expect(service.db.pool.idleCount).toBe(service.db.pool.totalCount);
     const hanging = await timed(transition);
     expect([ses.requests.length, ended]).toEqual([20, 0]);
@@ -387,7 +387,7 @@ describe('when sending fails', () => {
     ses.hangUp();
     await Promise.all(sending);
     expect(ended).toBe(20);
-    patient.close();
+    slowRoom.close();
 
     async function transition() {
       const id = await makeManifest(service, await makePackages(service, SOURCE.IEX, [{}]));
@@ -401,10 +401,10 @@ describe('when sending fails', () => {
   });
 });
 
-describe('the outbox, without settings for SES', () => {
+describe('outbox without SES settings', () => {
   const outbox = () => ({ from: FROM, ses: undefined, outbox: join(folder, 'new', 'outbox') });
 
-  test('has each mail as a file of its own that nobody else may read, named by time and id', async () => {
+  test('stores each mail in a private file named by time and id', async () => {
     const { outbox: path } = outbox();
     const written = openMailRoom(service, outbox());
     const mails: MailRow[] = [];
@@ -426,7 +426,7 @@ describe('the outbox, without settings for SES', () => {
     room.log.push(...written.log);
   });
 
-  test('has the same bytes as SES gets, but for the boundary and the moment', async () => {
+  test('stores the same bytes as SES gets, except for the boundary and the time', async () => {
     const { mail } = await queueMail();
     await room.work();
     await service.owner.query(
@@ -449,7 +449,7 @@ describe('the outbox, without settings for SES', () => {
     }
   });
 
-  test('that cannot be written is tried again, and leaves nothing half written', async () => {
+  test('retries if the folder is not writable, and leaves no partial file', async () => {
     const path = join(folder, 'not-a-folder');
     await writeFile(path, '');
     const written = openMailRoom(service, { ...outbox(), outbox: path });
@@ -458,15 +458,15 @@ describe('the outbox, without settings for SES', () => {
     expect(await rowOf(mail)).toMatchObject({ status: 'queued', last_error: 'EEXIST in the outbox' });
     await rm(path);
     await mkdir(path);
-    await hurry(service);
+    await makeJobsDue(service);
     await written.work();
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2 });
     expect(await readdir(path)).toEqual([expect.stringMatching(/\.eml$/)]);
   });
 });
 
-describe('rows of mails', () => {
-  test('a tenant’s worker finds none of another’s, by row-level security alone', async () => {
+describe('isolation of mail rows', () => {
+  test("row-level security alone hides a tenant's mails from another tenant's worker", async () => {
     await expectForeign(service);
     service.db.applicationFilters = false;
     try {
@@ -476,7 +476,7 @@ describe('rows of mails', () => {
     }
   });
 
-  test('nor by the statements’ own filters alone', async () => {
+  test("the statements' own filters alone hide them too", async () => {
     const bare = await startService({ rowSecurity: false });
     try {
       await expectForeign(bare);
@@ -485,7 +485,7 @@ describe('rows of mails', () => {
     }
   });
 
-  test('nobody writes one for another tenant, and a courier sees its own', async () => {
+  test('no tenant can write mails of another, and couriers see only their own', async () => {
     const id = await makeManifest(service, [
       ...(await makePackages(service, SOURCE.IEX, [{}])),
       ...(await makePackages(service, SOURCE.HRB, [{}])),
@@ -522,21 +522,21 @@ describe('rows of mails', () => {
   });
 
   async function expectForeign(target: Service) {
-    const strange = openMailRoom(target, throughSes(ses));
+    const foreignRoom = openMailRoom(target, throughSes(ses));
     const id = await makeManifest(target, await makePackages(target, SOURCE.IEX, [{}]));
     await move(target, id, 'ready');
     const [mail] = await mailsOf(target, id);
     if (!mail) throw new Error('No mail was queued.');
-    await sendManifestMail(strange.deps, { tenantId: two, mailId: mail.id });
-    await sendManifestMail(strange.deps, { tenantId: demo, mailId: randomUUID() });
+    await sendManifestMail(foreignRoom.deps, { tenantId: two, mailId: mail.id });
+    await sendManifestMail(foreignRoom.deps, { tenantId: demo, mailId: randomUUID() });
     expect(ses.requests).toEqual([]);
-    expect(strange.log).toEqual([]);
+    expect(foreignRoom.log).toEqual([]);
     expect(await mailsOf(target, id)).toEqual([mail]);
-    strange.close();
+    foreignRoom.close();
   }
 });
 
-test('neither an address, nor a secret, nor a package is in the log of all this', () => {
+test('the log of all tests above contains no address, secret or package', () => {
   const log = room.log.join('\n');
   expect(room.log.length).toBeGreaterThan(60);
   expect(log).toContain('manifest mail sent');
@@ -546,7 +546,7 @@ test('neither an address, nor a secret, nor a package is in the log of all this'
   expect(log).not.toMatch(/AKIDTEST|canary|ISO\d+N\d+/);
 });
 
-/** A mail to IEX of a manifest with one package. */
+/** Queues a mail to IEX about a manifest with one package. */
 async function queueMail(): Promise<{ mail: MailRow; packageId: string }> {
   const [packageId = ''] = await makePackages(service, SOURCE.IEX, [{}]);
   const id = await makeManifest(service, [packageId]);
@@ -563,7 +563,7 @@ async function rowOf({ id }: MailRow): Promise<MailRow | undefined> {
   return rows[0];
 }
 
-/** What the task logged of a mail. */
+/** Returns what the task logged about a mail. */
 const linesOf = ({ id }: MailRow) =>
   room.log.map((line) => JSON.parse(line)).filter(({ mailId }) => mailId === id);
 

@@ -3,7 +3,7 @@ import { airlinePrefixOf, checkAwb } from '../../../src/modules/manifests/lifecy
 import { newSuffix } from '../../../src/modules/manifests/lifecycle/number.js';
 import { startService, type Service } from '../../support/service/service.js';
 
-// Number, its airline's prefix, and what its check digit is worth: 1234567 modulo 7 is 5.
+// Number, airline prefix, and result for the check digit: 1234567 modulo 7 is 5.
 const CASES: [awbNumber: string, prefix: string | null, check: string][] = [
   ['106-12345675', '106', 'valid'],
   ['10612345675', '106', 'valid'],
@@ -44,12 +44,12 @@ test.each(CASES)('the air waybill number %j has the prefix %j and is %s', (awbNu
   expect(checkAwb(awbNumber)).toBe(check);
 });
 
-test('no number has no prefix and is not checked', () => {
+test('a missing number has no prefix and is not checked', () => {
   expect(airlinePrefixOf(null)).toBeNull();
   expect(checkAwb(null)).toBe('not_checked');
 });
 
-test('of 70,000 eleven-digit numbers exactly each seventh serial and check digit is valid', () => {
+test('of 70,000 numbers exactly those with the right check digit are valid', () => {
   let valid = 0;
   for (let serial = 0; serial < 7_000; serial += 1) {
     for (let digit = 0; digit < 10; digit += 1) {
@@ -61,8 +61,8 @@ test('of 70,000 eleven-digit numbers exactly each seventh serial and check digit
   expect(valid).toBe(7_000);
 });
 
-describe('stored', () => {
-  test.each(CASES)('%j is stored as sent, whatever its check digit', async (awbNumber, prefix, check) => {
+describe('stored AWB numbers', () => {
+  test.each(CASES)('stores %j as sent, whatever its check digit', async (awbNumber, prefix, check) => {
     const created = await service.call('createManifest', {
       as: 'warehouse',
       body: { awb_number: awbNumber },
@@ -74,7 +74,7 @@ describe('stored', () => {
     });
   });
 
-  test('a blank number is none', async () => {
+  test('stores a blank number as null', async () => {
     for (const awb_number of ['', '   ']) {
       const created = await service.call('createManifest', { as: 'admin', body: { awb_number } });
       expect(created.body['data'].awb_check).toBe('not_checked');
@@ -86,7 +86,7 @@ describe('stored', () => {
   });
 });
 
-test('100,000 suffixes are four letters or digits, each of the 36 in each place', () => {
+test('100,000 suffixes have four letters or digits and use all 36 in each position', () => {
   const seen = Array.from({ length: 4 }, () => new Set<string>());
   for (let made = 0; made < 100_000; made += 1) {
     const suffix = newSuffix();

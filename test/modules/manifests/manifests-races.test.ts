@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { eventsOf, giveUrls, mailsOf, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import {
+  eventsOf,
+  setWebhookUrls,
+  mailsOf,
+  pendingDelivery,
+  waitingDeliveryQueues,
+} from '../../support/receivers/outbound.js';
 import { startService, type Reply, type Service, untilAdmitted } from '../../support/service/service.js';
 
 const CALLERS = 200;
@@ -11,17 +17,17 @@ const DELETE_ROUNDS = rounds(40, 100);
 
 let service: Service;
 beforeAll(async () => {
-  // more connections than a laptop's default, so that more callers are inside at once
+  // More connections than the default, so that more callers run at the same time.
   service = await startService({ poolSize: 40 });
-  await giveUrls(service.owner, [IEX, HRB]);
-  // sign the token once, so that the callers meet at the database and not before
+  await setWebhookUrls(service.owner, [IEX, HRB]);
+  // Sign the token beforehand, so that the callers contend in the database.
   await service.tokenOf('warehouse');
 });
 afterAll(() => service.stop());
 
 const { IEX, HRB } = DEMO.couriers;
 
-test(`one package and 100 manifests, each asked for twice: one manifest has it, ${HOLDER_ROUNDS} rounds`, async () => {
+test(`of 100 manifests that two callers each give the same package at once, one gets it, in ${HOLDER_ROUNDS} rounds`, async () => {
   const manifests = await Promise.all(Array.from({ length: CALLERS / 2 }, newManifest));
   for (let round = 0; round < HOLDER_ROUNDS; round += 1) {
     const [packageId] = await makePackages(1);
@@ -36,7 +42,7 @@ test(`one package and 100 manifests, each asked for twice: one manifest has it, 
     expect(manifests).toContain(holder);
     const added = replies.filter(({ body }) => body['data']?.added === 1);
     expect(added.map(({ body }) => body['data'].manifest_id)).toEqual([holder]);
-    // the winner's other call finds it aboard; everybody else is told where it is
+    // The winner's second call finds the package on its manifest. All others learn where it is.
     expect(tally(replies)).toEqual({ '200': 2, '400 packages_not_assignable': CALLERS - 2 });
     const refusals = replies.filter(({ status }) => status === 400).map(({ body }) => body['errors'][0].code);
     expect(new Set(refusals)).toEqual(new Set(['on_another_manifest']));
@@ -48,12 +54,12 @@ test(`one package and 100 manifests, each asked for twice: one manifest has it, 
   }
 });
 
-test('each step asked for by 200 callers at once happens once: one audit entry, one mail set, one event each', async () => {
+test('200 simultaneous callers of each transition cause one audit entry, one set of mails and one event per package', async () => {
   const id = await newManifest();
   const packages = [...(await makePackages(20, IEX)), ...(await makePackages(10, HRB))];
   await manage({ action: 'add_packages', manifest_id: id, package_ids: packages });
   for (const [index, status] of ['ready', 'shipped', 'completed'].entries()) {
-    const replies = await storm(() => manage({ action: 'update_meta', manifest_id: id, status }));
+    const replies = await callAtOnce(() => manage({ action: 'update_meta', manifest_id: id, status }));
     expect(tally(replies)).toEqual({ '200': CALLERS });
     expect(replies.filter(({ body }) => body['message'] === 'Manifest updated.')).toHaveLength(1);
     const audit = await rows(
@@ -70,18 +76,20 @@ test('each step asked for by 200 callers at once happens once: one audit entry, 
       [packages],
     );
     expect(events).toEqual({ all: index * packages.length, once: index * packages.length });
-    const told = await eventsOf(service.owner, packages);
-    expect(told).toHaveLength(index * packages.length);
-    for (const { type, courier_id, deliveries } of told) {
+    const webhookEvents = await eventsOf(service.owner, packages);
+    expect(webhookEvents).toHaveLength(index * packages.length);
+    for (const { type, courier_id, deliveries } of webhookEvents) {
       expect(type).toBe('package.status_changed');
-      expect(deliveries).toEqual(promised(courier_id, 'update_package'));
+      expect(deliveries).toEqual(pendingDelivery(courier_id, 'update_package'));
     }
     for (const courierId of [IEX, HRB])
-      expect(await waitingLanes(service.owner, courierId)).toEqual(index === 0 ? [] : ['update_package']);
+      expect(await waitingDeliveryQueues(service.owner, courierId)).toEqual(
+        index === 0 ? [] : ['update_package'],
+      );
   }
 });
 
-test(`packages added while the manifest ships are shipped with it or stay ashore, ${SHIP_ROUNDS} rounds of 10`, async () => {
+test(`packages added while the manifest ships are either shipped with it or not added, in ${SHIP_ROUNDS} rounds of 10`, async () => {
   for (let round = 0; round < SHIP_ROUNDS; round += 1) {
     const id = await newManifest();
     await manage({ action: 'update_meta', manifest_id: id, status: 'ready' });
@@ -105,14 +113,14 @@ test(`packages added while the manifest ships are shipped with it or stay ashore
   }
 });
 
-test(`deleting against adding, ${DELETE_ROUNDS} rounds: the manifest lives with the package, or is gone and the package is free`, async () => {
+test(`a delete that races with an add keeps the manifest with the package or frees the package, in ${DELETE_ROUNDS} rounds`, async () => {
   const outcomes = { lives: 0, gone: 0 };
   for (let round = 0; round < DELETE_ROUNDS; round += 1) {
     const id = await newManifest();
     const [packageId] = await makePackages(1);
     const add = () => manage({ action: 'add_packages', manifest_id: id, package_ids: [packageId] });
     const remove = () => manage({ action: 'delete_manifest', manifest_id: id });
-    // who calls first alternates, or one of the two would always win
+    // The first caller alternates. Otherwise the same one would always win.
     const [added, deleted] = round % 2 === 0 ? await both(add, remove) : (await both(remove, add)).reverse();
     const isThere = (await rows('select 1 from manifests where id = $1', [id])).length === 1;
     const [stored] = await rows('select manifest_id from packages where id = $1', [packageId]);
@@ -129,26 +137,26 @@ test(`deleting against adding, ${DELETE_ROUNDS} rounds: the manifest lives with 
     }
   }
   expect(outcomes.lives + outcomes.gone).toBe(DELETE_ROUNDS);
-  // both ends were seen, so that the race was one
+  // Both outcomes occurred, so the operations really raced.
   expect(Math.min(outcomes.lives, outcomes.gone)).toBeGreaterThan(0);
 });
 
-test('200 callers deleting one manifest: one does, the others find none', async () => {
+test('of 200 callers who delete one manifest, one succeeds and the others get 404', async () => {
   const id = await newManifest();
-  const replies = await storm(() => manage({ action: 'delete_manifest', manifest_id: id }));
+  const replies = await callAtOnce(() => manage({ action: 'delete_manifest', manifest_id: id }));
   expect(tally(replies)).toEqual({ '200': 1, '404 manifest_not_found': CALLERS - 1 });
   expect(
     await rows(`select 1 from audit_entries where action = 'manifest.deleted' and entity_id = $1`, [id]),
   ).toHaveLength(1);
 });
 
-test('200 scanners with the same 50 packages in 200 orders, on two manifests: no deadlock, one holder', async () => {
+test('200 callers who add the same 50 packages in different orders to two manifests cause no deadlock, and one manifest gets all', async () => {
   const manifests = await Promise.all([newManifest(), newManifest()]);
   const packages = await makePackages(50);
   const replies = await Promise.all(
     Array.from({ length: CALLERS }, (_, caller) => {
-      const turned = [...packages.slice(caller % 50), ...packages.slice(0, caller % 50)];
-      const package_ids = caller % 3 === 0 ? turned.reverse() : turned;
+      const rotated = [...packages.slice(caller % 50), ...packages.slice(0, caller % 50)];
+      const package_ids = caller % 3 === 0 ? rotated.reverse() : rotated;
       return manage({ action: 'add_packages', manifest_id: manifests[caller % 2], package_ids });
     }),
   );
@@ -158,8 +166,8 @@ test('200 scanners with the same 50 packages in 200 orders, on two manifests: no
   expect(holders).toHaveLength(1);
 });
 
-test('200 created at once have 200 numbers', async () => {
-  const replies = await storm(create);
+test('200 manifests created at once get 200 different numbers', async () => {
+  const replies = await callAtOnce(create);
   expect(tally(replies)).toEqual({ '200': CALLERS });
   expect(new Set(replies.map(({ body }) => body['data'].manifest_number)).size).toBe(CALLERS);
 });
@@ -168,13 +176,13 @@ const manage = (body: unknown) =>
   untilAdmitted(() => service.call('manageManifest', { as: 'warehouse', body }));
 const create = () => untilAdmitted(() => service.call('createManifest', { as: 'warehouse' }));
 
-function storm(call: () => Promise<Reply>): Promise<Reply[]> {
+function callAtOnce(call: () => Promise<Reply>): Promise<Reply[]> {
   return Promise.all(Array.from({ length: CALLERS }, call));
 }
 
 const both = (first: () => Promise<Reply>, second: () => Promise<Reply>) => Promise.all([first(), second()]);
 
-/** How many replies had which status and code. */
+/** Returns the number of responses per status and code. */
 function tally(replies: Reply[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of replies) {
@@ -198,7 +206,7 @@ async function makePackages(many: number, courierId: string = IEX): Promise<[str
      from generate_series($4::int - $5::int + 1, $4::int) as n returning id`,
     [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, packagesMade, many],
   );
-  // as: the statement has made them
+  // The statement inserted this many rows.
   return made.map(({ id }) => String(id)) as [string, ...string[]];
 }
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DEMO } from '../../../src/development/demo/seed.js';
 import {
   eventsOf as newsOf,
-  giveUrls,
+  setWebhookUrls,
   mailsOf as queuedMails,
-  promised,
-  waitingLanes,
+  pendingDelivery,
+  waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
@@ -20,7 +20,7 @@ const LB_IN_KG = 0.45359237;
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
 });
 afterAll(() => service.stop());
 
@@ -28,8 +28,8 @@ const { IEX, HRB } = DEMO.couriers;
 const demo = DEMO.tenants.demo;
 const PACKAGE_OF_TWO = DEMO.packages.two[0] ?? '';
 
-describe('creating', () => {
-  test.each(STAFF)('%s creates an empty draft, even without a body', async (as) => {
+describe('creating a manifest', () => {
+  test.each(STAFF)('%s may create an empty draft, even without a body', async (as) => {
     const reply = await service.call('createManifest', { as });
     expect(reply.status).toBe(200);
     const { manifest_id, ...data } = reply.body['data'];
@@ -48,7 +48,7 @@ describe('creating', () => {
     });
   });
 
-  test('a named warehouse is kept; an unknown one and another tenant’s are answered with the same 404', async () => {
+  test('stores a named warehouse and responds 404 identically to unknown and foreign ones', async () => {
     const named = await service.call('createManifest', {
       as: 'admin',
       body: { warehouse_id: DEMO.warehouses.second },
@@ -68,7 +68,7 @@ describe('creating', () => {
     expect(await count('manifests')).toBe(before);
   });
 
-  test('create_manifest stores what is sent; airline_prefix counts only without a number', async () => {
+  test('stores the fields as sent, and airline_prefix only without a number', async () => {
     const sent = { flight_date: '2026-12-24', notes: 'Fragile', airline_prefix: '810' };
     const bare = await manage({ action: 'create_manifest', ...sent });
     expect(bare.body['timestamp']).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
@@ -84,7 +84,7 @@ describe('creating', () => {
     expect(await infoOf(lettered.body['data'].manifest_id)).toMatchObject({ airline_prefix: null });
   });
 
-  test('the audit entry names who, the airline and the remarks', async () => {
+  test('audits the user, the airline and the remarks', async () => {
     const body = { awb_number: '106-12345670', remarks: 'Evening flight' };
     const reply = await service.call('createManifest', { as: 'warehouse', body });
     expect(await auditOf(reply.body['data'].manifest_id)).toEqual([
@@ -109,7 +109,7 @@ describe('creating', () => {
     ]);
   });
 
-  test('keys that a caller may not set are never stored', async () => {
+  test('ignores keys that a caller may not set', async () => {
     const body = {
       status: 'completed',
       manifest_number: 'MAN-19990101-AAAA',
@@ -124,15 +124,15 @@ describe('creating', () => {
     });
   });
 
-  test('a field that belongs to another action is ignored, whatever its type', async () => {
-    const strange = {
+  test('ignores a field of another action, whatever its type', async () => {
+    const otherFields = {
       notes: 7,
       flight_date: 'never',
       airline_prefix: {},
       flight_number: ['BW'],
       warehouse: null,
     };
-    const created = await service.call('createManifest', { as: 'admin', body: strange });
+    const created = await service.call('createManifest', { as: 'admin', body: otherFields });
     const managed = await manage({
       action: 'create_manifest',
       flight_number: 485,
@@ -152,7 +152,7 @@ describe('creating', () => {
     }
   });
 
-  test('300 more on a day that has taken a twentieth of all its numbers, 84,000, get 300 numbers', async () => {
+  test('generates 300 free numbers on a day that has used 84,000, a twentieth of all', async () => {
     await service.owner.query(
       `insert into manifests (tenant_id, id, manifest_number, warehouse_id)
        select $1, gen_random_uuid(), 'MAN-' || to_char(now() at time zone 'UTC', 'YYYYMMDD') || '-' || suffix, $2
@@ -175,13 +175,13 @@ describe('creating', () => {
   }, 60_000);
 });
 
-describe('changing fields', () => {
+describe('updating fields', () => {
   let id: string;
   beforeEach(async () => {
     id = await newManifest({ awb_number: '106-12345675', flight_date: '2026-12-01', notes: 'First' });
   });
 
-  test('only what is sent changes', async () => {
+  test('changes only the given fields', async () => {
     const before = await row('manifests', id);
     const reply = await update(id, { flight_number: 'BW 485', remarks: 'Told by phone' });
     expect(reply).toMatchObject({
@@ -203,7 +203,7 @@ describe('changing fields', () => {
     ]);
   });
 
-  test('a new number brings its own prefix, whatever prefix is sent', async () => {
+  test('a new number determines the prefix, whatever prefix is sent', async () => {
     await update(id, { awb_number: '810-12345670', airline_prefix: '106' });
     expect(await infoOf(id)).toMatchObject({
       awb_number: '810-12345670',
@@ -218,12 +218,12 @@ describe('changing fields', () => {
     expect(await infoOf(id)).toMatchObject({ awb_number: 'X1', airline_prefix: '023' });
   });
 
-  test('blank text empties a field', async () => {
+  test('blank text clears a field', async () => {
     await update(id, { awb_number: '', notes: ' ' });
     expect(await infoOf(id)).toMatchObject({ awb_number: null, airline_prefix: null, notes: null });
   });
 
-  test('a body without any change writes nothing', async () => {
+  test('writes nothing if there is no change', async () => {
     const before = await row('manifests', id);
     const same = { awb_number: '106-12345675', flight_date: '2026-12-01', notes: 'First', status: 'draft' };
     for (const body of [{}, { remarks: 'Nothing' }, same]) {
@@ -233,13 +233,13 @@ describe('changing fields', () => {
     expect(await auditOf(id)).toHaveLength(1);
   });
 
-  test('fields can still be mended on a completed manifest', async () => {
+  test('accepts changes of fields on a completed manifest', async () => {
     await service.owner.query("update manifests set status = 'completed' where id = $1", [id]);
     expect((await update(id, { notes: 'Arrived late' })).status).toBe(200);
     expect(await infoOf(id)).toMatchObject({ status: 'completed', notes: 'Arrived late' });
   });
 
-  test('a date that does not exist, a prefix of letters and a status unknown are 400 and change nothing', async () => {
+  test('rejects invalid dates, prefixes and statuses with 400 and changes nothing', async () => {
     const before = await row('manifests', id);
     const bad = [
       { flight_date: '2026-02-30' },
@@ -256,10 +256,10 @@ describe('changing fields', () => {
   });
 });
 
-describe('moving', () => {
+describe('manifest status transitions', () => {
   const pairs = STATUSES.flatMap((from) => STATUSES.map((to) => [from, to] as const));
 
-  test.each(pairs)('from %s to %s', async (from, to) => {
+  test.each(pairs)('follow the transition table from %s to %s', async (from, to) => {
     const id = await newManifest();
     const [mine] = await makePackages(1, { manifestId: id, courierId: IEX });
     await service.owner.query('update manifests set status = $2 where id = $1', [id, from]);
@@ -281,12 +281,12 @@ describe('moving', () => {
     expect(await mailsOf(id)).toEqual([]);
   });
 
-  test('the whole way: mails, package statuses, events, notices and audit, once each', async () => {
+  test('create mails, package statuses, events, webhooks and audit entries once each from draft to completed', async () => {
     const id = await newManifest();
     const ours = await makePackages(3, { courierId: IEX });
     const theirs = await makePackages(2, { courierId: HRB });
-    const nobodys = await makePackages(1, { courierId: null });
-    const all = [...ours, ...theirs, ...nobodys];
+    const unowned = await makePackages(1, { courierId: null });
+    const all = [...ours, ...theirs, ...unowned];
     await manage({ action: 'add_packages', manifest_id: id, package_ids: all });
     const number = (await row('manifests', id))['manifest_number'];
 
@@ -295,7 +295,7 @@ describe('moving', () => {
     expect((await mailsOf(id)).sort(byCourier)).toEqual(
       [mail(IEX, 'ready'), mail(HRB, 'ready')].sort(byCourier),
     );
-    expect(await noticesOf(all)).toEqual([]);
+    expect(await packageWebhooksOf(all)).toEqual([]);
 
     await update(id, { status: 'shipped' });
     expect(await packageStatuses(all)).toEqual(['shipped']);
@@ -307,7 +307,7 @@ describe('moving', () => {
     for (const [packageId, courierId] of [
       [ours[0], IEX],
       [theirs[0], HRB],
-      [nobodys[0], null],
+      [unowned[0], null],
     ] as const) {
       const events = await eventsOf(packageId);
       expect(events).toEqual([
@@ -325,20 +325,20 @@ describe('moving', () => {
         },
       ]);
     }
-    const notices = await noticesOf(all);
-    expect(notices).toHaveLength(10);
-    for (const { type, courier_id, deliveries } of notices) {
+    const webhooks = await packageWebhooksOf(all);
+    expect(webhooks).toHaveLength(10);
+    for (const { type, courier_id, deliveries } of webhooks) {
       expect(type).toBe('package.status_changed');
-      expect(deliveries).toEqual(promised(courier_id, 'update_package'));
+      expect(deliveries).toEqual(pendingDelivery(courier_id, 'update_package'));
     }
     for (const courierId of [IEX, HRB])
-      expect(await waitingLanes(service.owner, courierId)).toEqual(['update_package']);
-    // nobody knows whose customer's they are, so that the courier is not told the whole number
+      expect(await waitingDeliveryQueues(service.owner, courierId)).toEqual(['update_package']);
+    // The customer is unknown, so the courier gets a masked number.
     const stored = String((await row('packages', ours[0]))['tracking_number']);
     const tracking_number = '*'.repeat(stored.length - 4) + stored.slice(-4);
     const { house_number } = await row('packages', ours[0]);
     expect(
-      notices
+      webhooks
         .filter(({ package_id }) => package_id === ours[0])
         .map(({ courier_id, data }) => [courier_id, data]),
     ).toEqual(
@@ -382,7 +382,7 @@ describe('moving', () => {
     }
   });
 
-  test('shipping and completing leave a package as it is that is held, has left another way or has come to its end', async () => {
+  test('leave packages unchanged that are on hold, left another way or have a final status', async () => {
     const id = await newManifest();
     const packages = new Map<string, string>();
     for (const status of PACKAGE_STATUSES) {
@@ -398,21 +398,21 @@ describe('moving', () => {
     expect(await statuses()).toEqual(unchanged);
     await update(id, { status: 'shipped' });
     expect(await statuses()).toEqual({ ...unchanged, received: 'shipped' });
-    expect(await noticesOf([...packages.values()])).toHaveLength(1);
+    expect(await packageWebhooksOf([...packages.values()])).toHaveLength(1);
     await update(id, { status: 'completed' });
     const delivered = { received: 'delivered', shipped: 'delivered', in_transit: 'delivered' };
     expect(await statuses()).toEqual({ ...unchanged, ...delivered });
-    expect(await noticesOf([...packages.values()])).toHaveLength(4);
+    expect(await packageWebhooksOf([...packages.values()])).toHaveLength(4);
   });
 
-  test('an empty manifest moves and mails nobody', async () => {
+  test('are possible for an empty manifest and send no mail', async () => {
     const id = await newManifest();
     for (const status of STATUSES.slice(1)) expect((await update(id, { status })).status).toBe(200);
     expect(await mailsOf(id)).toEqual([]);
   });
 });
 
-describe('packages on and off', () => {
+describe('adding and removing packages', () => {
   let id: string;
   beforeEach(async () => {
     id = await newManifest();
@@ -422,7 +422,7 @@ describe('packages on and off', () => {
   const remove = (packageIds: string[], manifestId = id) =>
     manage({ action: 'remove_packages', manifest_id: manifestId, package_ids: packageIds });
 
-  test('adding assigns, repeating adds none, an id named twice counts once', async () => {
+  test('assigns packages, ignores repeated ones and counts an id once', async () => {
     const [first, second] = await makePackages(2);
     const once = await add([first, first.toUpperCase()]);
     expect(once.body).toMatchObject({ message: '1 package added.', data: { manifest_id: id, added: 1 } });
@@ -438,22 +438,22 @@ describe('packages on and off', () => {
     ]);
   });
 
-  test('a courier is told the whole number of a parcel whose customer is known', async () => {
+  test('the webhook contains the full number of a package with a known customer', async () => {
     const [known] = await makePackages(1, { userCode: 'IEX-1001' });
     await add([known]);
     for (const status of ['ready', 'shipped']) await update(id, { status });
-    const [notice] = await noticesOf([known]);
+    const [webhook] = await packageWebhooksOf([known]);
     const { tracking_number } = await row('packages', known);
-    expect(notice?.data).toMatchObject({ tracking_number, user_code: 'IEX-1001' });
+    expect(webhook?.data).toMatchObject({ tracking_number, user_code: 'IEX-1001' });
   });
 
-  test('one that cannot fly refuses all, and errors say which and why', async () => {
+  test('rejects all packages if one cannot be added, and names each with the reason', async () => {
     const other = await newManifest();
     const [free, taken] = await makePackages(2);
-    const unfit: string[] = [];
-    for (const status of PACKAGE_STATUSES.slice(1)) unfit.push(...(await makePackages(1, { status })));
+    const unavailable: string[] = [];
+    for (const status of PACKAGE_STATUSES.slice(1)) unavailable.push(...(await makePackages(1, { status })));
     await add([taken], other);
-    const reply = await add([free, taken, ...unfit, taken]);
+    const reply = await add([free, taken, ...unavailable, taken]);
     expect(reply).toMatchObject({ status: 400, body: { code: 'packages_not_assignable' } });
     expect(reply.body['errors']).toEqual([
       {
@@ -461,7 +461,7 @@ describe('packages on and off', () => {
         code: 'on_another_manifest',
         message: `Package ${taken} is on another manifest.`,
       },
-      ...unfit.map((each, index) => ({
+      ...unavailable.map((each, index) => ({
         field: `package_ids[${index + 2}]`,
         code: 'not_available',
         message: `Package ${each} cannot fly: its status is ${PACKAGE_STATUSES[index + 1]}.`,
@@ -472,7 +472,7 @@ describe('packages on and off', () => {
     expect(await auditOf(id)).toHaveLength(1);
   });
 
-  test('an unknown package and another tenant’s are refused in the same words, before any other fault', async () => {
+  test('responds identically to unknown and foreign packages, before any other error', async () => {
     const [free] = await makePackages(1);
     const [shipped] = await makePackages(1, { status: 'shipped' });
     const foreign = PACKAGE_OF_TWO;
@@ -490,7 +490,7 @@ describe('packages on and off', () => {
     expect(await row('packages', foreign)).toMatchObject({ manifest_id: null });
   });
 
-  test('removing makes packages available again, all or none', async () => {
+  test('frees removed packages, all or none', async () => {
     const [first, second, outside] = await makePackages(3);
     await add([first, second]);
     const refused = await remove([first, outside]);
@@ -517,7 +517,7 @@ describe('packages on and off', () => {
     expect((await add([first, second], other)).body['data'].added).toBe(2);
   });
 
-  test.each(STATUSES)('on a manifest in %s', async (status) => {
+  test.each(STATUSES)('is possible only while the manifest is draft or ready: %s', async (status) => {
     const [aboard] = await makePackages(1, { manifestId: id });
     const [free] = await makePackages(1);
     await service.owner.query('update manifests set status = $2 where id = $1', [id, status]);
@@ -532,9 +532,9 @@ describe('packages on and off', () => {
     expect(await row('packages', aboard)).toMatchObject({ manifest_id: id });
   });
 
-  test('10,000 packages go on, ship and are delivered, each call within 10 seconds', async () => {
+  test('handles 10,000 packages within 10 seconds per call', async () => {
     const packages = await makePackages(10_000, { courierId: IEX });
-    // as autovacuum does a minute after: until then foreign keys are checked by a plan for a table of 500 rows
+    // Autovacuum does this after a minute. Before, foreign keys are checked with a plan for a table of 500 rows.
     await service.owner.query('analyze packages');
     const took: number[] = [];
     const timed = async (call: () => Promise<Reply>) => {
@@ -559,8 +559,8 @@ describe('packages on and off', () => {
   }, 60_000);
 });
 
-describe('deleting', () => {
-  test('an empty manifest goes for good, audited as it was', async () => {
+describe('deleting a manifest', () => {
+  test('removes an empty manifest permanently and audits it', async () => {
     const id = await newManifest({ notes: 'By mistake' });
     const reply = await manage({ action: 'delete_manifest', manifest_id: id });
     expect(reply.body).toMatchObject({ message: 'Manifest deleted.', data: { manifest_id: id } });
@@ -573,7 +573,7 @@ describe('deleting', () => {
     expect(await manage({ action: 'delete_manifest', manifest_id: id })).toMatchObject({ status: 404 });
   });
 
-  test('with a package aboard it stays', async () => {
+  test('is rejected while packages are on it', async () => {
     const id = await newManifest();
     await makePackages(1, { manifestId: id });
     const reply = await manage({ action: 'delete_manifest', manifest_id: id });
@@ -582,7 +582,7 @@ describe('deleting', () => {
   });
 });
 
-describe('reading', () => {
+describe('reading a manifest', () => {
   let id: string;
   const packages: Record<'iex' | 'masked' | 'hrb' | 'nobody', string> = {
     iex: '',
@@ -620,7 +620,7 @@ describe('reading', () => {
     });
   });
 
-  test.each(STAFF)('%s sees everything, in order of arrival', async (as) => {
+  test.each(STAFF)('%s sees everything in the order of receipt', async (as) => {
     const reply = await read(id, as);
     const { info, packages: cargo, stats } = reply.body['data'];
     expect(reply.body['message']).toBe(`Manifest ${info.manifest_number}.`);
@@ -664,7 +664,7 @@ describe('reading', () => {
     });
   });
 
-  test('a courier sees its own packages and figures, and a number of unknown owner masked', async () => {
+  test('a courier sees its own packages and totals, with numbers of unknown customers masked', async () => {
     const { packages: cargo, stats, info } = (await read(id, 'iex')).body['data'];
     expect(info).toMatchObject({ manifest_id: id, notes: 'Seen by all aboard' });
     const masked = String((await row('packages', packages.masked))['tracking_number']);
@@ -684,7 +684,7 @@ describe('reading', () => {
       expect(siblings).not.toContain(hidden);
   });
 
-  test('unknown, another tenant’s and one without own packages are the same 404', async () => {
+  test('responds 404 identically to unknown manifests, foreign ones and those without own packages', async () => {
     const empty = await newManifest();
     const onlyTheirs = await newManifest();
     await makePackages(1, { manifestId: onlyTheirs, courierId: HRB });
@@ -699,13 +699,13 @@ describe('reading', () => {
     expectSameRefusal(foreign, 404, 'manifest_not_found');
   });
 
-  test('an empty manifest has figures of nothing', async () => {
+  test('returns zero totals for an empty manifest', async () => {
     const { packages: cargo, stats } = (await read(await newManifest(), 'admin')).body['data'];
     expect(cargo).toEqual([]);
     expect(stats).toEqual({ total_count: 0, total_weight_lb: 0, total_weight_kg: 0, by_courier: {} });
   });
 
-  test('2,000 packages come in one answer, whose sums an integer sum agrees with', async () => {
+  test('returns 2,000 packages in one response with exact totals', async () => {
     const full = await newManifest();
     await makePackages(2_000, { manifestId: full, courierId: IEX });
     const { packages: cargo, stats } = (await read(full, 'admin')).body['data'];
@@ -719,7 +719,7 @@ describe('reading', () => {
     expect(stats.by_courier.IEX).toMatchObject({ count: 2_000, weight: thousandths / 1000 });
   });
 
-  test('id is required, and a UUID', async () => {
+  test('requires id to be a UUID', async () => {
     const queries: Record<string, string | string[]>[] = [{}, { id: 'x' }, { id: '' }, { id: [id, id] }];
     for (const query of queries) {
       const reply = await service.call('getManifest', { as: 'admin', query });
@@ -729,7 +729,7 @@ describe('reading', () => {
   });
 });
 
-describe('who may', () => {
+describe('access to manifests', () => {
   const actions = (id: string, packageId: string) => [
     { action: 'create_manifest' },
     { action: 'update_meta', manifest_id: id, status: 'ready' },
@@ -738,7 +738,7 @@ describe('who may', () => {
     { action: 'delete_manifest', manifest_id: id },
   ];
 
-  test('a courier changes nothing: 403, its own package aboard or not', async () => {
+  test('rejects every change by a courier with 403', async () => {
     const id = await newManifest();
     const [packageId] = await makePackages(1, { manifestId: id, courierId: IEX });
     const before = await count('manifests');
@@ -760,7 +760,7 @@ describe('who may', () => {
     for (const body of actions(id, packageId)) expect(await manage(body, as)).toMatchObject({ status: 200 });
   });
 
-  test('a disabled account is 403, nobody at all 401', async () => {
+  test('rejects disabled accounts with 403 and anonymous callers with 401', async () => {
     for (const operation of ['createManifest', 'manageManifest', 'getManifest'] as const) {
       const call =
         operation === 'getManifest'
@@ -774,7 +774,7 @@ describe('who may', () => {
     }
   });
 
-  test('every action on another tenant’s manifest answers as on an unknown one, and changes nothing', async () => {
+  test('responds to every action on a foreign manifest as on an unknown one, and changes nothing', async () => {
     const id = await newManifest();
     const before = await row('manifests', id);
     const foreign = actions(id, PACKAGE_OF_TWO).slice(1);
@@ -786,7 +786,7 @@ describe('who may', () => {
     expect(await row('manifests', id)).toEqual(before);
   });
 
-  test('an unknown action, and a missing manifest_id or package_ids, are 400', async () => {
+  test('rejects an unknown action and a missing manifest_id or package_ids with 400', async () => {
     const id = await newManifest();
     const bodies = [
       ...[{ action: 'explode' }, {}, { action: 'update_meta' }, { action: 'delete_manifest' }],
@@ -831,7 +831,7 @@ type PackageOptions = {
   receivedAt?: string;
 };
 
-/** As many ids as were asked for: a test takes the first few without asking whether they are there. */
+/** As many ids as requested. Tests use the first few without a check. */
 type Ids = [string, string, string, ...string[]];
 
 let packagesMade = 0;
@@ -852,7 +852,7 @@ async function makePackages(many: number, options: PackageOptions = {}): Promise
       ...[options.receivedAt ?? null, 1_000_000 + packagesMade - many, many],
     ],
   );
-  // as: the statement has made them
+  // The statement inserted this many rows.
   return rows.map(({ id }) => String(id)) as Ids;
 }
 
@@ -877,7 +877,7 @@ const byCourier = (a: { courier_id: string }, b: { courier_id: string }) =>
   a.courier_id < b.courier_id ? -1 : 1;
 
 const mailsOf = (manifestId: string) => queuedMails(service.owner, manifestId);
-const noticesOf = (packageIds: readonly string[]) => newsOf(service.owner, packageIds);
+const packageWebhooksOf = (packageIds: readonly string[]) => newsOf(service.owner, packageIds);
 
 async function eventsOf(packageId: string): Promise<Record<string, unknown>[]> {
   const { rows } = await service.owner.query(
@@ -894,7 +894,7 @@ async function packageStatuses(packageIds: readonly string[]): Promise<string[]>
   return rows.map(({ status }) => status);
 }
 
-/** The same answer in every byte but the request's own id and time. */
+/** Asserts that all responses are identical except for request id and time. */
 function expectSameRefusal(replies: Reply[], status: number, code: string): void {
   for (const reply of replies) expect(reply).toMatchObject({ status, body: { code } });
   const texts = replies.map(({ body }) => JSON.stringify({ ...body, request_id: '', timestamp: 0 }));

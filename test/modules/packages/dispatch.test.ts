@@ -37,14 +37,17 @@ type SyncRow = { package_id: string; courier_id: string; job_id: string; settled
 const queuedSyncs = () =>
   select<SyncRow>("select * from package_syncs where status = 'queued' order by package_id");
 
-/** The packages that are queued; each on its own, and the lane of each of their couriers waits once. */
+/**
+ * Returns the queued packages. Checks that each has its own job id and that each courier has exactly one delivery
+ * job.
+ */
 async function queued() {
   const syncs = await queuedSyncs();
   expect(new Set(syncs.map(({ job_id }) => job_id)).size).toBe(syncs.length);
   const couriers = [...new Set(syncs.map(({ courier_id }) => courier_id))].sort();
-  const lanes = await waitingJobs(service.owner, 'deliver');
-  lanes.sort((a, b) => (String(a['courierId']) < String(b['courierId']) ? -1 : 1));
-  expect(lanes).toEqual(
+  const deliveryJobs = await waitingJobs(service.owner, 'deliver');
+  deliveryJobs.sort((a, b) => (String(a['courierId']) < String(b['courierId']) ? -1 : 1));
+  expect(deliveryJobs).toEqual(
     couriers.map((courierId) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' })),
   );
   return syncs.map(({ package_id }) => package_id);
@@ -52,8 +55,8 @@ async function queued() {
 
 const figuresOf = ({ body }: Reply) => [body['data'].total_selected, body['data'].total_queued];
 
-describe('by id', () => {
-  test('queues those packages for their couriers, and wakes one lane of each', async () => {
+describe('dispatch by package ids', () => {
+  test('queues the packages for their couriers with one delivery job per courier', async () => {
     const ids = [DEMO.packages.available.IEX[0], DEMO.packages.available.HRB[0]].map(String);
     const reply = await dispatch('manager', { package_ids: ids });
     expect(reply.status).toBe(200);
@@ -69,20 +72,20 @@ describe('by id', () => {
     expect(couriers).toEqual({ [String(ids[0])]: IEX, [String(ids[1])]: HRB });
   });
 
-  test('ids win over filters', async () => {
+  test('ids take precedence over filters', async () => {
     const [id] = DEMO.packages.available.IEX;
     const reply = await dispatch('admin', { package_ids: [id], courierID: HRB, houseNumber: 'NONE' });
     expect(figuresOf(reply)).toEqual([1, 1]);
     expect(await queued()).toEqual([id]);
   });
 
-  test('an id named twice, in capitals too, is one package', async () => {
+  test('queues a package once if its id is repeated, in capitals too', async () => {
     const id = String(DEMO.packages.available.IEX[0]);
     expect(figuresOf(await dispatch('admin', { package_ids: [id, id, id.toUpperCase()] }))).toEqual([1, 1]);
     expect(await queued()).toEqual([id]);
   });
 
-  test('what the caller may not see is left out without a word', async () => {
+  test('omits packages that the caller may not see, without an error', async () => {
     const own = String(DEMO.packages.available.IEX[0]);
     const others = [
       DEMO.packages.available.HRB[0],
@@ -98,7 +101,7 @@ describe('by id', () => {
     expect(await queued()).toEqual([own]);
   });
 
-  test('a package of no courier is selected and has nowhere to go', async () => {
+  test('selects packages without a courier but queues none of them', async () => {
     expect(figuresOf(await dispatch('admin', { package_ids: [...DEMO.packages.ownerUnknown] }))).toEqual([
       3, 0,
     ]);
@@ -106,8 +109,8 @@ describe('by id', () => {
   });
 });
 
-describe('by filter', () => {
-  test('queues all that it selects, on all pages, and as many as the list counts', async () => {
+describe('dispatch by filter', () => {
+  test('queues every matching package on all pages, as many as the list counts', async () => {
     const filters = { userCode: 'IEX-1001' };
     const list = await service.call('retrievePackages', { as: 'admin', body: filters });
     const reply = await dispatch('admin', { ...filters, page: 2, limit: 1 });
@@ -115,7 +118,7 @@ describe('by filter', () => {
     expect(await queued()).toEqual(await idsWhere("user_code = 'IEX-1001'"));
   });
 
-  test('without any, queues every package that the caller may see and that has a courier', async () => {
+  test('queues every visible package with a courier if there is no filter', async () => {
     const all = await idsWhere('true');
     const owned = await idsWhere('courier_id is not null');
     expect(figuresOf(await dispatch('warehouse'))).toEqual([all.length, owned.length]);
@@ -125,7 +128,7 @@ describe('by filter', () => {
   test.each([
     ['iex', IEX],
     ['hrb', HRB],
-  ])('%s queues its own packages, whatever courierID says', async (as, courierId) => {
+  ])('courier %s queues its own packages, whatever courierID it sends', async (as, courierId) => {
     const own = await idsWhere(`courier_id = '${courierId}'`);
     for (const courierID of [IEX, HRB, DEMO.couriers.TWO]) {
       expect(figuresOf(await dispatch(as, { courierID }))[0]).toBe(own.length);
@@ -133,7 +136,7 @@ describe('by filter', () => {
     expect(await queued()).toEqual(own);
   });
 
-  test('a courier selects hidden numbers by the shown part alone', async () => {
+  test('a courier selects masked tracking numbers by their visible part only', async () => {
     const [id] = DEMO.packages.customerUnknown.IEX;
     const [row] = await select<{ tracking_number: string }>(
       'select tracking_number from packages where id = $1',
@@ -144,41 +147,43 @@ describe('by filter', () => {
     expect(figuresOf(await dispatch('admin', { trackingNumber: number }))).toEqual([1, 1]);
   });
 
-  test('an empty list of ids is refused, and does not queue everything', async () => {
+  test('rejects an empty list of ids instead of queueing everything', async () => {
     const reply = await dispatch('admin', { package_ids: [] });
     expect(reply).toMatchObject({ status: 400, body: { errors: [{ field: 'package_ids' }] } });
     expect(await queued()).toEqual([]);
   });
 });
 
-describe('again', () => {
-  test('a package that is queued keeps its place and gets no second', async () => {
+describe('repeated dispatch', () => {
+  test('keeps the queued row of a package that is already queued and adds no second one', async () => {
     const ids = [...DEMO.packages.available.IEX];
     await dispatch('admin', { package_ids: ids.slice(0, 2) });
     const before = await queuedSyncs();
     expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([ids.length, ids.length - 2]);
     expect(await queued()).toEqual([...ids].sort());
-    // the row as it was, the time at which it was asked for included
+    // The rows are unchanged, the time of the request included.
     expect(await queuedSyncs()).toEqual(expect.arrayContaining(before));
   });
 
   test.each(['sending', 'sent', 'failed'])(
-    'one that is %s is queued anew, under a new id, and its lane is woken',
+    'queues a package that is %s again under a new job id and wakes its delivery queue',
     async (status) => {
       const [id] = DEMO.packages.available.IEX;
       await dispatch('admin', { package_ids: [id] });
-      const old = await select<{ job_id: string }>('select job_id from package_syncs');
+      const before = await select<{ job_id: string }>('select job_id from package_syncs');
       await service.owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
       await emptyQueue(service.owner);
       expect(figuresOf(await dispatch('admin', { package_ids: [id] }))).toEqual([1, 1]);
-      const [now] = await select<{ job_id: string; settled_at: Date | null }>('select * from package_syncs');
-      expect(now).toMatchObject({ status: 'queued', settled_at: null });
-      expect(now?.job_id).not.toBe(old[0]?.job_id);
+      const [after] = await select<{ job_id: string; settled_at: Date | null }>(
+        'select * from package_syncs',
+      );
+      expect(after).toMatchObject({ status: 'queued', settled_at: null });
+      expect(after?.job_id).not.toBe(before[0]?.job_id);
       expect(await queued()).toEqual([id]);
     },
   );
 
-  test('100 callers with overlapping sets in different orders queue each package once, and none is refused', async () => {
+  test('100 callers with overlapping sets in different orders queue each package once, and none fails', async () => {
     const ids = await idsWhere('courier_id is not null');
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, index) => {
@@ -194,14 +199,14 @@ describe('again', () => {
   }, 60_000);
 });
 
-describe('audit', () => {
+describe('dispatch audit', () => {
   const entryOf = async (id: string) =>
     await select<{ action: string; actor_id: string; after: Record<string, unknown> }>(
       'select * from audit_entries where entity_id = $1',
       [id],
     );
 
-  test('one entry says what was asked for and how many packages it was', async () => {
+  test('writes one entry with the filters and the number of packages', async () => {
     const { body } = await dispatch('manager', { userCode: 'IEX-1001', unknown_key: 'x' });
     const entries = await entryOf(body['data'].dispatch_id);
     expect(entries).toHaveLength(1);
@@ -214,7 +219,7 @@ describe('audit', () => {
     expect(JSON.stringify(entries[0]?.after)).not.toContain('unknown_key');
   });
 
-  test('of thousands of ids it repeats a hundred', async () => {
+  test('repeats only the first hundred of thousands of ids', async () => {
     const ids = Array.from({ length: 5_000 }, () => randomUUID());
     const { body } = await dispatch('admin', { package_ids: ids });
     const [entry] = await entryOf(body['data'].dispatch_id);
@@ -223,7 +228,7 @@ describe('audit', () => {
 });
 
 test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
-  'the action %j is 400 and queues nothing',
+  'rejects the action %j with 400 and queues nothing',
   async (action) => {
     const reply = await dispatch('admin', { action });
     expect(reply).toMatchObject({
@@ -237,14 +242,14 @@ test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
   },
 );
 
-test('nobody without a token, nobody with a disabled account', async () => {
+test('denies anonymous callers and disabled accounts', async () => {
   const body = { action: 'queue_dispatch' };
   expect((await service.call('retrievePackages', { body })).body).toMatchObject({ code: 'token_missing' });
   expect((await dispatch('disabled')).body).toMatchObject({ code: 'account_disabled' });
   expect(await queued()).toEqual([]);
 });
 
-describe('many', () => {
+describe('large dispatches', () => {
   beforeAll(async () => {
     await service.owner.query(
       `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, shipper, warehouse_id)
@@ -254,14 +259,14 @@ describe('many', () => {
     );
   }, 60_000);
 
-  test('10,000 packages are queued in one request, by id and by filter', async () => {
+  test('queues 10,000 packages in one request, by id and by filter', async () => {
     const ids = await idsWhere("shipper = 'Ten'");
     expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([10_000, 10_000]);
     expect(figuresOf(await dispatch('admin', { shipper: 'Ten' }))).toEqual([10_000, 0]);
     expect(await queued()).toEqual(ids);
   }, 60_000);
 
-  test('beyond 100,000 nothing is queued, and the refusal says so', async () => {
+  test('rejects more than 100,000 packages and queues nothing', async () => {
     const reply = await dispatch('admin', { courierID: IEX });
     expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     expect(reply.body['message']).toContain('100,000');

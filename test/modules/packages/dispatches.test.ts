@@ -28,7 +28,7 @@ const dispatch = async (as: string, body: object): Promise<string> => {
 const idsIn = ({ body }: Reply) =>
   (body['data'] as { dispatch_id: string }[]).map((each) => each.dispatch_id);
 
-/** What the list says of one dispatch. */
+/** Returns the progress of one dispatch as the list shows it. */
 async function progressOf(id: string): Promise<unknown> {
   const { body } = await list('admin', { dispatch_id: id });
   expect(body['data']).toHaveLength(1);
@@ -38,7 +38,7 @@ async function progressOf(id: string): Promise<unknown> {
 const IEX_PACKAGES = [...DEMO.packages.available.IEX];
 const NONE = { queued: 0, sending: 0, sent: 0, failed: 0, superseded: 0 };
 
-test('a dispatch is listed as it was answered, with who asked for it', async () => {
+test('lists a dispatch with its counts and the user who requested it', async () => {
   const ids = [...IEX_PACKAGES, DEMO.packages.ownerUnknown[0]];
   const id = await dispatch('manager', { package_ids: ids });
   const { body } = await list('admin');
@@ -56,14 +56,14 @@ test('a dispatch is listed as it was answered, with who asked for it', async () 
   expect(body['meta']).toEqual({ limit: 20, next_before: null });
 });
 
-test('one that selected nothing is listed too', async () => {
+test('lists a dispatch that selected nothing', async () => {
   const id = await dispatch('iex', { package_ids: [randomUUID()] });
   expect((await list('iex')).body['data']).toMatchObject([
     { dispatch_id: id, courier_id: DEMO.couriers.IEX, total_selected: 0, total_queued: 0, progress: NONE },
   ]);
 });
 
-test('progress says where each package stands, and always adds up to what was queued', async () => {
+test('progress counts each package by its status and adds up to the queued packages', async () => {
   const id = await dispatch('admin', { package_ids: IEX_PACKAGES });
   const statuses = ['sending', 'sent', 'sent', 'failed'];
   for (const [n, status] of statuses.entries())
@@ -74,7 +74,7 @@ test('progress says where each package stands, and always adds up to what was qu
   expect(await progressOf(id)).toEqual({ queued: 2, sending: 1, sent: 2, failed: 1, superseded: 0 });
 });
 
-test('what a later dispatch or an update takes over is superseded; what waited stays with the first', async () => {
+test('packages taken over by a later dispatch or update count as superseded, and waiting ones stay with the first dispatch', async () => {
   const first = await dispatch('admin', { package_ids: IEX_PACKAGES });
   await service.owner.query(
     "update package_syncs set status = 'sent', settled_at = now() where package_id = any($1)",
@@ -88,23 +88,23 @@ test('what a later dispatch or an update takes over is superseded; what waited s
   expect(await progressOf(first)).toEqual({ ...NONE, queued: 3, superseded: 3 });
 });
 
-test('staff see all of their tenant’s, a courier its own users’', async () => {
-  const staffs = await dispatch('warehouse', { package_ids: IEX_PACKAGES });
+test('staff see all dispatches of their tenant, couriers only those of their own users', async () => {
+  const byStaff = await dispatch('warehouse', { package_ids: IEX_PACKAGES });
   const iex = await dispatch('iex', { package_ids: IEX_PACKAGES });
   const hrb = await dispatch('hrb', { package_ids: IEX_PACKAGES });
   const two = await dispatch('two/two', { package_ids: [DEMO.packages.two[0]] });
   for (const as of ['admin', 'manager', 'warehouse'])
-    expect(idsIn(await list(as))).toEqual([hrb, iex, staffs]);
+    expect(idsIn(await list(as))).toEqual([hrb, iex, byStaff]);
   expect(idsIn(await list('iex'))).toEqual([iex]);
   expect(idsIn(await list('hrb'))).toEqual([hrb]);
   expect(idsIn(await list('two/admin'))).toEqual([two]);
-  for (const dispatch_id of [staffs, hrb, two, randomUUID()])
+  for (const dispatch_id of [byStaff, hrb, two, randomUUID()])
     expect(idsIn(await list('iex', { dispatch_id }))).toEqual([]);
   expect(await service.call('listDispatches', {})).toMatchObject({ status: 401 });
   expect(await list('disabled')).toMatchObject({ status: 403 });
 });
 
-test('the newest comes first, 20 on a page, and reading on by key finds each once', async () => {
+test('lists dispatches newest first, 20 per page, each once with keyset pagination', async () => {
   const planted: string[] = [];
   for (let count = 0; count < 45; count += 1) planted.push(await plantDispatch(service.owner));
   const inOrder = planted.sort().reverse();

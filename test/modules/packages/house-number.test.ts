@@ -6,18 +6,18 @@ const NUMBERS = 1_000;
 
 const numbers = Array.from({ length: NUMBERS }, newHouseNumber);
 
-test('a new number is seven characters that a marker pen keeps apart, and its check character fits', () => {
+test('generates seven unambiguous characters with a valid check character', () => {
   for (const number of numbers) {
     expect(number).toMatch(/^[2-9A-HJKMNP-Z]{7}$/);
     expect(isHouseNumber(number)).toBe(true);
   }
 });
 
-test('numbers are not in sequence: a thousand of them do not repeat', () => {
+test('a thousand generated numbers do not repeat', () => {
   expect(new Set(numbers).size).toBe(NUMBERS);
 });
 
-test(`every wrong character in ${NUMBERS} numbers is detected`, () => {
+test(`detects every single wrong character in ${NUMBERS} numbers`, () => {
   const accepted = numbers.flatMap((number) =>
     Array.from(number).flatMap((right, index) =>
       ALPHABET.filter((wrong) => wrong !== right)
@@ -28,13 +28,13 @@ test(`every wrong character in ${NUMBERS} numbers is detected`, () => {
   expect(accepted).toEqual([]);
 });
 
-test(`every swap of two neighbours in ${NUMBERS} numbers is detected`, () => {
+test(`detects every swap of two adjacent characters in ${NUMBERS} numbers`, () => {
   const accepted = numbers.flatMap((number) => neighbourSwaps(number).filter(isHouseNumber));
   expect(accepted).toEqual([]);
 });
 
 test.each(['', 'ABCDEF', `${newHouseNumber()}2`, 'abcdefg', '0000000', '222222 ', '2222é22'])(
-  '%j is no house number',
+  'rejects %j as a house number',
   (text) => {
     expect(isHouseNumber(text)).toBe(false);
   },

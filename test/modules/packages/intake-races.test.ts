@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { emptyQueue, eventsOf, giveUrls, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import {
+  emptyQueue,
+  eventsOf,
+  setWebhookUrls,
+  pendingDelivery,
+  waitingDeliveryQueues,
+} from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -11,9 +17,9 @@ const PREALERT_ROUNDS = rounds(50, 100);
 
 let service: Service;
 beforeAll(async () => {
-  // so that as many callers contend in the database itself, not for a connection
+  // A large pool, so that the callers contend in the database and not for a connection.
   service = await startService({ poolSize: 60 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -28,8 +34,8 @@ const announce = (courier: 'IEX' | 'HRB', number: string) =>
 
 const withStatus = (replies: Reply[], status: number) => replies.filter((reply) => reply.status === status);
 
-/** What is left of a parcel: its package's owner, and its pre-alerts by courier. */
-async function remains(number: string) {
+/** Returns the packages with this tracking number and their pre-alerts. */
+async function storedParcel(number: string) {
   const { rows: packages } = await service.owner.query(
     'select id, courier_id, user_code, prealert_id from packages where tracking_key = $1 and tenant_id = $2',
     [number, DEMO.tenants.demo],
@@ -41,7 +47,7 @@ async function remains(number: string) {
   return { packages, prealerts };
 }
 
-test(`of ${SCANNERS} scans at once one stores the package and the others answer with it`, async () => {
+test(`of ${SCANNERS} simultaneous scans, one stores the package and the others return it`, async () => {
   for (let round = 0; round < SCAN_ROUNDS; round += 1) {
     await emptyQueue(service.owner);
     const number = `RACE${round}`;
@@ -56,18 +62,18 @@ test(`of ${SCANNERS} scans at once one stores the package and the others answer 
       `select (select count(*)::int from packages where tracking_number = $1) as packages,
         (select count(*)::int from package_events where package_id = any($2)) as events,
         (select count(*)::int from audit_entries where entity_id = any($2)) as audited,
-        (select count(*)::int from events where data->>'tracking_number' = $1) as told`,
+        (select count(*)::int from events where data->>'tracking_number' = $1) as webhook_events`,
       [number, [...ids]],
     );
-    expect(rows).toEqual([{ packages: 1, events: 1, audited: 1, told: 1 }]);
+    expect(rows).toEqual([{ packages: 1, events: 1, audited: 1, webhook_events: 1 }]);
     expect(await eventsOf(service.owner, [...ids])).toMatchObject([
-      { type: 'package.created', courier_id: IEX, deliveries: promised(IEX, 'add_package') },
+      { type: 'package.created', courier_id: IEX, deliveries: pendingDelivery(IEX, 'add_package') },
     ]);
-    expect(await waitingLanes(service.owner, IEX)).toEqual(['add_package']);
+    expect(await waitingDeliveryQueues(service.owner, IEX)).toEqual(['add_package']);
   }
 }, 60_000);
 
-test('two spellings of one barcode at once are one package', async () => {
+test('simultaneous scans of spellings of one barcode create one package', async () => {
   const short = '9400111899223100001111';
   const spellings = [short, `42033126${short}`, `420331261234${short}`];
   const replies = await Promise.all(spellings.map((tracking_number) => receive({ tracking_number })));
@@ -75,7 +81,7 @@ test('two spellings of one barcode at once are one package', async () => {
   expect(new Set(replies.map(({ body }) => body.data.package_id)).size).toBe(1);
 });
 
-test(`a pre-alert that is submitted during the intake, ${PREALERT_ROUNDS} rounds, is matched or came later`, async () => {
+test(`a pre-alert submitted during intake is either matched or stored as pending, in ${PREALERT_ROUNDS} rounds`, async () => {
   const seen = { matched: 0, later: 0 };
   for (let round = 0; round < PREALERT_ROUNDS; round += 1) {
     const number = `MEET${round}`;
@@ -85,7 +91,7 @@ test(`a pre-alert that is submitted during the intake, ${PREALERT_ROUNDS} rounds
       () => announce('IEX', number),
     );
     expect([intake.status, prealert.status]).toEqual([201, 201]);
-    const { packages, prealerts } = await remains(number);
+    const { packages, prealerts } = await storedParcel(number);
     expect([packages.length, prealerts.length]).toEqual([1, 1]);
     const isMatched = packages[0].courier_id !== null;
     seen[isMatched ? 'matched' : 'later'] += 1;
@@ -98,7 +104,7 @@ test(`a pre-alert that is submitted during the intake, ${PREALERT_ROUNDS} rounds
   expect(seen.matched).toBeGreaterThan(0);
 }, 60_000);
 
-test(`a pre-alert of the package's own courier and customer never stays pending, ${PREALERT_ROUNDS} rounds`, async () => {
+test(`a pre-alert of the package's own courier and customer never stays pending, in ${PREALERT_ROUNDS} rounds`, async () => {
   for (let round = 0; round < PREALERT_ROUNDS; round += 1) {
     const number = `OWN${round}`;
     const [intake, prealert] = await inEitherOrder(
@@ -107,13 +113,13 @@ test(`a pre-alert of the package's own courier and customer never stays pending,
       () => announce('IEX', number),
     );
     expect([intake.status, prealert.status]).toEqual([201, 201]);
-    const { packages, prealerts } = await remains(number);
+    const { packages, prealerts } = await storedParcel(number);
     expect(packages).toMatchObject([{ courier_id: IEX }]);
     expect(prealerts).toMatchObject([{ courier_id: IEX, status: 'received' }]);
   }
 }, 60_000);
 
-test(`two couriers' pre-alerts during the intake, ${PREALERT_ROUNDS} rounds: one owner, or none and both flagged`, async () => {
+test(`pre-alerts of two couriers during intake give one owner, or none with both flagged or pending, in ${PREALERT_ROUNDS} rounds`, async () => {
   for (let round = 0; round < PREALERT_ROUNDS; round += 1) {
     const number = `TWICE${round}`;
     const replies = await Promise.all([
@@ -122,17 +128,17 @@ test(`two couriers' pre-alerts during the intake, ${PREALERT_ROUNDS} rounds: one
       announce('HRB', number),
     ]);
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
-    const { packages, prealerts } = await remains(number);
+    const { packages, prealerts } = await storedParcel(number);
     const statusOf = (courier: string) => prealerts.find(({ courier_id }) => courier_id === courier)?.status;
     const owner = packages[0].courier_id;
     if (owner)
       expect([statusOf(owner), statusOf(owner === IEX ? HRB : IEX)]).toEqual(['received', 'pending']);
-    // with no owner either both were there before the package, or both came later
+    // Without an owner, both pre-alerts came either before the package or after it.
     else expect(['flagged flagged', 'pending pending']).toContain(`${statusOf(IEX)} ${statusOf(HRB)}`);
   }
 }, 60_000);
 
-/** Both at once; every other round the other one has the start. */
+/** Runs both at once. Every other round starts the second one first. */
 async function inEitherOrder(round: number, one: () => Promise<Reply>, two: () => Promise<Reply>) {
   if (round % 2 === 0) return Promise.all([one(), two()]);
   const second = two();

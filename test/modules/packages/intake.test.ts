@@ -4,7 +4,13 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { demoId } from '../../../src/development/demo/values/ids.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
-import { emptyQueue, eventsOf, giveUrls, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import {
+  emptyQueue,
+  eventsOf,
+  setWebhookUrls,
+  pendingDelivery,
+  waitingDeliveryQueues,
+} from '../../support/receivers/outbound.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -14,7 +20,7 @@ const WHITE_SPACE = [' ', '\t', '\n', '\u00a0', '\u2003', '\ufeff'];
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -31,14 +37,14 @@ async function rows(statement: string, values: unknown[] = []) {
 const packageRow = async (id: string) => (await rows('select * from packages where id = $1', [id]))[0];
 const statusOf = async (id: string) =>
   (await rows('select status from prealerts where id = $1', [id]))[0].status;
-const newsOf = (id: string) => eventsOf(service.owner, [id]);
+const webhookEventsOf = (id: string) => eventsOf(service.owner, [id]);
 const auditOf = (id: string) =>
   rows(
     'select action, actor_kind, actor_id, before, after, request_id from audit_entries where entity_id = $1',
     [id],
   );
 
-type Announced = {
+type PrealertFields = {
   courier?: string;
   code: string;
   number: string;
@@ -47,7 +53,14 @@ type Announced = {
   status?: string;
 };
 
-async function announce({ courier = IEX, code, number, vendor, description, status = 'pending' }: Announced) {
+async function announce({
+  courier = IEX,
+  code,
+  number,
+  vendor,
+  description,
+  status = 'pending',
+}: PrealertFields) {
   const id = randomUUID();
   await rows(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, status)
@@ -73,14 +86,14 @@ function expectReceipt(reply: Reply, fields: object) {
   expect(reply.status).toBe(201);
 }
 
-function expectFault(reply: Reply, status: number, code: string, field?: string) {
+function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect(reply.body).toMatchObject({ code });
   expect(reply.status).toBe(status);
   if (field) expect(reply.body.errors.map((error: { field: string }) => error.field)).toContain(field);
 }
 
-describe('what is stored', () => {
-  test('all fields as sent, a house number, a first event, an audit entry, and nobody is told while nobody owns it', async () => {
+describe('stored package', () => {
+  test('stores all fields, a house number, a first event and an audit entry, and sends no webhook without an owner', async () => {
     const number = newNumber();
     const carrierId = demoId('demo', 'carrier', 1);
     const text = { package_type: ' Box ', shipper: "O'Brien & Søn ✓", description: '<b>3</b> books\nand 😀' };
@@ -120,10 +133,10 @@ describe('what is stored', () => {
         request_id: reply.headers.get('x-request-id'),
       },
     ]);
-    expect(await newsOf(id)).toEqual([]);
+    expect(await webhookEventsOf(id)).toEqual([]);
   });
 
-  test('number and weight alone are enough: primary warehouse, the rest null', async () => {
+  test('requires only number and weight: the default is the primary warehouse, other fields are null', async () => {
     const { data } = (await receive({ tracking_number: newNumber() })).body;
     expect(await packageRow(data.package_id)).toMatchObject({
       ...{ warehouse_id: DEMO.warehouses.primary, carrier_id: null, shipper: null, description: null },
@@ -131,25 +144,25 @@ describe('what is stored', () => {
     });
   });
 
-  test('the tracking number is trimmed and otherwise kept byte for byte', async () => {
+  test('trims the tracking number and otherwise stores it byte for byte', async () => {
     const number = `  ${newNumber().toLowerCase()} Ä${WHITE_SPACE.join('')}`;
     const { data } = (await receive({ tracking_number: WHITE_SPACE.join('') + number })).body;
     expect((await packageRow(data.package_id)).tracking_number).toBe(number.trim());
   });
 
-  test('numbers that differ only in case are two parcels', async () => {
+  test('stores numbers that differ only in case as two packages', async () => {
     const number = newNumber();
     expectReceipt(await receive({ tracking_number: number }), {});
     expectReceipt(await receive({ tracking_number: number.toLowerCase() }), {});
   });
 
-  test('the same number in another tenant is another parcel', async () => {
+  test('stores the same number separately in another tenant', async () => {
     const number = newNumber();
     expectReceipt(await receive({ tracking_number: number }), {});
     expectReceipt(await receive({ tracking_number: number }, 'two/admin'), {});
   });
 
-  test('privileged keys of the body are not stored', async () => {
+  test('ignores privileged keys in the body', async () => {
     const forged = {
       ...{
         tenant_id: DEMO.tenants.two,
@@ -180,16 +193,16 @@ describe('what is stored', () => {
   });
 
   test.each([0.001, 0.1 + 0.2, 4.35, 1.005, 8192.127, 99999.999])(
-    'a weight of %d is stored exactly',
+    'stores a weight of %d exactly',
     async (weight) => {
       const { data } = (await receive({ tracking_number: newNumber(), weight })).body;
       expect((await packageRow(data.package_id)).weight_lb).toBe(weight.toFixed(3));
     },
   );
 
-  test('a house number that is taken is drawn again', async () => {
+  test('generates another house number if the first one is taken', async () => {
     const taken = (await receive({ tracking_number: newNumber() })).body.data.house_number;
-    // the first two drawings collide; a sequence counts them, because it is not rolled back
+    // The first two numbers collide. A sequence counts the attempts, because it is not rolled back.
     await rows(`create sequence drawings`);
     await rows(`grant usage on sequence drawings to crossdock_app`);
     await rows(`create function collide() returns trigger language plpgsql as $$
@@ -203,8 +216,8 @@ describe('what is stored', () => {
   });
 });
 
-describe('a number that was received before', () => {
-  test('answers 200 with the first package and changes nothing', async () => {
+describe('second scan of a number', () => {
+  test('responds 200 with the first package and changes nothing', async () => {
     const number = newNumber();
     const prealertId = await announce({ code: 'IEX-1001', number });
     const first = await receive({ tracking_number: number, weight: 2 });
@@ -220,11 +233,11 @@ describe('a number that was received before', () => {
     expect(again.body.data).toEqual({ ...first.body.data, duplicate: true });
     expect(await packageRow(before.id)).toEqual(before);
     expect(await statusOf(prealertId)).toBe('received');
-    expect(await newsOf(before.id)).toHaveLength(1);
+    expect(await webhookEventsOf(before.id)).toHaveLength(1);
     expect(await auditOf(before.id)).toHaveLength(1);
   });
 
-  test('is found by the other spelling of its barcode', async () => {
+  test('finds the package by another spelling of its barcode', async () => {
     const short = '9400111899223100001234';
     const first = await receive({ tracking_number: `42033126${short}` });
     expectReceipt(first, {});
@@ -233,7 +246,7 @@ describe('a number that was received before', () => {
     expect((await packageRow(first.body.data.package_id)).tracking_number).toBe(`42033126${short}`);
   });
 
-  test('is answered even if what the call names has gone since', async () => {
+  test('succeeds even if the body names records that no longer exist', async () => {
     const number = newNumber();
     expectReceipt(await receive({ tracking_number: number, user_code: 'IEX-1002' }), {
       matched_by: 'user_code',
@@ -246,7 +259,7 @@ describe('a number that was received before', () => {
     });
   });
 
-  test('leaves a pre-alert that was made later as it is', async () => {
+  test('leaves a pre-alert that was created after the first scan unchanged', async () => {
     const number = newNumber();
     expectReceipt(await receive({ tracking_number: number }), {});
     const prealertId = await announce({ code: 'IEX-1001', number });
@@ -258,8 +271,8 @@ describe('a number that was received before', () => {
   });
 });
 
-describe('the owner that the body names', () => {
-  test('a user_code alone gives its courier, the stored names, and one event with one delivery and one lane', async () => {
+describe('owner named in the body', () => {
+  test('a user_code sets the courier and the stored names and creates one event, one delivery and one delivery job', async () => {
     await emptyQueue(service.owner);
     const number = newNumber();
     const reply = await receive({ tracking_number: number, user_code: 'IEX-1001', weight: 4.25 });
@@ -273,7 +286,7 @@ describe('the owner that the body names', () => {
     const [{ first_name, last_name }] = await rows("select * from customers where user_code = 'IEX-1001'");
     const stored = await packageRow(package_id);
     expect(stored).toMatchObject({ first_name, last_name });
-    expect(await newsOf(package_id)).toEqual([
+    expect(await webhookEventsOf(package_id)).toEqual([
       {
         ...{ id: expect.any(String), sequence: expect.any(Number), occurred_at: expect.any(Date) },
         ...{ type: 'package.created', courier_id: IEX, package_id },
@@ -296,14 +309,14 @@ describe('the owner that the body names', () => {
           },
           entry_date_time: stored.received_at.toISOString().slice(0, 19).replace('T', ' '),
         },
-        deliveries: promised(IEX, 'add_package'),
+        deliveries: pendingDelivery(IEX, 'add_package'),
       },
     ]);
-    expect(await waitingLanes(service.owner, IEX)).toEqual(['add_package']);
-    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+    expect(await waitingDeliveryQueues(service.owner, IEX)).toEqual(['add_package']);
+    expect(await waitingDeliveryQueues(service.owner, HRB)).toEqual([]);
   });
 
-  test('every field that was measured is in the event, as a number or a text', async () => {
+  test('the event contains every measured field as a number or string', async () => {
     const measures = { weight: 4.125, length: 14, width: 10.5, height: 6.25 };
     const texts = {
       package_type: ' Box ',
@@ -312,60 +325,60 @@ describe('the owner that the body names', () => {
     };
     const body = { tracking_number: newNumber(), user_code: 'IEX-1001', ...measures, ...texts };
     const reply = await receive(body);
-    const [news] = await newsOf(reply.body.data.package_id);
-    expect(news?.data).toMatchObject({ ...measures, ...texts });
+    const [event] = await webhookEventsOf(reply.body.data.package_id);
+    expect(event?.data).toMatchObject({ ...measures, ...texts });
   });
 
-  test('a courier without a URL has the event, and nothing is sent', async () => {
+  test('a courier without a URL gets an event but no delivery', async () => {
     await rows('update couriers set api_url_add_package = null where id = $1', [HRB]);
     await emptyQueue(service.owner);
     const reply = await receive({ tracking_number: newNumber(), user_code: 'HRB-2001' });
-    await giveUrls(service.owner, [HRB]);
-    const news = await newsOf(reply.body.data.package_id);
-    expect(news).toMatchObject([{ type: 'package.created', courier_id: HRB, deliveries: [] }]);
-    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+    await setWebhookUrls(service.owner, [HRB]);
+    const event = await webhookEventsOf(reply.body.data.package_id);
+    expect(event).toMatchObject([{ type: 'package.created', courier_id: HRB, deliveries: [] }]);
+    expect(await waitingDeliveryQueues(service.owner, HRB)).toEqual([]);
   });
 
-  test('a courier alone leaves the customer unknown, and its notice does not show the whole number', async () => {
+  test('a courier_id alone leaves the customer unknown, and the event masks the tracking number', async () => {
     const number = newNumber();
     const reply = await receive({ tracking_number: number, courier_id: IEX.toUpperCase() });
     expectReceipt(reply, { courier_id: IEX, user_code: null, matched_by: 'none' });
     expect(reply.body.message).toBe('Package received. Its customer is unknown.');
     const tracking_number = '*'.repeat(14) + number.slice(-4);
-    expect(await newsOf(reply.body.data.package_id)).toMatchObject([
+    expect(await webhookEventsOf(reply.body.data.package_id)).toMatchObject([
       { courier_id: IEX, data: { tracking_number, user_code: null, first_name: null, last_name: null } },
     ]);
   });
 
-  test('courier and user_code must belong together', async () => {
+  test('courier_id and user_code must belong together', async () => {
     const number = newNumber();
     const wrong = await receive({ tracking_number: number, courier_id: HRB, user_code: 'IEX-1001' });
-    expectFault(wrong, 400, 'unknown_user_code');
+    expectError(wrong, 400, 'unknown_user_code');
     const right = await receive({ tracking_number: number, courier_id: IEX, user_code: 'IEX-1001' });
     expectReceipt(right, { courier_id: IEX, user_code: 'IEX-1001', matched_by: 'user_code' });
   });
 
-  test('a user_code of two couriers needs the courier_id', async () => {
+  test('a user_code of two couriers requires the courier_id', async () => {
     await addCustomer(IEX, 'TWIN-1');
     await addCustomer(HRB, 'TWIN-1');
     const number = newNumber();
     const reply = await receive({ tracking_number: number, user_code: 'TWIN-1' });
-    expectFault(reply, 400, 'validation_failed', 'courier_id');
+    expectError(reply, 400, 'validation_failed', 'courier_id');
     const named = await receive({ tracking_number: number, user_code: 'TWIN-1', courier_id: HRB });
     expectReceipt(named, { courier_id: HRB, user_code: 'TWIN-1' });
   });
 
-  test('a user_code that is active with one courier and inactive with another is the active one', async () => {
+  test('a user_code that is active for one of two couriers selects that courier', async () => {
     await addCustomer(IEX, 'TWIN-2', false);
     await addCustomer(HRB, 'TWIN-2');
     expectReceipt(await receive({ tracking_number: newNumber(), user_code: 'TWIN-2' }), { courier_id: HRB });
   });
 
   test.each(['IEX-1200', 'iex-1001', ' IEX-1001', 'TWO-3001', '', 'IEX-%'])(
-    'the user_code %j is no active customer of the tenant: 400, and nothing is stored',
+    'rejects the user_code %j, which is no active customer of the tenant, with 400 and stores nothing',
     async (user_code) => {
       const number = newNumber();
-      expectFault(await receive({ tracking_number: number, user_code }), 400, 'unknown_user_code');
+      expectError(await receive({ tracking_number: number, user_code }), 400, 'unknown_user_code');
       expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
     },
   );
@@ -375,19 +388,19 @@ describe('the owner that the body names', () => {
     ['carrier_id', 'carrier_not_found', demoId('two', 'carrier', 1)],
     ['warehouse_id', 'warehouse_not_found', DEMO.warehouses.two],
   ])(
-    'a %s that does not exist, or is of another tenant, is 404 in the same words',
+    'responds 404 to an unknown %s and identically to one of another tenant',
     async (field, code, foreignId) => {
       const number = newNumber();
       const replies = await Promise.all(
         [UNKNOWN_ID, foreignId].map((id) => receive({ tracking_number: number, [field]: id })),
       );
-      for (const reply of replies) expectFault(reply, 404, code);
+      for (const reply of replies) expectError(reply, 404, code);
       expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
       expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
     },
   );
 
-  test('a courier whose account is switched off still gets its parcels', async () => {
+  test('a disabled courier still receives its packages', async () => {
     await rows('update couriers set is_active = false where id = $1', [HRB]);
     const reply = await receive({ tracking_number: newNumber(), courier_id: HRB, user_code: 'HRB-2001' });
     await rows('update couriers set is_active = true where id = $1', [HRB]);
@@ -395,8 +408,8 @@ describe('the owner that the body names', () => {
   });
 });
 
-describe('a number that was announced', () => {
-  test('gives its courier, customer, vendor and description, and becomes received', async () => {
+describe('number with a pre-alert', () => {
+  test('sets courier, customer, vendor and description from the pre-alert and marks it received', async () => {
     const number = newNumber();
     const id = await announce({ code: 'IEX-1003', number, vendor: 'Example Books', description: 'Atlas' });
     const reply = await receive({ tracking_number: number });
@@ -409,10 +422,10 @@ describe('a number that was announced', () => {
     expect(await auditOf(id)).toMatchObject([
       { action: 'prealert.received', before: { status: 'pending' }, after: { status: 'received' } },
     ]);
-    expect(await newsOf(reply.body.data.package_id)).toMatchObject([{ courier_id: IEX }]);
+    expect(await webhookEventsOf(reply.body.data.package_id)).toMatchObject([{ courier_id: IEX }]);
   });
 
-  test('what the body says of shipper and description stands, even when it is empty', async () => {
+  test('shipper and description in the body take precedence, even if empty', async () => {
     const number = newNumber();
     await announce({ code: 'IEX-1003', number, vendor: 'Theirs', description: 'Theirs' });
     const { data } = (await receive({ tracking_number: number, shipper: 'Ours', description: '' })).body;
@@ -426,14 +439,14 @@ describe('a number that was announced', () => {
     ['FedEx 34-digit that begins with 11', '871079919940', '1195266473930007521100871079919940'],
     ['FedEx 34-digit with a number of 14', '12345678901230', '1201921334250001000312345678901230'],
     ['FedEx 32-digit ASTRA', '784917580286', '32971514560102447849175802862014'],
-  ])('is matched when the scanner reads the whole %s barcode', async (_name, short, scanned) => {
+  ])('matches a scan of the whole %s barcode', async (_name, short, scanned) => {
     const id = await announce({ code: 'IEX-1004', number: short });
     const reply = await receive({ tracking_number: scanned });
     expectReceipt(reply, { prealert_id: id });
     expect((await packageRow(reply.body.data.package_id)).tracking_number).toBe(scanned);
   });
 
-  test('agrees with the same owner in the body', async () => {
+  test('accepts the same owner in the body', async () => {
     for (const named of [
       { courier_id: IEX },
       { user_code: 'IEX-1005' },
@@ -451,7 +464,7 @@ describe('a number that was announced', () => {
     }
   });
 
-  test('by a code that is no active customer any more: the courier is known, the customer is not', async () => {
+  test("sets the courier but no customer if the pre-alert's code is no longer an active customer", async () => {
     for (const code of ['IEX-1200', 'NOBODY']) {
       const number = newNumber();
       const id = await announce({ code, number });
@@ -459,11 +472,13 @@ describe('a number that was announced', () => {
       expectReceipt(reply, { courier_id: IEX, user_code: null, prealert_id: id, matched_by: 'prealert' });
       expect(await statusOf(id)).toBe('received');
       const tracking_number = '*'.repeat(14) + number.slice(-4);
-      expect(await newsOf(reply.body.data.package_id)).toMatchObject([{ data: { tracking_number } }]);
+      expect(await webhookEventsOf(reply.body.data.package_id)).toMatchObject([
+        { data: { tracking_number } },
+      ]);
     }
   });
 
-  test('by two couriers belongs to neither, and both pre-alerts are flagged', async () => {
+  test('assigns no owner and flags both pre-alerts if two couriers announced the number', async () => {
     for (const named of [{}, { courier_id: IEX }, { user_code: 'HRB-2001' }]) {
       const number = newNumber();
       const ids = [
@@ -477,11 +492,11 @@ describe('a number that was announced', () => {
         action: 'prealert.flagged',
         after: { status: 'flagged' },
       });
-      expect(await newsOf(reply.body.data.package_id)).toEqual([]);
+      expect(await webhookEventsOf(reply.body.data.package_id)).toEqual([]);
     }
   });
 
-  test('by two couriers in two spellings is told apart all the same', async () => {
+  test('detects pre-alerts of two couriers in two spellings', async () => {
     const short = '9400111899223100007777';
     const ids = [
       await announce({ code: 'IEX-1001', number: short }),
@@ -491,7 +506,7 @@ describe('a number that was announced', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['flagged', 'flagged']);
   });
 
-  test("by one courier, while the body names another's: neither owns it", async () => {
+  test('assigns no owner if the body names another courier than the pre-alert', async () => {
     for (const named of [{ courier_id: HRB }, { user_code: 'HRB-2001' }]) {
       const number = newNumber();
       const id = await announce({ code: 'IEX-1001', number });
@@ -501,17 +516,17 @@ describe('a number that was announced', () => {
     }
   });
 
-  test('for one customer, while the body names another of the same courier: the courier keeps it', async () => {
+  test('keeps the courier without a customer if the body names another customer of the same courier', async () => {
     const number = newNumber();
     const id = await announce({ code: 'IEX-1001', number, vendor: 'Not taken' });
     const reply = await receive({ tracking_number: number, user_code: 'IEX-1002' });
     expectReceipt(reply, { courier_id: IEX, user_code: null, prealert_id: null, matched_by: 'none' });
     expect(await statusOf(id)).toBe('flagged');
     expect(await packageRow(reply.body.data.package_id)).toMatchObject({ first_name: null, shipper: null });
-    expect(await newsOf(reply.body.data.package_id)).toHaveLength(1);
+    expect(await webhookEventsOf(reply.body.data.package_id)).toHaveLength(1);
   });
 
-  test('twice by one courier for one customer: both are received, the one as scanned is answered', async () => {
+  test('marks both pre-alerts of one customer received and returns the one spelled as scanned', async () => {
     const short = '9400111899223100006666';
     const ids = [
       await announce({ code: 'IEX-1001', number: short, vendor: 'Short' }),
@@ -522,7 +537,7 @@ describe('a number that was announced', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['received', 'received']);
   });
 
-  test('a flagged pre-alert that stands alone is answered', async () => {
+  test('matches a flagged pre-alert that is the only one', async () => {
     const number = newNumber();
     const id = await announce({ code: 'IEX-1001', number, status: 'flagged' });
     expectReceipt(await receive({ tracking_number: number }), { prealert_id: id, matched_by: 'prealert' });
@@ -531,14 +546,14 @@ describe('a number that was announced', () => {
     ]);
   });
 
-  test('a pre-alert that an earlier package has answered is left out', async () => {
+  test('ignores a pre-alert that an earlier package has matched', async () => {
     const number = newNumber();
     await announce({ courier: HRB, code: 'HRB-2001', number, status: 'received' });
     const id = await announce({ code: 'IEX-1001', number });
     expectReceipt(await receive({ tracking_number: number }), { courier_id: IEX, prealert_id: id });
   });
 
-  test("another tenant's pre-alert is none", async () => {
+  test('ignores a pre-alert of another tenant', async () => {
     const number = newNumber();
     await announce({ code: 'IEX-1001', number });
     expectReceipt(await receive({ tracking_number: number }, 'two/admin'), {
@@ -548,19 +563,22 @@ describe('a number that was announced', () => {
   });
 });
 
-describe('what is refused', () => {
-  test.each(['admin', 'manager', 'warehouse'])('%s may receive', async (as) => {
+describe('intake errors and access', () => {
+  test.each(['admin', 'manager', 'warehouse'])('%s may receive packages', async (as) => {
     expectReceipt(await receive({ tracking_number: newNumber() }, as), {});
   });
 
-  test.each(['iex', 'hrb'])('courier %s may not, and learns nothing of an existing number', async (as) => {
-    expectFault(await receive({ tracking_number: newNumber() }, as), 403, 'permission_denied');
-  });
+  test.each(['iex', 'hrb'])(
+    'courier %s may not receive packages and learns nothing about existing numbers',
+    async (as) => {
+      expectError(await receive({ tracking_number: newNumber() }, as), 403, 'permission_denied');
+    },
+  );
 
-  test('nobody without a token, nobody with a disabled account', async () => {
+  test('denies anonymous callers and disabled accounts', async () => {
     const anonymous = await service.call('receivePackage', { body: { tracking_number: 'x', weight: 1 } });
-    expectFault(anonymous, 401, 'token_missing');
-    expectFault(await receive({ tracking_number: newNumber() }, 'disabled'), 403, 'account_disabled');
+    expectError(anonymous, 401, 'token_missing');
+    expectError(await receive({ tracking_number: newNumber() }, 'disabled'), 403, 'account_disabled');
   });
 
   test.each([
@@ -574,13 +592,13 @@ describe('what is refused', () => {
     ...['nope', ''].map((value) => ['warehouse_id', value]),
     ...[7, 'x'.repeat(101)].map((value) => ['user_code', value]),
     ['description', 'x'.repeat(2001)],
-  ] as [string, unknown][])('%s %j is 400 and names the field', async (field, value) => {
+  ] as [string, unknown][])('rejects %s %j with 400 and names the field', async (field, value) => {
     const number = newNumber();
-    expectFault(await receive({ tracking_number: number, [field]: value }), 400, 'validation_failed', field);
+    expectError(await receive({ tracking_number: number, [field]: value }), 400, 'validation_failed', field);
     expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
   });
 
-  test('no body is 400', async () => {
+  test('rejects a request without a body', async () => {
     const reply = await service.call('receivePackage', { as: 'warehouse' });
     expect([400, 415]).toContain(reply.status);
   });
@@ -599,7 +617,7 @@ describe.each([
   const receiveThere = (body: object, as: string) =>
     other.call('receivePackage', { as, body: { weight: 1, ...body } });
 
-  test('another tenant is neither matched nor named', async () => {
+  test("another tenant's records are neither matched nor accepted", async () => {
     const [{ tracking_number }] = (
       await other.owner.query('select tracking_number from prealerts where id = $1', [
         DEMO.prealerts.pending.IEX[0],
@@ -616,14 +634,14 @@ describe.each([
     for (const named of [...foreign, { carrier_id: demoId('two', 'carrier', 1) }]) {
       expect((await receiveThere({ tracking_number: number, ...named }, 'warehouse')).status).toBe(404);
     }
-    expectFault(
+    expectError(
       await receiveThere({ tracking_number: number, user_code: 'TWO-3001' }, 'warehouse'),
       400,
       'unknown_user_code',
     );
   });
 
-  test("the tenant's own warehouse is the default, and its number is its own", async () => {
+  test("the default warehouse is the tenant's own, and tracking numbers are unique per tenant only", async () => {
     const number = newHouseNumber();
     const ours = await receiveThere({ tracking_number: number }, 'warehouse');
     const theirs = await receiveThere({ tracking_number: number }, 'two/admin');

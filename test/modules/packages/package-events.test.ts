@@ -4,7 +4,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { nextOf, SUSPENDED, type PackageStatus } from '../../../src/modules/packages/events/transitions.js';
 import { bundle } from '../../support/service/contract.js';
-import { eventsOf, giveUrls, promised } from '../../support/receivers/outbound.js';
+import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -14,7 +14,7 @@ const CALLERS = 200;
 let service: Service;
 beforeAll(async () => {
   service = await startService({ poolSize: 30 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   await service.tokenOf('warehouse');
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
@@ -52,7 +52,7 @@ async function receive(fields: object = { user_code: 'IEX-1001' }): Promise<stri
   return String(reply.body['data'].package_id);
 }
 
-/** Straight into the tables: packages that were received an hour ago and have come to a status since. */
+/** Inserts packages directly: received an hour ago, now in the given status. */
 async function plant(count: number, status: PackageStatus = 'received', courierId = IEX): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   await service.owner.query(
@@ -82,7 +82,7 @@ const auditOf = (ids: string[]) =>
     [ids],
   );
 
-/** Every line begins where the one before it ended, at no earlier time, and the last is where the package is. */
+/** Asserts that each event starts at the previous one's status, in order, and that the last matches the package. */
 async function expectChain(id: string): Promise<Row[]> {
   const events = await select<{ previous_status: PackageStatus | null; status: PackageStatus }>(
     `select previous_status, status, source, occurred_at, lag(status) over chain as was,
@@ -112,40 +112,40 @@ const tally = (replies: Reply[]) => {
   return counts;
 };
 
-const faultsOf = ({ status, body }: Reply) => ({
+const errorsOf = ({ status, body }: Reply) => ({
   status,
   code: body['code'],
   errors: (body['errors'] as { field: string; code: string }[]).map(({ field, code }) => `${field} ${code}`),
 });
 
-describe('a history', () => {
-  test('tells from receipt to customs what happened, when, by what and, to staff, by whom', async () => {
+describe('package history', () => {
+  test('lists each status change with time, source and remarks, and shows staff who recorded it', async () => {
     const id = await receive();
     await step(await newManifest([id]), 'ready', 'shipped');
-    const said = { location: 'Kingston', remarks: 'Customs ask for the invoice.' };
-    await record({ package_id: id, status: 'customs_hold', ...said }, 'manager');
+    const details = { location: 'Kingston', remarks: 'Customs ask for the invoice.' };
+    await record({ package_id: id, status: 'customs_hold', ...details }, 'manager');
     const { status, body } = await historyOf(id);
     expect(status).toBe(200);
     const names = await select<{ id: string; full_name: string }>('select id, full_name from users');
     const nameOf = (user: string) => names.find((each) => each.id === user)?.full_name;
     const [warehouse, manager] = [nameOf(DEMO.users.warehouse), nameOf(DEMO.users.manager)];
-    const silent = { location: null, remarks: null };
+    const noDetails = { location: null, remarks: null };
     expect(body['data']).toMatchObject({ package_id: id, status: 'customs_hold' });
     expect(body['data'].events).toMatchObject([
-      { previous_status: null, status: 'received', source: 'intake', recorded_by: warehouse, ...silent },
+      { previous_status: null, status: 'received', source: 'intake', recorded_by: warehouse, ...noDetails },
       {
         previous_status: 'received',
         status: 'shipped',
         source: 'manifest',
         recorded_by: warehouse,
-        ...silent,
+        ...noDetails,
       },
       {
         previous_status: 'shipped',
         status: 'customs_hold',
         source: 'recorded',
         recorded_by: manager,
-        ...said,
+        ...details,
       },
     ]);
     const asCourier = await historyOf(id, 'iex');
@@ -154,7 +154,7 @@ describe('a history', () => {
     );
   });
 
-  test('is whole for the courier that the parcel turned out to be of, without what was said before', async () => {
+  test('is complete for the courier that the package is linked to later, without the earlier remarks', async () => {
     const id = await receive({});
     await record({ package_id: id, status: 'on_hold', location: 'Shelf 4', remarks: 'IEX or HRB?' });
     expect((await historyOf(id, 'iex')).status).toBe(404);
@@ -168,17 +168,17 @@ describe('a history', () => {
   });
 });
 
-/** The table of the contract's description: what is said of each event in each status. */
-function contractTable(): [from: PackageStatus, kind: string, said: string][] {
+/** Reads the table of the contract's description: the effect of each event in each status. */
+function contractTable(): [from: PackageStatus, kind: string, details: string][] {
   const { description } = bundle.paths['/api/RecordPackageEvent.php']?.['post'] as unknown as {
     description: string;
   };
   const lines = description.split('\n').filter((line) => line.startsWith('|'));
   const cells = lines.map((line) => line.split('|').slice(1, -1));
   const [heading = [], , ...rows] = cells.map((row) => row.map((cell) => cell.trim().replaceAll('`', '')));
-  // as: the statuses that the table names
-  return rows.flatMap(([from, ...said]) =>
-    said.map((cell, index): [PackageStatus, string, string] => [
+  // The first cell of each row is a status of the contract.
+  return rows.flatMap(([from, ...details]) =>
+    details.map((cell, index): [PackageStatus, string, string] => [
       from as PackageStatus,
       heading[index + 1] ?? '',
       cell,
@@ -186,38 +186,46 @@ function contractTable(): [from: PackageStatus, kind: string, said: string][] {
   );
 }
 
-describe('recording', () => {
-  test('each of 56 pairs of a status and an event is as the table of the contract says', async () => {
+describe('recording an event', () => {
+  test('handles all 56 pairs of status and event as the table of the contract says', async () => {
     const table = contractTable();
     expect(table).toHaveLength(56);
-    for (const [from, kind, said] of table) {
+    for (const [from, kind, details] of table) {
       const id = await one(from);
       const reply = await record({ package_id: id, status: kind });
       const became = (await statusOf(id))?.['status'];
       const events = (await expectChain(id)).length;
       const before = from === 'received' ? 1 : 2;
-      const shown = [from, kind, said, reply.status, reply.body['data']?.recorded, became, events - before];
+      const shown = [
+        from,
+        kind,
+        details,
+        reply.status,
+        reply.body['data']?.recorded,
+        became,
+        events - before,
+      ];
       const expected = {
         yes: [200, 1, kind, 1],
         back: [200, 1, 'received', 1],
         'as it is': [200, 0, from, 0],
         no: [400, undefined, from, 0],
-      }[said];
-      expect(shown).toEqual([from, kind, said, ...(expected ?? [])]);
-      if (said === 'no') expect(reply.body['code']).toBe('package_invalid_transition');
-      if (said === 'as it is') expect(await auditOf([id])).toEqual([]);
+      }[details];
+      expect(shown).toEqual([from, kind, details, ...(expected ?? [])]);
+      if (details === 'no') expect(reply.body['code']).toBe('package_invalid_transition');
+      if (details === 'as it is') expect(await auditOf([id])).toEqual([]);
     }
   });
 
-  test('received and shipped cannot be recorded: they come from intake and manifests', async () => {
+  test('rejects received and shipped, which only intake and manifests set', async () => {
     const id = await one('on_hold');
     for (const status of ['received', 'shipped']) {
       const reply = await record({ package_id: id, status });
-      expect(faultsOf(reply)).toEqual({ status: 400, code: 'validation_failed', errors: ['status enum'] });
+      expect(errorsOf(reply)).toEqual({ status: 400, code: 'validation_failed', errors: ['status enum'] });
     }
   });
 
-  test('a parcel that was held twice is released to what it was before both', async () => {
+  test('releases a package that was put on hold twice to its status before both', async () => {
     const id = await one('in_transit');
     for (const status of ['on_hold', 'customs_hold', 'lost', 'released'])
       expect((await record({ package_id: id, status })).body['data'].recorded).toBe(1);
@@ -225,16 +233,16 @@ describe('recording', () => {
     await expectChain(id);
   });
 
-  test('the row, the audit trail and the courier are told what staff said, once', async () => {
+  test('writes the row, the audit entry and the webhook event once with the recorded values', async () => {
     const [first, second] = await pair();
-    const said = { occurred_at: '2026-11-01 08:00:00', location: 'Kingston', remarks: 'No invoice.' };
-    const tooEarly = await record({ package_ids: [first, second], status: 'customs_hold', ...said });
-    expect(faultsOf(tooEarly)).toEqual({
+    const details = { occurred_at: '2026-11-01 08:00:00', location: 'Kingston', remarks: 'No invoice.' };
+    const tooEarly = await record({ package_ids: [first, second], status: 'customs_hold', ...details });
+    expect(errorsOf(tooEarly)).toEqual({
       status: 400,
       code: 'validation_failed',
       errors: ['occurred_at minimum', 'occurred_at minimum'],
     });
-    const now = { ...said, occurred_at: await moment('5 minutes') };
+    const now = { ...details, occurred_at: await moment('5 minutes') };
     const reply = await record({ package_ids: [first, second], status: 'customs_hold', ...now });
     expect(reply.body['data']).toEqual({
       recorded: 2,
@@ -254,34 +262,34 @@ describe('recording', () => {
         remarks: 'No invoice.',
         actor_id: DEMO.users.warehouse,
       });
-    const told = await eventsOf(service.owner, [first, second]);
-    expect(told).toHaveLength(2);
-    for (const event of told) {
+    const webhookEvents = await eventsOf(service.owner, [first, second]);
+    expect(webhookEvents).toHaveLength(2);
+    for (const event of webhookEvents) {
       expect(event.type).toBe('package.status_changed');
       expect(event.data).toMatchObject({ previous_status: 'received', status: 'customs_hold', ...now });
-      expect(event.deliveries).toEqual(promised(IEX, 'update_package'));
+      expect(event.deliveries).toEqual(pendingDelivery(IEX, 'update_package'));
     }
   });
 
-  test('nobody is told of a parcel of no courier', async () => {
+  test('creates no webhook event for a package without a courier', async () => {
     const id = await receive({});
     expect((await record({ package_id: id, status: 'lost' })).body['data'].recorded).toBe(1);
     expect(await eventsOf(service.owner, [id])).toEqual([]);
     expect(await auditOf([id])).toHaveLength(1);
   });
 
-  test('it is all or none, and every package that stands in the way is named', async () => {
+  test('changes all packages or none, and names every package that cannot change', async () => {
     const [free, free2] = await pair('shipped');
     const [delivered, returned] = [await one('delivered'), await one('returned')];
     const package_ids = [free, delivered.toUpperCase(), free2, returned];
     const refused = await record({ package_ids, status: 'lost' });
-    expect(faultsOf(refused)).toEqual({
+    expect(errorsOf(refused)).toEqual({
       status: 400,
       code: 'package_invalid_transition',
       errors: ['package_ids[1] invalid_transition', 'package_ids[3] invalid_transition'],
     });
     const missing = await record({ package_ids: [free, randomUUID(), delivered], status: 'lost' });
-    expect(faultsOf(missing)).toEqual({
+    expect(errorsOf(missing)).toEqual({
       status: 404,
       code: 'package_not_found',
       errors: ['package_ids[1] not_found'],
@@ -294,18 +302,18 @@ describe('recording', () => {
     expect(again.body['data']).toEqual({ recorded: 0, unchanged: 2, events: [] });
   });
 
-  test('a body names one package or several, not both and not none', async () => {
+  test('requires either package_id or package_ids, and rejects both', async () => {
     const id = await one();
     const status = 'on_hold';
     const both = await record({ package_id: id, package_ids: [id], status });
-    expect(faultsOf(both).errors).toEqual(['package_ids conflict']);
-    expect(faultsOf(await record({ status })).errors).toEqual(['package_id required']);
-    expect(faultsOf(await record({ package_id: randomUUID(), status })).errors).toEqual([
+    expect(errorsOf(both).errors).toEqual(['package_ids conflict']);
+    expect(errorsOf(await record({ status })).errors).toEqual(['package_id required']);
+    expect(errorsOf(await record({ package_id: randomUUID(), status })).errors).toEqual([
       'package_id not_found',
     ]);
   });
 
-  /** So long ago, by the database's clock, in the contract's form. */
+  /** Returns a past time by the database clock in the contract's format. */
   async function moment(ago: string): Promise<string> {
     const [row] = await select(
       `select to_char((now() - $1::interval) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at`,
@@ -314,16 +322,16 @@ describe('recording', () => {
     return String(row?.['at']);
   }
 
-  test('when it happened is now, or as staff say: never to come, never before what came last', async () => {
+  test('accepts an occurred_at between the last event and now, and defaults to now', async () => {
     const id = await one();
     const at = async (occurred_at: string, status = 'on_hold') =>
       record({ package_id: id, status, occurred_at });
     const wrong = { '2026-02-30 10:00:00': 'invalid', '2026-02-20 24:00:00': 'invalid' };
     for (const [text, code] of Object.entries(wrong))
-      expect(faultsOf(await at(text)).errors).toEqual([`occurred_at ${code}`]);
-    expect(faultsOf(await at(await moment('-1 minute'))).errors).toEqual(['occurred_at maximum']);
-    expect(faultsOf(await at(await moment('2 hours'))).errors).toEqual(['occurred_at minimum']);
-    // within the second of the receipt is after it, and stays in order
+      expect(errorsOf(await at(text)).errors).toEqual([`occurred_at ${code}`]);
+    expect(errorsOf(await at(await moment('-1 minute'))).errors).toEqual(['occurred_at maximum']);
+    expect(errorsOf(await at(await moment('2 hours'))).errors).toEqual(['occurred_at minimum']);
+    // The same second as the receipt is accepted and stays in order.
     const [receipt] = await select(
       `select to_char(max(occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at from package_events where package_id = $1`,
       [id],
@@ -337,19 +345,19 @@ describe('recording', () => {
   });
 });
 
-describe('beside manifests', () => {
-  test('what was recorded aboard stands: a manifest ships what is received and delivers what is on its way', async () => {
+describe('events and manifests', () => {
+  test('a manifest ships received packages and delivers those on their way, and leaves other recorded statuses', async () => {
     const ids = await plant(7);
-    const [, held, customs, lost, returned, gone, freed] = ids;
+    const [, onHold, customs, lost, returned, gone, freed] = ids;
     const manifest = await newManifest(ids);
     for (const [id, status] of [
-      ...[[held, 'on_hold'] as const, [lost, 'lost'] as const, [returned, 'returned'] as const],
+      ...[[onHold, 'on_hold'] as const, [lost, 'lost'] as const, [returned, 'returned'] as const],
       ...[[gone, 'in_transit'] as const, [freed, 'on_hold'] as const],
     ])
       await record({ package_id: id, status });
     await step(manifest, 'ready', 'shipped');
     await record({ package_id: customs, status: 'customs_hold' });
-    // its manifest has left with it
+    // Its manifest has already left.
     expect((await record({ package_id: freed, status: 'released' })).body['data'].events[0].status).toBe(
       'shipped',
     );
@@ -361,7 +369,7 @@ describe('beside manifests', () => {
     for (const id of ids) await expectChain(id);
   });
 
-  test('a held parcel is not added to a manifest before it is released', async () => {
+  test('a package on hold cannot be added to a manifest until it is released', async () => {
     const id = await one('on_hold');
     const manifest_id = await newManifest();
     const add = () =>
@@ -374,7 +382,7 @@ describe('beside manifests', () => {
     expect((await add()).body['data']).toMatchObject({ added: 1 });
   });
 
-  test('a manifest that ships while staff lose its parcels: every history is a chain, whoever was first', async () => {
+  test('histories stay consistent when a manifest ships while its packages are recorded as lost', async () => {
     const ids = await plant(40);
     const manifest = await newManifest(ids);
     await step(manifest, 'ready');
@@ -396,8 +404,8 @@ describe('beside manifests', () => {
   });
 });
 
-describe('at once', () => {
-  test(`${CALLERS} callers move one parcel to seven states: its history is a chain of allowed steps`, async () => {
+describe('concurrent events', () => {
+  test(`${CALLERS} callers who record seven statuses for one package leave a chain of allowed transitions`, async () => {
     const id = await one('shipped');
     const kinds = ['in_transit', 'on_hold', 'customs_hold', 'released', 'lost', 'on_hold', 'released'];
     const replies = await Promise.all(
@@ -410,19 +418,19 @@ describe('at once', () => {
     expect(Object.keys(counts).every((key) => /^(200 [01]|400 package_invalid_transition)$/.test(key))).toBe(
       true,
     );
-    // some moved it, and not all could
+    // Some calls changed the package, and not all of them could.
     expect(recorded).toBeGreaterThan(2);
     expect(await expectChain(id)).toHaveLength(2 + recorded);
     expect(await auditOf([id])).toHaveLength(recorded);
-    const told = await eventsOf(service.owner, [id]);
-    expect(told.map(({ data }) => data['status'])).toEqual(
+    const webhookEvents = await eventsOf(service.owner, [id]);
+    expect(webhookEvents.map(({ data }) => data['status'])).toEqual(
       (
         await select('select status from package_events where package_id = $1 order by place offset 2', [id])
       ).map(({ status }) => status),
     );
   });
 
-  test(`${CALLERS} callers say the same: one event, one audit entry, one webhook`, async () => {
+  test(`${CALLERS} callers who record the same status create one event, one audit entry and one webhook event`, async () => {
     const id = await one();
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, () => untilAdmitted(() => record({ package_id: id, status: 'lost' }))),
@@ -433,7 +441,7 @@ describe('at once', () => {
     expect(await eventsOf(service.owner, [id])).toHaveLength(1);
   });
 
-  test('batches of the same 30 parcels of two couriers in opposite orders: no deadlock reaches a caller', async () => {
+  test('batches of the same 30 packages of two couriers in opposite orders cause no deadlock error', async () => {
     const ids = [...(await plant(15)), ...(await plant(15, 'received', HRB))];
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, index) => {

@@ -8,7 +8,7 @@ import { newHouseNumber } from '../../../src/modules/packages/intake/house-numbe
 import { makeWorkbookWriter } from '../../../src/modules/packages/export/spreadsheet.js';
 import { askSteadily } from '../../support/service/client.js';
 import { rounds } from '../../support/harness/effort.js';
-import { heldMs } from '../../support/builders/transactions.js';
+import { longestBlockMs } from '../../support/builders/transactions.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 import { readWorkbook } from '../../support/readers/workbook.js';
 
@@ -29,7 +29,7 @@ const exported = (as: string, export_format: Format, filters: object = {}) =>
 const listed = async (as: string, filters: object = {}) =>
   (await service.call('retrievePackages', { as, body: filters })).body['data'] as Record<string, unknown>[];
 
-/** The file's lines as another program reads them, the heading first, every cell as text. */
+/** Returns the file's rows as another program reads them, headings first and every cell as text. */
 function linesOf(reply: Reply, format: Format): string[][] {
   expect(reply.status).toBe(200);
   const bytes = reply.body['bytes'] as Buffer;
@@ -37,14 +37,14 @@ function linesOf(reply: Reply, format: Format): string[][] {
     return readWorkbook(bytes).map((row) => Array.from(row, (cell) => cell?.value ?? ''));
   const { data, errors } = Papa.parse<string[]>(bytes.toString(), { newline: '\r\n', delimiter: ',' });
   expect(errors).toEqual([]);
-  // the last line is ended too
+  // The last line ends with a line break too.
   expect(data.pop()).toEqual(['']);
   return data;
 }
 
 let serial = 0;
 
-/** Straight into the tables: intake would refuse most of it. */
+/** Inserts directly, because intake would reject most of these values. */
 async function addPackage(row: Record<string, unknown>): Promise<string> {
   const id = randomUUID();
   const full = {
@@ -59,14 +59,14 @@ async function addPackage(row: Record<string, unknown>): Promise<string> {
   return id;
 }
 
-describe.each(FORMATS)('a file of %s', (format) => {
-  test('has the contract’s columns, and line by line what the list answers', async () => {
+describe.each(FORMATS)('package export as %s', (format) => {
+  test("has the contract's columns and the rows of the list", async () => {
     const filters = { courierID: IEX, limit: 200 };
     const [heading, ...lines] = linesOf(await exported('admin', format, filters), format);
     expect(heading).toEqual([...HEADINGS]);
     const records = await listed('admin', filters);
     expect(records).toHaveLength(200);
-    // as: what the contract has in these fields
+    // The contract allows only these types in these fields.
     const text = (value: unknown) => String((value as string | number | null) ?? '');
     expect(lines).toEqual(
       records.map((record) => [
@@ -81,7 +81,7 @@ describe.each(FORMATS)('a file of %s', (format) => {
     );
   });
 
-  test('is an attachment of its media type, with a name of letters, digits and the UTC time', async () => {
+  test('is an attachment of its media type with the UTC time in its name', async () => {
     const before = new Date();
     const { headers, body } = await exported('manager', format);
     expect(headers.get('content-type')).toBe(format === 'csv' ? 'text/csv; charset=utf-8' : XLSX);
@@ -95,7 +95,7 @@ describe.each(FORMATS)('a file of %s', (format) => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('is the first 25 unless told otherwise, and turns pages as the list does', async () => {
+  test('returns the first 25 rows by default and pages like the list', async () => {
     const idsOf = async (filters: object) =>
       linesOf(await exported('admin', format, filters), format)
         .slice(1)
@@ -107,7 +107,7 @@ describe.each(FORMATS)('a file of %s', (format) => {
     expect(await idsOf({ page: 1_000_000, limit: 10_000 })).toEqual([]);
   });
 
-  test('of a courier holds its own packages alone, with the hidden numbers hidden', async () => {
+  test("contains only the courier's own packages, with tracking numbers masked like in the list", async () => {
     const [, ...lines] = linesOf(await exported('iex', format, { limit: 10_000, courierID: HRB }), format);
     const { rows } = await service.owner.query<Record<string, string | null>>(
       'select id, tracking_number, user_code from packages where courier_id = $1',
@@ -123,21 +123,21 @@ describe.each(FORMATS)('a file of %s', (format) => {
     expect(new Set(lines.map((line) => line[7]))).toEqual(new Set(['IEX']));
   });
 
-  test('takes every filter of the list', async () => {
+  test('applies every filter of the list', async () => {
     const [record] = await listed('admin', { userCode: 'IEX-1001' });
-    const wanted = [
+    const filters = [
       ...[{ userCode: 'IEX-1001' }, { houseNumber: record?.['house_number'] }, { shipper: 'a' }],
       ...[{ courierID: HRB }, { entryDateFloor: '2026-11-01', entryDateCeiling: '2026-11-10' }],
       ...[{ firstName: 'an' }, { trackingNumber: '9' }],
     ];
-    for (const filter of wanted) {
+    for (const filter of filters) {
       const lines = linesOf(await exported('admin', format, { ...filter, limit: 10_000 }), format).slice(1);
       const records = await listed('admin', { ...filter, limit: 10_000 });
       expect(lines.map((line) => line[1])).toEqual(records.map((each) => each['package_id']));
     }
   });
 
-  test('keeps numbers that look like numbers as the text that they are', async () => {
+  test('keeps text that looks like a number as text', async () => {
     const numbers = ['00123', '9400111899223100001234', '1E5', '3-4', '2026-11-21', 'TRUE', '0x1F'];
     for (const tracking_number of numbers) {
       const key = `${format} ${tracking_number}`;
@@ -179,7 +179,7 @@ describe.each(FORMATS)('a file of %s', (format) => {
   });
 });
 
-test('a CSV begins with its first column’s name and ends every line with CRLF', async () => {
+test("a CSV file begins with its first column's name and ends every line with CRLF", async () => {
   const { body } = await exported('admin', 'csv');
   const bytes = body['bytes'] as Buffer;
   expect(bytes.toString('latin1', 0, 10)).toBe('User Code,');
@@ -187,12 +187,12 @@ test('a CSV begins with its first column’s name and ends every line with CRLF'
   expect(bytes.toString().replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
 });
 
-test('csv is the default format', async () => {
+test('CSV is the default format', async () => {
   const reply = await service.call('retrievePackages', { as: 'admin', body: { export: true } });
   expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8');
 });
 
-test('without export, or with false, the answer is JSON without a file name', async () => {
+test('without export or with false, the response is JSON without a file name', async () => {
   for (const body of [{}, { export: false }, { export: false, export_format: 'xlsx' }]) {
     const reply = await service.call('retrievePackages', { as: 'admin', body });
     expect(reply.headers.get('content-type')).toContain('application/json');
@@ -207,18 +207,18 @@ test.each([
   [{ export: true, export_format: 'CSV' }, 'export_format'],
   [{ export: true, limit: 10_001 }, 'limit'],
   [{ export: true, action: 'queue_dispatch' }, 'export'],
-])('%j is 400 and names the field', async (body, field) => {
+])('rejects %j with 400 and names the field', async (body, field) => {
   const reply = await service.call('retrievePackages', { as: 'admin', body });
   expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ field }] } });
 });
 
-test('nobody exports without a token or with a disabled account', async () => {
+test('denies exports to anonymous callers and disabled accounts', async () => {
   const body = { export: true };
   expect(await service.call('retrievePackages', { body })).toMatchObject({ status: 401 });
   expect(await service.call('retrievePackages', { as: 'disabled', body })).toMatchObject({ status: 403 });
 });
 
-describe('formulas', () => {
+describe('formula injection', () => {
   const ATTACKS = ['1+1', 'cmd|" /C calc"!A0', 'HYPERLINK("http://x.example","Click")', 'SUM(A1:A9)'];
   const PAYLOADS = [
     ...['=', '+', '-', '@'].flatMap((sign) => ATTACKS.map((attack) => sign + attack)),
@@ -229,12 +229,12 @@ describe('formulas', () => {
     ...['\tx', '\rx', '\nx', "=1+1'", '"=1+1"'.slice(1), '+44 20 7946 0000', '-5', '@import', '=', '-'],
   ];
 
-  test('there are 60 ways to begin one', () => {
+  test('covers at least 60 formula payloads', () => {
     expect(PAYLOADS.length).toBeGreaterThanOrEqual(60);
     expect(new Set(PAYLOADS).size).toBe(PAYLOADS.length);
   });
 
-  /** Written without looking at ours: what is left of white space and invisible characters begins no formula. */
+  /** An independent check: after white space and invisible characters, no cell may start a formula. */
   function isHarmless(cell: string): boolean {
     const first = [...cell].find((character) => {
       const code = character.codePointAt(0) ?? 0;
@@ -246,7 +246,7 @@ describe('formulas', () => {
 
   beforeAll(async () => {
     const { owner } = service;
-    // the constraints that keep most of these out would leave columns unproven
+    // Drop the constraints that would keep most payloads out of some columns.
     await owner.query(`alter table manifests drop constraint number_is_well_formed;
       alter table packages drop constraint status_is_known, drop constraint tracking_number_is_trimmed;
       drop index carriers_one_of_a_name`);
@@ -273,7 +273,7 @@ describe('formulas', () => {
   }, 60_000);
 
   test.each(FORMATS)(
-    'begin no cell of any column of a %s, and what was stored is still to be read',
+    'no cell of a %s starts a formula, and the stored text stays readable',
     async (format) => {
       const days = { entryDateFloor: '2022-02-02', entryDateCeiling: '2022-02-02' };
       const [, ...lines] = linesOf(await exported('admin', format, { limit: 10_000, ...days }), format);
@@ -284,7 +284,7 @@ describe('formulas', () => {
         expect(line.filter((cell) => !isHarmless(cell))).toEqual([]);
         expect(line[10]).toBe('7.5');
         const payload = line[0]?.slice(1) ?? '';
-        // all but the id, the weight and the date
+        // Every column except the id, the weight and the date.
         for (const index of [0, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12]) expect(line[index]).toBe(`'${payload}`);
         found.add(payload);
       }
@@ -292,7 +292,7 @@ describe('formulas', () => {
     },
   );
 
-  test('are not seen where there are none', () => {
+  test('text without a formula is unchanged', () => {
     for (const text of [
       '',
       'x',
@@ -308,13 +308,13 @@ describe('formulas', () => {
       expect(harmless(text)).toBe(text);
   });
 
-  test('are seen behind a NUL, which the database cannot hold', () => {
+  test('detects formulas behind a NUL, which the database cannot store', () => {
     expect(harmless('\0=1')).toBe("'\0=1");
     expect(harmless('\0x')).toBe("'\0x");
   });
 });
 
-describe('10,000 rows', () => {
+describe('export of 10,000 rows', () => {
   beforeAll(async () => {
     await service.owner.query(
       `insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name, tracking_number, tracking_key,
@@ -331,7 +331,7 @@ describe('10,000 rows', () => {
   const BULK = { limit: 10_000, entryDateFloor: '2021-01-01', entryDateCeiling: '2021-01-02' };
 
   test.each(FORMATS)(
-    'as %s are all there, in order',
+    'is complete and in order as %s',
     async (format) => {
       const { body, status } = await exported('admin', format, BULK);
       expect(status).toBe(200);
@@ -356,12 +356,12 @@ describe('10,000 rows', () => {
   );
 
   test.each(FORMATS)(
-    `as %s, ${AT_ONCE} at once, leave the service answering`,
+    `keeps the service responsive during ${AT_ONCE} simultaneous %s exports`,
     async (format) => {
       await service.tokenOf('admin');
       let isOver = false;
       const waits: number[] = [];
-      const asking = askSteadily(
+      const polling = askSteadily(
         50,
         () => isOver,
         async () => {
@@ -371,8 +371,8 @@ describe('10,000 rows', () => {
         },
       );
       const replies: Reply[] = [];
-      // by its own work, this test's reading of the files included; what else keeps the cores busy is not counted
-      const held = await heldMs(async () => {
+      // Counts only work of this thread, including the test's own reading of the files, and no other load.
+      const blockedMs = await longestBlockMs(async () => {
         replies.push(
           ...(await Promise.all(
             Array.from({ length: AT_ONCE }, () => untilAdmitted(() => exported('admin', format, BULK))),
@@ -380,22 +380,22 @@ describe('10,000 rows', () => {
         );
       });
       isOver = true;
-      await asking;
+      await polling;
       expect(replies.map(({ status }) => status)).toEqual(Array(AT_ONCE).fill(200));
       expect(new Set(replies.map(({ body }) => (body['bytes'] as Buffer).length > 500_000))).toEqual(
         new Set([true]),
       );
-      expect(held).toBeLessThan(200);
+      expect(blockedMs).toBeLessThan(200);
       expect(Math.max(...waits)).toBeLessThan(1_500);
     },
     120_000,
   );
 
-  test('40 exports at once: each is a file or a 503 that says when to come again, and later ones are served', async () => {
+  test('answers each of 40 simultaneous exports with a file or with 503 and Retry-After, and serves later ones', async () => {
     const replies = await Promise.all(Array.from({ length: 40 }, () => exported('admin', 'xlsx', BULK)));
     const refused = replies.filter(({ status }) => status === 503);
     expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
-    // two are made and twenty wait, whatever the machine
+    // Two exports run and twenty wait on every machine.
     expect(refused.length).toBeGreaterThanOrEqual(18);
     for (const { body, headers } of refused) {
       expect(body['code']).toBe('overloaded');
@@ -405,9 +405,9 @@ describe('10,000 rows', () => {
   }, 60_000);
 });
 
-test('a workbook that cannot be written fails alone, and the next one is written', async () => {
+test('the workbook writer survives a workbook that cannot be written', async () => {
   const writeWorkbook = makeWorkbookWriter();
-  // longer than a cell may be
+  // Longer than a cell may be.
   await expect(writeWorkbook([], [1], () => ['x'.repeat(40_000)])).rejects.toThrow(/32767/);
   const books = await Promise.all(
     ['a', 'b', 'c'].map((text) => writeWorkbook(['Text'], [text], (cell) => [cell])),

@@ -23,12 +23,12 @@ afterAll(async () => {
   await service.stop();
 }, 60_000);
 
-type Shown = { text: string; codes: string[]; lines: string[] };
+type RenderedLabel = { text: string; codes: string[]; lines: string[] };
 
 const labelOf = (package_id: string, format?: string) =>
   service.call('packageLabel', { as: 'warehouse', query: { package_id, ...(format ? { format } : {}) } });
 
-/** A package of IEX-1001 like a demo one; answers its id and its house number. */
+/** Creates a package of IEX-1001 and returns its id and its house number. */
 async function newPackage(changes: object = {}): Promise<{ id: string; house: string }> {
   const body = { tracking_number: `LBL${process.pid}N${(serial += 1)}`, weight: 3.25, user_code: 'IEX-1001' };
   const { body: reply } = await service.call('receivePackage', { as: 'warehouse', body });
@@ -43,12 +43,12 @@ async function newPackage(changes: object = {}): Promise<{ id: string; house: st
 }
 let serial = 0;
 
-/** What a person and a scanner see of a page of PDF, rendered at 216 dots per inch. */
-async function readPdf(bytes: Buffer): Promise<Shown & { pages: number; inches: number[] }> {
+/** Renders a PDF page at 216 dots per inch and returns its text and barcodes. */
+async function readPdf(bytes: Buffer): Promise<RenderedLabel & { pages: number; inches: number[] }> {
   const document = await pdfium.loadDocument(new Uint8Array(bytes));
   const page = document.getPage(0);
   const { originalWidth, originalHeight } = page.getOriginalSize();
-  // before it is rendered: the library loses its way the other way round
+  // The text must be extracted before rendering; pdfium fails in the other order.
   const text = page.getText();
   const { data, width, height } = await page.render({ scale: 3, render: 'bitmap' });
   const pages = document.getPageCount();
@@ -63,7 +63,7 @@ async function readPdf(bytes: Buffer): Promise<Shown & { pages: number; inches: 
   };
 }
 
-/** What a label printer would print, and what a scanner reads of it. */
+/** Renders a label as a label printer would and returns its barcodes. */
 async function readZpl(zpl: string): Promise<string[]> {
   const { api } = await zplReady;
   const png = await api.zplToBase64Async(zpl, 101.6, 152.4, 8);
@@ -71,21 +71,21 @@ async function readZpl(zpl: string): Promise<string[]> {
   return found.map((code) => `${code.format} ${code.text}`);
 }
 
-/** The commands of a label, in order, without the data of its fields. */
+/** Returns the commands of a label in order, without the field data. */
 const commandsOf = (zpl: string) =>
   zpl
     .replace(/\^FD[^^]*/g, '^FD')
     .split('\n')
     .flatMap((line) => line.match(/[\^~][A-Z][A-Z0-9@]/g) ?? []);
 
-/** What the fields of a label say, as its printer reads them. */
+/** Returns the field data of a label, decoded as the printer decodes it. */
 const fieldsOf = (zpl: string) =>
   [...zpl.matchAll(/\^FH_\^FD([^^]*)\^FS/g)].map(([, data = '']) =>
     data.replace(/_([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
   );
 
-describe('a label', () => {
-  test('is one page of 4 x 6 inches that says whose the parcel is, and whose one barcode is the house number', async () => {
+describe('package label', () => {
+  test('is one page of 4 x 6 inches with the owner, and its only barcode is the house number', async () => {
     const { id, house } = await newPackage({ manifest_id: DEMO.manifests.draft });
     const { rows } = await service.owner.query<Record<string, string>>(
       `select p.tracking_number, p.first_name || ' ' || p.last_name as name, m.manifest_number
@@ -99,18 +99,26 @@ describe('a label', () => {
     expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="label-${house}.pdf"`);
     const shown = await readPdf(reply.bytes);
     expect(shown).toMatchObject({ pages: 1, inches: [4, 6], codes: [`Code128 ${house}`] });
-    const said = ['IEX', 'Island Express', 'IEX-1001', name, house, '3.25 lb (1.47 kg)', 'Miami Gateway'];
-    for (const each of [...said, tracking, manifest]) expect(shown.text).toContain(each);
+    const expectedTexts = [
+      'IEX',
+      'Island Express',
+      'IEX-1001',
+      name,
+      house,
+      '3.25 lb (1.47 kg)',
+      'Miami Gateway',
+    ];
+    for (const each of [...expectedTexts, tracking, manifest]) expect(shown.text).toContain(each);
 
     const zpl = await labelOf(id, 'zpl');
     expect(zpl.headers.get('content-type')).toBe('application/zpl');
     expect(zpl.headers.get('content-disposition')).toBe(`attachment; filename="label-${house}.zpl"`);
     const text = zpl.bytes.toString();
-    expect(fieldsOf(text)).toEqual(expect.arrayContaining([...said, tracking, manifest]));
+    expect(fieldsOf(text)).toEqual(expect.arrayContaining([...expectedTexts, tracking, manifest]));
     expect(await readZpl(text)).toEqual([`Code128 ${house}`]);
   });
 
-  test('says plainly when nobody knows the owner, or the courier does not know the customer', async () => {
+  test('shows UNKNOWN OWNER or UNKNOWN CUSTOMER if the package has none', async () => {
     const nobody = { courier_id: null, user_code: null, first_name: null, last_name: null };
     const owner = await newPackage(nobody);
     expect((await readPdf((await labelOf(owner.id)).bytes)).lines[0]).toBe('UNKNOWN OWNER');
@@ -124,14 +132,14 @@ describe('a label', () => {
     expect(fieldsOf((await labelOf(customer.id, 'zpl')).bytes.toString())).toContain('UNKNOWN CUSTOMER');
   });
 
-  test('shows names as they are written', async () => {
+  test('prints names in Latin, Greek and Cyrillic', async () => {
     const { id } = await newPackage({ first_name: 'Zoë Ñandú', last_name: 'Łukasz Ωmega Жуков' });
     const name = 'Zoë Ñandú Łukasz Ωmega Жуков';
     expect((await readPdf((await labelOf(id)).bytes)).lines).toContain(name);
     expect(fieldsOf((await labelOf(id, 'zpl')).bytes.toString())).toContain(name);
   });
 
-  test('the band is in the courier’s colour, and what stands in it can be read', async () => {
+  test("prints a band in the courier's colour with readable text", async () => {
     for (const [color, ink] of [
       ['#FFE000', '#000000'],
       ['#0A1D5C', '#FFFFFF'],
@@ -144,7 +152,7 @@ describe('a label', () => {
       const document = await pdfium.loadDocument(new Uint8Array((await labelOf(id)).bytes));
       const { data, width } = await document.getPage(0).render({ scale: 2, render: 'bitmap' });
       document.destroy();
-      // four bytes a pixel, red first
+      // Four bytes per pixel, red first.
       const colorAt = (pixel: number) =>
         `#${[0, 1, 2].map((each) => (data[pixel * 4 + each] ?? 0).toString(16).padStart(2, '0')).join('')}`.toUpperCase();
       expect(colorAt(4 * width + 4)).toBe(color);
@@ -156,16 +164,16 @@ describe('a label', () => {
 
 const HOSTILE: Record<string, string> = {
   'a whole label': '^XA^FO0,0^FDhello^FS^XZ',
-  'a command of the printer': '~JA~HS~DGR:X.GRF,1,1,FF',
+  'printer commands': '~JA~HS~DGR:X.GRF,1,1,FF',
   'an end of field in hexadecimal': '_5EFS_5EXZ\\5E\\&_',
-  'lines and controls': 'a\r\nb\tc\u0007d\u001be\u2028f',
-  'turned around': '\u202Eevil\u202C \u200Fx',
+  'line breaks and control characters': 'a\r\nb\tc\u0007d\u001be\u2028f',
+  'reversed text direction': '\u202Eevil\u202C \u200Fx',
   emoji: '😀👩‍👩‍👧‍👦🏴‍☠️',
-  'characters that no font has': '\u{10FFFF}\u{E000}漢字',
-  'the widest, 100 times': 'W'.repeat(100),
+  'characters missing from the font': '\u{10FFFF}\u{E000}漢字',
+  '100 wide letters': 'W'.repeat(100),
 };
 
-describe('hostile text', () => {
+describe('hostile text on a label', () => {
   let expected: string[];
   beforeAll(async () => {
     const { id } = await newPackage();
@@ -174,13 +182,13 @@ describe('hostile text', () => {
   });
 
   test.each(Object.entries(HOSTILE))(
-    '%s changes no command of a label and hides no barcode',
+    '%s changes no printer command and hides no barcode',
     async (_name, text) => {
       const fields = { user_code: text, first_name: text, last_name: text, tracking_number: text.trim() };
       const hostile = await newPackage({ ...fields, tracking_number: `${serial}${text}`.trim() });
       const zpl = (await labelOf(hostile.id, 'zpl')).bytes.toString();
       expect(commandsOf(zpl)).toEqual(expected);
-      // besides what begins a command there is nothing that a printer could take for one, and no control character
+      // The fields contain no text that a printer could take for a command, and no control character.
       expect(zpl.replace(/\^FD[^^~\\]*\^FS/g, '')).not.toMatch(/\^FD/);
       expect(zpl.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
       expect(await readZpl(zpl)).toEqual([`Code128 ${hostile.house}`]);
@@ -189,7 +197,7 @@ describe('hostile text', () => {
     },
   );
 
-  test('255 characters of a number stay on their line: its ends are shown, its middle is not', async () => {
+  test('shortens a number of 255 characters in the middle', async () => {
     const number = `HEAD${'5'.repeat(247)}TAIL`;
     const { id } = await newPackage({ tracking_number: number });
     const line = (await readPdf((await labelOf(id)).bytes)).lines.find((each) => each.includes('HEAD'));
@@ -199,7 +207,7 @@ describe('hostile text', () => {
   });
 });
 
-test('a warehouse of another name and a second courier are on their own labels', async () => {
+test('prints the name of another warehouse and of another courier', async () => {
   const [id = ''] = DEMO.packages.available.HRB;
   const number = `LBL${process.pid}-HRB`;
   const copy = await clone(service.owner, 'packages', id, {

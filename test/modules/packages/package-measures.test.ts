@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { CUSTOMERS, makeParcels, newNumber, tellable, type Row } from '../../support/builders/parcels.js';
+import {
+  CUSTOMERS,
+  makeParcels,
+  newNumber,
+  comparableReply,
+  type Row,
+} from '../../support/builders/parcels.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const TENANT = DEMO.tenants.demo;
@@ -46,7 +52,7 @@ async function expectUntouched(before: Row) {
   expect(await parcels.select('select * from package_syncs where package_id = $1', [packageId])).toEqual([]);
 }
 
-describe('what the warehouse scans and measures', () => {
+describe('fields that only staff may change', () => {
   const FIELDS: [field: string, value: string | number][] = [
     ['tracking_number', 'MINE-NOW'],
     ['weight', 0.001],
@@ -55,16 +61,13 @@ describe('what the warehouse scans and measures', () => {
     ['height', 3],
   ];
 
-  test.each(FIELDS)(
-    'a courier that changes %s is refused with 403, and nothing changes',
-    async (field, value) => {
-      const before = await parcels.packageRow(packageId);
-      expectDenied(await update({ [field]: value }), [field]);
-      await expectUntouched(before);
-    },
-  );
+  test.each(FIELDS)("rejects a courier's change of %s with 403 and changes nothing", async (field, value) => {
+    const before = await parcels.packageRow(packageId);
+    expectDenied(await update({ [field]: value }), [field]);
+    await expectUntouched(before);
+  });
 
-  test('a request that changes what is permitted too changes nothing at all, and every field is named', async () => {
+  test('rejects a request that mixes permitted and staff-only fields, and names every staff-only field', async () => {
     const before = await parcels.packageRow(packageId);
     const permitted = {
       user_code: 'IEX-1002',
@@ -81,7 +84,7 @@ describe('what the warehouse scans and measures', () => {
     await expectUntouched(before);
   });
 
-  test('equal values are no change, alone and beside what is permitted', async () => {
+  test('equal values are no change, alone or beside permitted fields', async () => {
     const equal = { tracking_number: ` ${number}\t`, weight: 42.27, length: 10.0, width: 5.5 };
     expect((await update(equal)).body['data'].fields_updated).toBe(0);
     expect((await update({ ...equal, shipper: 'Tools' })).body['data'].fields_updated).toBe(1);
@@ -100,12 +103,12 @@ describe('what the warehouse scans and measures', () => {
     expect(await parcels.packageRow(packageId)).toMatchObject({ [field]: value });
   });
 
-  test.each(['admin', 'manager', 'warehouse'])('%s may change all of it', async (as) => {
+  test.each(['admin', 'manager', 'warehouse'])('%s may change every field', async (as) => {
     const fields = { tracking_number: newNumber(), weight: 1, length: 2, width: 3, height: 4 };
     expect((await update(fields, as)).body['data'].fields_updated).toBe(5);
   });
 
-  test('the body is judged first, then whose package it is, then the fields', async () => {
+  test('validates the body first, then the ownership of the package, then the fields', async () => {
     expect(await update({ weight: -1 })).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     const fields = { weight: 9, tracking_number: newNumber(), user_code: 'NOBODY' };
     const sibling = await parcels.update('hrb', packageId, fields);
@@ -115,7 +118,7 @@ describe('what the warehouse scans and measures', () => {
     expectDenied(await update(fields), ['tracking_number', 'weight']);
   });
 
-  test('the database itself refuses a courier’s change of a weight', async () => {
+  test("the database rejects a courier's change of a weight", async () => {
     const client = await service.owner.connect();
     try {
       await client.query('begin');
@@ -132,14 +135,14 @@ describe('what the warehouse scans and measures', () => {
     }
   });
 
-  test(`${CALLERS} callers at once, half of them the courier: no weight of the courier is ever stored`, async () => {
+  test(`of ${CALLERS} simultaneous updates, half of them by the courier, no weight of the courier is stored`, async () => {
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, (_, index) =>
         untilAdmitted(() => update({ weight: index + 1 }, index % 2 ? 'iex' : 'warehouse')),
       ),
     );
     const statuses = replies.map(({ status }, index) => [index % 2 ? 'iex' : 'warehouse', status].join(' '));
-    // the courier's weights are even and staff's are odd, so that the courier never sends an equal one
+    // The courier sends even weights and staff send odd ones, so that the courier never sends an equal value.
     expect(new Set(statuses)).toEqual(new Set(['iex 403', 'warehouse 200']));
     const updates = await updatesOf(packageId);
     expect(updates).toHaveLength(CALLERS / 2);
@@ -147,8 +150,8 @@ describe('what the warehouse scans and measures', () => {
   }, 60_000);
 });
 
-describe('the number of another parcel', () => {
-  test('a courier cannot take one that a sibling has announced: the parcel goes to the sibling', async () => {
+describe('tracking number of another package', () => {
+  test('a courier cannot take a number that a sibling courier has announced', async () => {
     const announced = newNumber();
     const prealertId = await parcels.announce('HRB', announced);
     expectDenied(await update({ tracking_number: announced }), ['tracking_number']);
@@ -160,7 +163,7 @@ describe('the number of another parcel', () => {
     });
   });
 
-  test('taken, announced, another tenant’s or free: a courier gets the same bytes', async () => {
+  test('a courier gets identical responses for taken, announced, foreign and free numbers', async () => {
     const [taken, own, announced, foreign] = [newNumber(), newNumber(), newNumber(), newNumber()];
     await parcels.receive(taken, { user_code: CUSTOMERS.HRB });
     await parcels.receive(own, { user_code: CUSTOMERS.IEX });
@@ -169,12 +172,12 @@ describe('the number of another parcel', () => {
     expect((await service.call('receivePackage', { as: 'two/admin', body })).status).toBe(201);
     const numbers = [taken, own, announced, foreign, newNumber(), `${number}X`];
     const replies = [];
-    for (const tracking_number of numbers) replies.push(tellable(await update({ tracking_number })));
+    for (const tracking_number of numbers) replies.push(comparableReply(await update({ tracking_number })));
     expect(new Set(replies).size).toBe(1);
     expect(replies[0]).toContain('permission_denied');
   });
 
-  test('a courier is answered while the parcel of that number is locked: the reply does not wait for it', async () => {
+  test('the response to a courier does not wait for a lock on the package with that number', async () => {
     const taken = newNumber();
     const takenId = await parcels.receive(taken, { user_code: CUSTOMERS.HRB });
     const client = await service.owner.connect();
@@ -184,7 +187,7 @@ describe('the number of another parcel', () => {
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
         `parcel ${TENANT} ${taken}`,
       ]);
-      // staff do wait: the lock is the one that a change of the number takes
+      // A request by staff does wait for that lock.
       const staff = update({ tracking_number: taken }, 'admin');
       expectDenied(await update({ tracking_number: taken }), ['tracking_number']);
       await client.query('rollback');

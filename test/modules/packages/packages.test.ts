@@ -9,7 +9,7 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const ZONES = ['UTC', 'America/Jamaica', 'America/New_York', 'Pacific/Kiritimati', 'Asia/Kolkata'];
-// the two days of 2025 on which New York moved its clocks, and a leap day
+// The two days of 2025 on which New York changed its clocks, and a leap day.
 const DAYS = ['2025-03-09', '2025-11-02', '2024-02-29'];
 
 let service: Service;
@@ -21,7 +21,7 @@ afterAll(() => service.stop(), 60_000);
 
 type Fields = Record<string, string | number | null>;
 
-/** Straight into the table: intake would not let a test choose the day. */
+/** Inserts directly, because intake does not let a test choose the day. */
 async function addPackages(rows: Fields[], on: Service = service): Promise<string[]> {
   const full = rows.map((row) => {
     const number = String(row['tracking_number'] ?? randomUUID());
@@ -46,7 +46,7 @@ async function addPackages(rows: Fields[], on: Service = service): Promise<strin
   return full.map(({ id }) => id);
 }
 
-// Texts in which ilike would see wildcards, and others in which it must ignore case.
+// Texts with the wildcards of ilike, and others that need a comparison without case.
 const AWKWARD: Fields[] = [
   '100% Wool',
   'a_b',
@@ -90,8 +90,8 @@ async function expectSelected(as: string, filters: object, condition: string) {
   return expected.length;
 }
 
-describe('the page', () => {
-  test('without a body is the newest 25 of all, with totals of all', async () => {
+describe('pages of packages', () => {
+  test('returns the newest 25 with the totals of all if there is no body', async () => {
     const all = await rowsWhere('true');
     const reply = await list('admin');
     expect(reply.status).toBe(200);
@@ -105,7 +105,7 @@ describe('the page', () => {
     expect((await list('admin', {})).body.data).toEqual(reply.body.data);
   });
 
-  test('after page makes the whole, without a gap or a repetition', async () => {
+  test('contain each package exactly once', async () => {
     const all = await rowsWhere('true');
     const pages = await Promise.all(
       Array.from({ length: Math.ceil(all.length / 60) }, (_, index) =>
@@ -116,13 +116,13 @@ describe('the page', () => {
     expect(pages.at(-1)?.body.meta.total_pages).toBe(pages.length);
   });
 
-  test('behind the last is empty and still counts', async () => {
+  test('return an empty page with totals past the last page', async () => {
     const { body } = await list('admin', { page: 1_000_000, limit: 10_000 });
     expect(body.data).toEqual([]);
     expect(body.meta.total_count).toBeGreaterThan(500);
   });
 
-  test('of one or no package words itself so', async () => {
+  test('use singular and plural in the message', async () => {
     const [row] = await rowsWhere("shipper = 'a_b'");
     const one = (await list('admin', { houseNumber: row.house_number })).body;
     expect([one.message, one.meta.total_pages]).toEqual(['1 package found.', 1]);
@@ -131,7 +131,7 @@ describe('the page', () => {
     expect(none.meta).toEqual({ total_count: 0, total_weight: 0, page: 1, limit: 25, total_pages: 0 });
   });
 
-  test('shows a package with the names of its courier, carrier and manifest', async () => {
+  test('return the names of courier, carrier and manifest', async () => {
     const id = DEMO.packages.aboardDraft.IEX[0];
     const [row] = await rowsWhere(`id = '${id}'`);
     const { rows: manifests } = await service.owner.query(
@@ -163,7 +163,7 @@ describe('the page', () => {
   });
 });
 
-describe('filters', () => {
+describe('package filters', () => {
   const TEXTS = [
     '%',
     '_',
@@ -187,7 +187,7 @@ describe('filters', () => {
     ['shipper', 'shipper'],
     ['firstName', 'first_name'],
     ['lastName', 'last_name'],
-  ] as const)('%s finds what contains the text itself, in either case', async (filter, column) => {
+  ] as const)('%s matches the literal text in either case', async (filter, column) => {
     const all = await rowsWhere('true');
     for (const text of TEXTS) {
       const expected = all.filter((row) => (row[column] ?? '').toLowerCase().includes(text.toLowerCase()));
@@ -196,7 +196,7 @@ describe('filters', () => {
     }
   });
 
-  test('houseNumber and userCode are exact', async () => {
+  test('houseNumber and userCode match exactly', async () => {
     const [{ house_number }] = await rowsWhere('true');
     expect(
       await expectSelected('admin', { houseNumber: house_number }, `house_number = '${house_number}'`),
@@ -209,7 +209,7 @@ describe('filters', () => {
       await expectSelected('admin', { userCode }, 'false');
   });
 
-  test('courierID and carrierID select for staff', async () => {
+  test('courierID and carrierID filter for staff', async () => {
     const carrier = demoId('demo', 'carrier', 2);
     expect(await expectSelected('warehouse', { courierID: HRB }, `courier_id = '${HRB}'`)).toBeGreaterThan(0);
     expect(
@@ -225,7 +225,7 @@ describe('filters', () => {
     expect(await expectSelected('admin', { ...filters, courierID: HRB }, 'false')).toBe(0);
   });
 
-  test('that are empty select nothing away', async () => {
+  test('are ignored if empty', async () => {
     const names = ['trackingNumber', 'houseNumber', 'userCode', 'shipper', 'firstName', 'lastName'];
     await expectSelected('admin', Object.fromEntries(names.map((name) => [name, ''])), 'true');
   });
@@ -240,14 +240,14 @@ describe('filters', () => {
     ...['2025-02-29', '2026-11-21T00:00:00Z'].map((value) => ['entryDateCeiling', value]),
     ...['IEX', '', 1, ['x']].map((value) => ['courierID', value]),
     ...[7, ['x'], 'x'.repeat(256)].map((value) => ['trackingNumber', value]),
-  ] as [string, unknown][])('%s %j is 400 and names the field', async (field, value) => {
+  ] as [string, unknown][])('rejects %s %j with 400 and names the field', async (field, value) => {
     const reply = await list('admin', { [field]: value });
     expect(reply.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
     expect(reply.status).toBe(400);
   });
 });
 
-describe('dates', () => {
+describe('date filters', () => {
   beforeAll(async () => {
     await addPackages(
       DAYS.flatMap((day) =>
@@ -256,36 +256,42 @@ describe('dates', () => {
     );
   });
 
-  test.each(ZONES)('are whole days of UTC, both inclusive, while the database is at %s', async (zone) => {
-    await moveDatabaseTo(zone);
-    const at = async (body: object) =>
-      (await list('admin', { shipper: 'Edge', ...body })).body.data.map(
-        (row: { entry_date_time: string }) => row.entry_date_time,
-      );
-    for (const day of DAYS) {
-      const [before, first, last, after] = edgesOf(day).map((moment) =>
-        moment.slice(0, 19).replace('T', ' '),
-      );
-      expect(await at({ entryDateFloor: day, entryDateCeiling: day })).toEqual([last, first]);
-      expect(await at({ entryDateFloor: day })).not.toContain(before);
-      expect(await at({ entryDateFloor: day })).toContain(after);
-      expect(await at({ entryDateCeiling: day })).not.toContain(after);
-      expect(await at({ entryDateCeiling: day })).toContain(before);
-    }
-  });
+  test.each(ZONES)(
+    "select whole UTC days, both ends inclusive, while the database's time zone is %s",
+    async (zone) => {
+      await moveDatabaseTo(zone);
+      const at = async (body: object) =>
+        (await list('admin', { shipper: 'Edge', ...body })).body.data.map(
+          (row: { entry_date_time: string }) => row.entry_date_time,
+        );
+      for (const day of DAYS) {
+        const [before, first, last, after] = edgesOf(day).map((moment) =>
+          moment.slice(0, 19).replace('T', ' '),
+        );
+        expect(await at({ entryDateFloor: day, entryDateCeiling: day })).toEqual([last, first]);
+        expect(await at({ entryDateFloor: day })).not.toContain(before);
+        expect(await at({ entryDateFloor: day })).toContain(after);
+        expect(await at({ entryDateCeiling: day })).not.toContain(after);
+        expect(await at({ entryDateCeiling: day })).toContain(before);
+      }
+    },
+  );
 
-  test.each(ZONES)("an intake's notice says the moment in UTC, while the database is at %s", async (zone) => {
-    await moveDatabaseTo(zone);
-    const body = { tracking_number: randomUUID(), weight: 1, user_code: 'IEX-1001' };
-    const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
-    const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
-    expect(Math.abs(Date.now() - received_at.getTime())).toBeLessThan(60_000);
-    const told = await eventsOf(service.owner, [package_id]);
-    const moment = received_at.toISOString().slice(0, 19).replace('T', ' ');
-    expect(told).toMatchObject([{ type: 'package.created', data: { entry_date_time: moment } }]);
-  });
+  test.each(ZONES)(
+    "the intake event has the time in UTC while the database's time zone is %s",
+    async (zone) => {
+      await moveDatabaseTo(zone);
+      const body = { tracking_number: randomUUID(), weight: 1, user_code: 'IEX-1001' };
+      const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
+      const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
+      expect(Math.abs(Date.now() - received_at.getTime())).toBeLessThan(60_000);
+      const webhookEvents = await eventsOf(service.owner, [package_id]);
+      const moment = received_at.toISOString().slice(0, 19).replace('T', ' ');
+      expect(webhookEvents).toMatchObject([{ type: 'package.created', data: { entry_date_time: moment } }]);
+    },
+  );
 
-  test('of the first and the last year are taken', async () => {
+  test('accept the first and the last year', async () => {
     const { body } = await list('admin', {
       entryDateFloor: '0001-01-01',
       entryDateCeiling: '9999-12-31',
@@ -297,7 +303,7 @@ describe('dates', () => {
   });
 });
 
-/** The last moment of the day before, both edges of the day, and the first moment after. */
+/** The last moment of the day before, the first and last of the day, and the first of the next day. */
 function edgesOf(day: string): string[] {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return [-1, 0, 86_399_999, 86_400_000].map((offsetMs) => new Date(midnight + offsetMs).toISOString());
@@ -309,7 +315,7 @@ async function moveDatabaseTo(zone: string) {
   await service.owner.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
-  // the ended connections leave the pool when their end arrives; new ones are in UTC, wherever the database is
+  // Terminated connections leave the pool asynchronously. New ones use UTC, whatever the database's time zone.
   for (let zoneNow = ''; zoneNow !== 'UTC';) {
     zoneNow = await service.db.pool.query('show timezone').then(
       ({ rows: [row] }) => row.TimeZone,
@@ -318,22 +324,22 @@ async function moveDatabaseTo(zone: string) {
   }
 }
 
-describe('a courier', () => {
+describe('courier access', () => {
   test.each([
     ['iex', IEX],
     ['hrb', HRB],
-  ])('%s sees the packages of its own account and no other', async (as, courierId) => {
+  ])('%s sees the packages of its own account and no others', async (as, courierId) => {
     expect(await expectSelected(as, {}, `courier_id = '${courierId}'`)).toBeGreaterThan(100);
   });
 
   test.each([IEX, HRB, TWO, '01930a3e-7c1d-7e11-9c5a-000000000000'])(
-    'is not moved by courierID %s',
+    'ignores courierID %s',
     async (courierID) => {
       await expectSelected('iex', { courierID }, `courier_id = '${IEX}'`);
     },
   );
 
-  test('is shown four characters of the number of an unknown customer; staff see all', async () => {
+  test('masks numbers of unknown customers except for four characters, and staff see them in full', async () => {
     const whole = await rowsWhere(
       `courier_id = '${IEX}' and user_code is null and shipper is distinct from 'Edge'`,
     );
@@ -352,7 +358,7 @@ describe('a courier', () => {
     }
   });
 
-  test('finds such a number by the shown part alone, whatever it tries on the hidden part', async () => {
+  test('finds masked numbers by their visible part only', async () => {
     const number = 'SECRET_12%34WXYZ';
     const [id] = await addPackages([{ tracking_number: number, courier_id: IEX }]);
     const known = 'SECRET_12%34WXYZ-KNOWN';
@@ -373,7 +379,7 @@ describe('a courier', () => {
     expect(await finds('admin', 'secret_12%34')).toContain(id);
   }, 60_000);
 
-  test('sees and finds nothing of a number that has no more than four characters', async () => {
+  test('masks numbers of up to four characters completely', async () => {
     const [id] = await addPackages([{ tracking_number: 'QJXZ', courier_id: IEX }]);
     const shown = (await list('iex', { limit: 10_000 })).body.data.find(
       (row: { package_id: string }) => row.package_id === id,
@@ -391,24 +397,24 @@ test.each([
   ['12345', '*2345'],
   ['1Z999AA10123456784', '**************6784'],
   ['x😀y😀z😀', '**y😀z😀'],
-])('%j is masked as %j', (number, masked) => {
+])('masks %j as %j', (number, masked) => {
   expect(maskTrackingNumber(number)).toBe(masked);
 });
 
-test('nobody without a token, nobody with a disabled account', async () => {
+test('denies anonymous callers and disabled accounts', async () => {
   expect((await service.call('retrievePackages', { body: {} })).body).toMatchObject({
     code: 'token_missing',
   });
   expect((await list('disabled', {})).body).toMatchObject({ code: 'account_disabled' });
 });
 
-describe('the totals that are kept', () => {
-  // a row of each courier and of nobody, as counted and as kept
+describe('package tallies', () => {
+  // Compares the counted rows per courier with the stored tallies.
   const COMPARED = `
     select tenant_id, package_owner(courier_id) as courier_id, count(*)::int as n, sum(weight_lb) as w from packages group by 1, 2
     except
     select tenant_id, courier_id, sum(total)::int, sum(weight_lb) from package_tallies group by 1, 2`;
-  const expectKept = async () => {
+  const expectTalliesMatch = async () => {
     const { rows } = await service.owner.query(COMPARED);
     expect(rows).toEqual([]);
     const { rows: more } = await service.owner.query(
@@ -417,9 +423,9 @@ describe('the totals that are kept', () => {
     expect(more).toEqual([{ agree: true }]);
   };
 
-  test('are those of the rows, after everything that has been loaded', expectKept);
+  test('equal the counted rows after the demo data was loaded', expectTalliesMatch);
 
-  test('lose nothing to 200 scans, updates and links at once', async () => {
+  test('stay correct during 200 concurrent scans, updates and links', async () => {
     const ids = await addPackages(
       Array.from({ length: 50 }, (_, index) => ({ courier_id: index % 2 ? IEX : null, user_code: null })),
     );
@@ -441,12 +447,12 @@ describe('the totals that are kept', () => {
       ),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 201]));
-    await expectKept();
+    await expectTalliesMatch();
   }, 60_000);
 
-  test('follow what is deleted, moved between owners and weighed anew, in bulk', async () => {
+  test('stay correct after bulk deletes, owner changes and weight changes', async () => {
     const ids = await addPackages(Array.from({ length: 300 }, () => ({ courier_id: IEX, weight_lb: 2.5 })));
-    await expectKept();
+    await expectTalliesMatch();
     const { owner } = service;
     await owner.query('update packages set courier_id = $1, user_code = null where id = any($2)', [HRB, ids]);
     await owner.query('update packages set courier_id = null where id = any($1)', [ids.slice(0, 50)]);
@@ -454,18 +460,18 @@ describe('the totals that are kept', () => {
     await owner.query("update packages set shipper = 'Nobody', weight_lb = weight_lb where id = any($1)", [
       ids,
     ]);
-    await expectKept();
+    await expectTalliesMatch();
     await owner.query('delete from packages where id = any($1)', [ids]);
-    await expectKept();
+    await expectTalliesMatch();
   });
 
-  test('are what the list answers, as the counting of rows does', async () => {
-    // a filter that every package passes makes the list count
+  test('give the same totals in the list as counting the rows', async () => {
+    // A filter that every package passes makes the list count the rows.
     const passed = { entryDateFloor: '0001-01-01' };
     for (const as of ['admin', 'iex', 'hrb', 'two/admin', 'two/two']) {
       for (const filter of [{}, { courierID: IEX }, { courierID: HRB }, { courierID: TWO }]) {
-        const kept = (await list(as, filter)).body.meta;
-        expect([as, filter, kept]).toEqual([
+        const fromTallies = (await list(as, filter)).body.meta;
+        expect([as, filter, fromTallies]).toEqual([
           as,
           filter,
           (await list(as, { ...filter, ...passed })).body.meta,
@@ -504,7 +510,7 @@ describe.each([
     }
   });
 
-  test("another tenant's packages are found by no filter", async () => {
+  test("no filter finds another tenant's packages", async () => {
     const { rows } = await other.owner.query('select * from packages where tenant_id = $1', [
       DEMO.tenants.two,
     ]);

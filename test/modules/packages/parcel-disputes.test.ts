@@ -17,8 +17,8 @@ afterAll(() => service.stop(), 60_000);
 const flaggingsOf = async (prealertId: string) =>
   (await parcels.auditOf(prealertId)).filter(({ action }) => action === 'prealert.flagged');
 
-describe('staff that correct a number', () => {
-  test('to one that another courier has announced flag its pre-alert, and a scan says so', async () => {
+describe('number corrections by staff', () => {
+  test("flag another courier's pre-alert of that number, and the next scan reports it", async () => {
     const announced = newNumber();
     const theirs = await parcels.announce('IEX', announced);
     const id = await parcels.receive(newNumber(), { user_code: CUSTOMERS.HRB });
@@ -32,7 +32,7 @@ describe('staff that correct a number', () => {
     expect(scanned.body['message']).toMatch(/flagged/);
   });
 
-  test('to one that another customer of the courier has announced flag it too', async () => {
+  test('flag the pre-alert of another customer of the same courier', async () => {
     const announced = newNumber();
     const theirs = await parcels.announce('IEX', announced, 'IEX-1002');
     const id = await parcels.receive(newNumber(), { user_code: CUSTOMERS.IEX });
@@ -41,7 +41,7 @@ describe('staff that correct a number', () => {
     expect(await parcels.packageRow(id)).toMatchObject({ user_code: CUSTOMERS.IEX, prealert_id: null });
   });
 
-  test('of a package without a customer to one that its courier has announced link it, as intake would', async () => {
+  test("link a package without a customer to its courier's pre-alert, as intake does", async () => {
     const announced = newNumber();
     const prealertId = await parcels.announce('IEX', announced);
     const id = await parcels.receive(newNumber(), { courier_id: IEX });
@@ -58,8 +58,8 @@ describe('staff that correct a number', () => {
   });
 });
 
-describe('a second scan', () => {
-  test('flags a pre-alert of another courier that came after the first, and leaves the package', async () => {
+describe('second scan', () => {
+  test("flags another courier's pre-alert that came after the first scan and leaves the package unchanged", async () => {
     const number = newNumber();
     const id = await parcels.receive(number, { user_code: CUSTOMERS.HRB });
     const before = await parcels.packageRow(id);
@@ -76,11 +76,11 @@ describe('a second scan', () => {
     expect(await parcels.packageRow(id)).toEqual(before);
   });
 
-  test('flags the announcement of a parcel whose number another package was given before', async () => {
+  test('flags the pre-alert if another package already has its number', async () => {
     const announced = newNumber();
     const prealertId = await parcels.announce('IEX', announced);
     const id = await parcels.receive(newNumber(), { user_code: CUSTOMERS.HRB });
-    // as a courier could leave it before it lost the right to
+    // Older versions allowed couriers to change the number this way.
     await parcels.select('update packages set tracking_number = $2, tracking_key = $2 where id = $1', [
       id,
       announced,
@@ -90,7 +90,7 @@ describe('a second scan', () => {
     expect(await parcels.statusOf(prealertId)).toBe('flagged');
   });
 
-  test('flags nothing where the pre-alert agrees with the owner, or the package has none', async () => {
+  test('flags nothing if the pre-alert agrees with the owner or the package has none', async () => {
     const [known, unknown] = [newNumber(), newNumber()];
     await parcels.receive(known, { user_code: CUSTOMERS.IEX });
     await parcels.receive(unknown);
@@ -103,14 +103,14 @@ describe('a second scan', () => {
     }
   });
 
-  test('the first scan of a number that two couriers have announced says that it is flagged', async () => {
+  test('the first scan of a number that two couriers announced reports the flag', async () => {
     const number = newNumber();
     await parcels.announce('IEX', number);
     await parcels.announce('HRB', number);
     expect((await parcels.scan(number)).body['data']).toMatchObject({ duplicate: false, flagged: true });
   });
 
-  test(`of ${SCANNERS} at once one flags, and all of them say so`, async () => {
+  test(`of ${SCANNERS} simultaneous scans, one flags the pre-alert and all report it`, async () => {
     const number = newNumber();
     await parcels.receive(number, { user_code: CUSTOMERS.HRB });
     const prealertId = await parcels.announce('IEX', number);

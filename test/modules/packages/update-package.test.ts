@@ -27,7 +27,7 @@ const select = async (statement: string, values: unknown[] = []) =>
 let serial = 0;
 const freshNumber = () => `UPD${process.pid}N${(serial += 1)}`;
 
-/** Straight into the table: a package of IEX-1001, unless told otherwise. */
+/** Inserts a package of IEX-1001 directly, with the given columns changed. */
 async function addPackage(row: Parcel = {}): Promise<string> {
   const id = randomUUID();
   const number = String(row['tracking_number'] ?? freshNumber());
@@ -56,22 +56,22 @@ async function rowOf(id: string): Promise<Row> {
   return row ?? {};
 }
 
-/** What an update leaves behind beside the row. */
+/** Returns what an update writes apart from the row. */
 const tracesOf = async (id: string) => ({
   audited: await select(
     "select * from audit_entries where entity_id = $1 and action = 'package.updated' order by id",
     [id],
   ),
   syncs: await select('select * from package_syncs where package_id = $1', [id]),
-  // what waits is synchronised as it is when it is sent; its event is recorded then
-  told: await eventsOf(service.owner, [id]),
-  lanes: await waitingJobs(service.owner, 'deliver'),
+  // The event is recorded when the synchronisation is sent.
+  webhookEvents: await eventsOf(service.owner, [id]),
+  deliveryJobs: await waitingJobs(service.owner, 'deliver'),
 });
 
-const NO_TRACES = { audited: [], syncs: [], told: [], lanes: [] };
-const laneOf = (courierId: string) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' });
+const NO_TRACES = { audited: [], syncs: [], webhookEvents: [], deliveryJobs: [] };
+const deliveryJobOf = (courierId: string) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' });
 
-describe('fields', () => {
+describe('updated fields', () => {
   const CHANGES: [field: string, column: string, value: string | number, stored: string][] = [
     ['user_code', 'user_code', 'IEX-1002', 'IEX-1002'],
     ['first_name', 'first_name', 'Marcia', 'Marcia'],
@@ -85,7 +85,7 @@ describe('fields', () => {
     ['height', 'height_in', 9999.99, '9999.99'],
   ];
 
-  test.each(CHANGES)('%s alone changes its column alone', async (field, column, value, stored) => {
+  test.each(CHANGES)('%s changes only its own column', async (field, column, value, stored) => {
     const id = await addPackage();
     const before = await rowOf(id);
     const reply = await update('warehouse', id, { [field]: value });
@@ -97,7 +97,7 @@ describe('fields', () => {
     const after = await rowOf(id);
     expect(after).toEqual({ ...before, [column]: stored, updated_at: after['updated_at'] });
     expect(after['updated_at']).not.toEqual(before['updated_at']);
-    const { audited, syncs, told, lanes } = await tracesOf(id);
+    const { audited, syncs, webhookEvents, deliveryJobs } = await tracesOf(id);
     expect(audited).toMatchObject([
       {
         actor_id: DEMO.users.warehouse,
@@ -109,20 +109,20 @@ describe('fields', () => {
     expect(syncs).toMatchObject([
       { status: 'queued', courier_id: IEX, dispatch_id: null, job_id: expect.any(String), settled_at: null },
     ]);
-    expect(told).toEqual([]);
-    expect(lanes).toEqual([laneOf(IEX)]);
+    expect(webhookEvents).toEqual([]);
+    expect(deliveryJobs).toEqual([deliveryJobOf(IEX)]);
   });
 
-  test('all at once are one change, one audit entry and one synchronisation that waits', async () => {
+  test('several fields together make one change, one audit entry and one queued synchronisation', async () => {
     const id = await addPackage();
     const fields = Object.fromEntries(CHANGES.map(([field, , value]) => [field, value]));
     const { body } = await update('admin', id, { ...fields, tracking_number: freshNumber() });
     expect(body['data'].fields_updated).toBe(CHANGES.length + 1);
-    const { audited, syncs, lanes } = await tracesOf(id);
-    expect([audited.length, syncs.length, lanes.length]).toEqual([1, 1, 1]);
+    const { audited, syncs, deliveryJobs } = await tracesOf(id);
+    expect([audited.length, syncs.length, deliveryJobs.length]).toEqual([1, 1, 1]);
   });
 
-  test('only those that differ are counted and written', async () => {
+  test('counts and writes only fields that differ', async () => {
     const id = await addPackage();
     const { body } = await update('admin', id, {
       weight: 4.25,
@@ -135,7 +135,7 @@ describe('fields', () => {
     expect(audited[0]?.['after']).toEqual({ last_name: 'Li' });
   });
 
-  test('that are as stored write nothing, and the message says so', async () => {
+  test('writes nothing if all values are equal, and the message says so', async () => {
     const number = freshNumber();
     const id = await addPackage({ tracking_number: number });
     const before = await rowOf(id);
@@ -158,7 +158,7 @@ describe('fields', () => {
     expect(await tracesOf(id)).toEqual(NO_TRACES);
   });
 
-  test('of text are cleared by an empty text, once', async () => {
+  test('an empty string clears a text field', async () => {
     const id = await addPackage({ description: 'Pens' });
     const texts = ['user_code', 'first_name', 'last_name', 'shipper', 'description', 'package_type'];
     const empty = Object.fromEntries(texts.map((field) => [field, '']));
@@ -181,14 +181,14 @@ describe('fields', () => {
     ['shipper', 'x'.repeat(256)],
     ['description', 'x'.repeat(2_001)],
     ['package_type', 'x'.repeat(51)],
-  ] as [string, unknown][])('%s %j is 400 and names the field', async (field, value) => {
+  ] as [string, unknown][])('rejects %s %j with 400 and names the field', async (field, value) => {
     const id = String(DEMO.packages.available.IEX[0]);
     const { status, body } = await update('admin', id, { [field]: value });
     expect([status, body['code']]).toEqual([400, 'validation_failed']);
     expect(new Set(body['errors'].map((error: { field: string }) => error.field))).toEqual(new Set([field]));
   });
 
-  test('at their bounds are taken', async () => {
+  test('accepts values at their limits', async () => {
     const id = await addPackage();
     const fields = {
       weight: 99_999.999,
@@ -204,7 +204,7 @@ describe('fields', () => {
     });
   });
 
-  test('200 random weights are stored as they were sent, and counted in the totals', async () => {
+  test('stores 200 random weights exactly and updates the tallies', async () => {
     const id = await addPackage({ courier_id: HRB, user_code: null });
     const totalOf = async () =>
       BigInt(
@@ -226,7 +226,7 @@ describe('fields', () => {
     }
   }, 60_000);
 
-  test('the package_id is required, and may be in capitals', async () => {
+  test('requires package_id and accepts it in capitals', async () => {
     const reply = await service.call('updatePackage', { as: 'admin', body: { weight: 1 } });
     expect(reply).toMatchObject({ status: 400, body: { errors: [{ field: 'package_id' }] } });
     const id = await addPackage();
@@ -234,13 +234,13 @@ describe('fields', () => {
       fields_updated: 1,
       package_id: id,
     });
-    const { audited, syncs, lanes } = await tracesOf(id);
-    expect([audited.length, syncs.length, lanes.length]).toEqual([1, 1, 1]);
+    const { audited, syncs, deliveryJobs } = await tracesOf(id);
+    expect([audited.length, syncs.length, deliveryJobs.length]).toEqual([1, 1, 1]);
   });
 });
 
-describe('the customer', () => {
-  test('a code that is no active customer’s of the package’s courier is refused', async () => {
+describe('customer of a package', () => {
+  test("rejects a user_code that is no active customer of the package's courier", async () => {
     const [inactive] = await select(
       'select user_code from customers where courier_id = $1 and not is_active',
       [IEX],
@@ -256,7 +256,7 @@ describe('the customer', () => {
     expect((await rowOf(id))['weight_lb']).toBe('4.250');
   });
 
-  test('one that has been deactivated since stays, sent back as it is', async () => {
+  test('accepts the unchanged code of a customer that was deactivated meanwhile', async () => {
     const [inactive] = await select(
       'select user_code from customers where courier_id = $1 and not is_active',
       [IEX],
@@ -266,7 +266,7 @@ describe('the customer', () => {
     expect((await update('admin', id, { user_code, weight: 9 })).body['data'].fields_updated).toBe(1);
   });
 
-  test('a new code links the package, and leaves the names', async () => {
+  test('a new code links the package and leaves the names unchanged', async () => {
     const id = await addPackage({ user_code: null, first_name: null, last_name: null });
     const shown = async () =>
       (
@@ -281,7 +281,7 @@ describe('the customer', () => {
     expect((await shown()).tracking_number).toBe((await rowOf(id))['tracking_number']);
   });
 
-  test('of a package of no courier, a code of one courier alone sets the courier and moves the totals', async () => {
+  test('a code of exactly one courier sets the courier of a package without one and moves the tallies', async () => {
     const tallies = async () =>
       Object.fromEntries(
         (
@@ -297,9 +297,9 @@ describe('the customer', () => {
     const reply = await update('warehouse', id, { user_code: 'HRB-2001', weight: 6.25 });
     expect(reply.body['data'].fields_updated).toBe(2);
     expect(await rowOf(id)).toMatchObject({ courier_id: HRB, user_code: 'HRB-2001' });
-    const { syncs, lanes } = await tracesOf(id);
+    const { syncs, deliveryJobs } = await tracesOf(id);
     expect(syncs).toMatchObject([{ courier_id: HRB, status: 'queued' }]);
-    expect(lanes).toEqual([laneOf(HRB)]);
+    expect(deliveryJobs).toEqual([deliveryJobOf(HRB)]);
     const after = await tallies();
     expect(after[HRB]?.[0]).toBe((before[HRB]?.[0] ?? 0) + 1);
     expect(after[HRB]?.[1]).toBeCloseTo((before[HRB]?.[1] ?? 0) + 6.25, 3);
@@ -308,7 +308,7 @@ describe('the customer', () => {
     expect(after[zero]?.[1]).toBeCloseTo((before[zero]?.[1] ?? 0) - 4.25, 3);
   });
 
-  test('of a package of no courier, a code that two couriers have is refused, and nothing is queued', async () => {
+  test('a code of two couriers is rejected for a package without a courier, and nothing is queued', async () => {
     for (const courier of [IEX, HRB]) {
       await service.owner.query(
         `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
@@ -324,12 +324,12 @@ describe('the customer', () => {
     });
     expect((await update('admin', id, { weight: 2 })).body['data'].fields_updated).toBe(1);
     const { audited, ...rest } = await tracesOf(id);
-    // changed and audited, but there is no courier to tell
+    // The change is audited, but there is no courier to notify.
     expect({ audited: audited.length, ...rest }).toEqual({ ...NO_TRACES, audited: 1 });
   });
 });
 
-describe('the tracking number', () => {
+describe('tracking number of a package', () => {
   const announce = async (courier: 'IEX' | 'HRB', number: string) =>
     (
       await service.call('submitPrealert', {
@@ -340,20 +340,20 @@ describe('the tracking number', () => {
   const statusOf = async (id: string) =>
     (await select('select status from prealerts where id = $1', [id]))[0]?.['status'];
 
-  test('is trimmed, and its key follows', async () => {
+  test('is trimmed, and its key is updated', async () => {
     const id = await addPackage();
     await update('admin', id, { tracking_number: '  420331669400111899223100009876 ' });
     expect(await rowOf(id)).toMatchObject({
       tracking_number: '420331669400111899223100009876',
       tracking_key: '9400111899223100009876',
     });
-    // the same parcel in its short spelling: the number changes, the key does not
+    // The short spelling of the same barcode: the number changes, the key does not.
     expect(
       (await update('admin', id, { tracking_number: '9400111899223100009876' })).body['data'].fields_updated,
     ).toBe(1);
   });
 
-  test('that another package has is 409 for staff, and nothing changes', async () => {
+  test('rejects a number of another package with 409 for staff and changes nothing', async () => {
     const taken = freshNumber();
     await addPackage({ tracking_number: taken, courier_id: HRB, user_code: 'HRB-2001' });
     const id = await addPackage();
@@ -364,7 +364,7 @@ describe('the tracking number', () => {
     expect(await tracesOf(id)).toEqual(NO_TRACES);
   });
 
-  test('takes the pre-alerts along: the old one waits again, the new one is received', async () => {
+  test("reopens the old number's pre-alert and marks the new number's as received", async () => {
     const [wrong, right] = [freshNumber(), freshNumber()];
     const [mistaken, waiting] = [await announce('IEX', wrong), await announce('IEX', right)];
     const received = await service.call('receivePackage', {
@@ -376,18 +376,18 @@ describe('the tracking number', () => {
     await update('warehouse', id, { tracking_number: right });
     expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['pending', 'received']);
     expect((await rowOf(id))['prealert_id']).toBe(waiting);
-    const facts = await select(
+    const auditEntries = await select(
       'select action, entity_id from audit_entries where entity_id = any($1) and action <> $2',
       [[mistaken, waiting], 'prealert.created'],
     );
-    expect(facts).toContainEqual({ action: 'prealert.reopened', entity_id: mistaken });
-    expect(facts).toContainEqual({ action: 'prealert.received', entity_id: waiting });
-    // and back
+    expect(auditEntries).toContainEqual({ action: 'prealert.reopened', entity_id: mistaken });
+    expect(auditEntries).toContainEqual({ action: 'prealert.received', entity_id: waiting });
+    // The change can be reversed.
     await update('warehouse', id, { tracking_number: wrong });
     expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['received', 'pending']);
   });
 
-  test('flags the pre-alerts of a number that another courier has announced', async () => {
+  test('flags the pre-alerts of a number that another courier announced', async () => {
     const number = freshNumber();
     const [theirs, own] = [await announce('HRB', number), await announce('IEX', number)];
     const id = await addPackage();
@@ -396,7 +396,7 @@ describe('the tracking number', () => {
     expect(await rowOf(id)).toMatchObject({ courier_id: IEX, prealert_id: null });
   });
 
-  test('of a package of no courier flags what is announced, and takes no owner from it', async () => {
+  test('flags the pre-alert and sets no owner if the package has no courier', async () => {
     const number = freshNumber();
     const prealert = await announce('HRB', number);
     const id = await addPackage({ courier_id: null, user_code: null });
@@ -405,7 +405,7 @@ describe('the tracking number', () => {
     expect(await rowOf(id)).toMatchObject({ courier_id: null, prealert_id: null });
   });
 
-  test('that is hidden from a courier is no oracle: right or wrong, a guess is refused in the same bytes', async () => {
+  test('rejects right and wrong guesses of a masked number with identical responses', async () => {
     const number = `SECRET${freshNumber()}`;
     const id = await addPackage({ tracking_number: number, user_code: null });
     const before = await rowOf(id);
@@ -419,7 +419,7 @@ describe('the tracking number', () => {
     expect(await rowOf(id)).toEqual(before);
   });
 
-  test('sent back masked as it was shown changes nothing, beside what changes', async () => {
+  test('accepts the masked number as unchanged beside other changes', async () => {
     const id = await addPackage({ user_code: null });
     const row = await rowOf(id);
     const { body } = await service.call('retrievePackages', {
@@ -434,12 +434,12 @@ describe('the tracking number', () => {
   });
 });
 
-describe('who may', () => {
-  test.each(['admin', 'manager', 'warehouse', 'iex'])('%s changes a package of IEX', async (as) => {
+describe('update access', () => {
+  test.each(['admin', 'manager', 'warehouse', 'iex'])('%s may change a package of IEX', async (as) => {
     expect((await update(as, await addPackage(), { shipper: 'Tools' })).status).toBe(200);
   });
 
-  test('a sibling courier’s package is 403, another tenant’s, nobody’s and an unknown one are 404', async () => {
+  test("responds 403 to a sibling's package and 404 to foreign, unowned and unknown ones", async () => {
     const cases: [as: string, id: string, status: number, code: string][] = [
       ['hrb', await addPackage(), 403, 'record_forbidden'],
       ['iex', String(DEMO.packages.available.HRB[0]), 403, 'record_forbidden'],
@@ -465,22 +465,22 @@ describe('who may', () => {
     }
   });
 
-  test('nobody without a token, with a key or with a disabled account', async () => {
+  test('denies anonymous callers, API keys and disabled accounts', async () => {
     const body = { package_id: DEMO.packages.available.IEX[0], weight: 9 };
     expect((await service.call('updatePackage', { body })).status).toBe(401);
     expect((await service.call('updatePackage', { key: DEMO.apiKeys.IEX, body })).status).toBe(401);
     expect((await service.call('updatePackage', { as: 'disabled', body })).status).toBe(403);
   });
 
-  test('a package of a completed manifest may be weighed again', async () => {
+  test('accepts a new weight for a package of a completed manifest', async () => {
     const [id] = DEMO.packages.shipped.IEX;
     expect((await update('admin', String(id), { weight: 77.5 })).body['data'].fields_updated).toBe(1);
     expect(await rowOf(String(id))).toMatchObject({ status: 'shipped', weight_lb: '77.500' });
   });
 });
 
-describe('at once', () => {
-  test('500 callers with the same values: one change, one audit entry, one synchronisation and one lane that wait', async () => {
+describe('concurrent updates', () => {
+  test('500 callers with the same values make one change, one audit entry, one queued synchronisation and one delivery job', async () => {
     const id = await addPackage();
     const fields = {
       weight: 8.125,
@@ -496,13 +496,13 @@ describe('at once', () => {
     expect(replies.map(({ status }) => status)).toEqual(Array(500).fill(200));
     const counts = replies.map(({ body }) => body['data'].fields_updated as number);
     expect(counts.filter((count) => count > 0)).toEqual([4]);
-    const { audited, syncs, lanes } = await tracesOf(id);
+    const { audited, syncs, deliveryJobs } = await tracesOf(id);
     expect(audited).toHaveLength(1);
     expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
-    expect(lanes).toEqual([laneOf(IEX)]);
+    expect(deliveryJobs).toEqual([deliveryJobOf(IEX)]);
   }, 120_000);
 
-  test('200 callers with values of their own: the last one’s stands, the trail has no gap, one synchronisation and one lane wait', async () => {
+  test('of 200 callers with different values the last one wins, the audit log has no gap, and one synchronisation waits', async () => {
     const id = await addPackage();
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -510,11 +510,11 @@ describe('at once', () => {
       ),
     );
     expect(replies.map(({ body }) => body['data'].fields_updated)).toEqual(Array(200).fill(1));
-    const { audited, syncs, lanes } = await tracesOf(id);
+    const { audited, syncs, deliveryJobs } = await tracesOf(id);
     expect(audited).toHaveLength(200);
     expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
-    expect(lanes).toEqual([laneOf(IEX)]);
-    // each began where another ended: an Eulerian walk from the first weight to the last
+    expect(deliveryJobs).toEqual([deliveryJobOf(IEX)]);
+    // Each change began with the value that another one wrote: an Eulerian path from the first weight to the last.
     const weightsOf = (side: string) => audited.map((entry) => (entry[side] as Row)['weight_lb']);
     const { weight_lb: last } = await rowOf(id);
     expect([...weightsOf('before'), Number(last).toFixed(3)].sort()).toEqual(
@@ -522,7 +522,7 @@ describe('at once', () => {
     );
   }, 120_000);
 
-  test('two packages that swap and race for one number: one has it, and no caller sees a 500', async () => {
+  test('two packages and a scan that race for one number leave one package with it, and no caller gets a 500', async () => {
     for (let round = 0; round < 30; round += 1) {
       const [a, b] = [await addPackage(), await addPackage()];
       const wanted = freshNumber();
@@ -538,7 +538,7 @@ describe('at once', () => {
     }
   }, 60_000);
 
-  test('updates and dispatches of the same packages at once: none fails, one synchronisation each, one lane', async () => {
+  test('concurrent updates and dispatches of the same packages all succeed with one synchronisation each and one delivery job', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await addPackage());
     const calls = Array.from({ length: 100 }, (_, index) =>
@@ -554,9 +554,9 @@ describe('at once', () => {
     const replies = await Promise.all(calls);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     for (const id of ids) {
-      const { syncs, lanes } = await tracesOf(id);
+      const { syncs, deliveryJobs } = await tracesOf(id);
       expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
-      expect(lanes).toEqual([laneOf(IEX)]);
+      expect(deliveryJobs).toEqual([deliveryJobOf(IEX)]);
     }
   }, 60_000);
 });

@@ -3,7 +3,7 @@ import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcel
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
 const ROUNDS = Number(process.env['FLAG_ROUNDS'] ?? 20);
-const CALLERS_A_ROUND = 10;
+const CALLERS_PER_ROUND = 10;
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
@@ -17,11 +17,11 @@ let number: string;
 let flagged: string;
 beforeEach(async () => {
   number = `94001118992231${String(10_000_000 + Math.floor(Math.random() * 90_000_000))}`;
-  flagged = await contest(number);
+  flagged = await makeContested(number);
 });
 
-/** Two couriers have announced the parcel and it has come in. Returns the pre-alert of IEX. */
-async function contest(trackingNumber: string): Promise<string> {
+/** Creates pre-alerts of two couriers, receives the package and returns the flagged pre-alert of IEX. */
+async function makeContested(trackingNumber: string): Promise<string> {
   const id = await parcels.announce('IEX', trackingNumber);
   await parcels.announce('HRB', trackingNumber);
   await parcels.receive(trackingNumber);
@@ -44,8 +44,8 @@ const review = (prealertId: string) =>
   service.call('reviewPrealert', { as: 'warehouse', body: { prealert_id: prealertId, reason: 'Looked.' } });
 const labelOf = (trackingNumber: string) => `42033126${trackingNumber}`;
 
-describe('the flag of a pre-alert that its courier deletes', () => {
-  test('comes back with the courier’s next pre-alert of the number, however it is made', async () => {
+describe('flag of a pre-alert deleted by its courier', () => {
+  test("applies to the courier's next pre-alert of the number, however it is created", async () => {
     const ways = [
       () => parcels.announce('IEX', number),
       () => parcels.announce('IEX', number, 'IEX-1003'),
@@ -60,13 +60,13 @@ describe('the flag of a pre-alert that its courier deletes', () => {
     }
   });
 
-  test('comes back on a pre-alert that is given the number', async () => {
+  test('applies to a pre-alert that is changed to the number', async () => {
     await remove(flagged);
     const other = await parcels.announce('IEX', newNumber());
     expect((await replace(other, number)).body['data'].status).toBe('flagged');
   });
 
-  test('is the courier’s own: another courier’s pre-alert of the number is not flagged', async () => {
+  test("does not apply to another courier's pre-alert of the number", async () => {
     const theirs = await parcels.select('select id from prealerts where tracking_number = $1 and id <> $2', [
       number,
       flagged,
@@ -76,7 +76,7 @@ describe('the flag of a pre-alert that its courier deletes', () => {
     expect(await parcels.statusOf(await parcels.announce('HRB', number))).toBe('pending');
   });
 
-  test('is cleared by a review of the next pre-alert, and does not come back', async () => {
+  test('is cleared permanently by a review of the next pre-alert', async () => {
     await remove(flagged);
     const again = await parcels.announce('IEX', number);
     expect((await review(again)).status).toBe(200);
@@ -92,8 +92,8 @@ describe('the flag of a pre-alert that its courier deletes', () => {
   });
 });
 
-describe('the flag of a pre-alert that its courier gives another number', () => {
-  test('stays on it, there and back, and stays with the number', async () => {
+describe('flag of a pre-alert whose courier changes the number', () => {
+  test('stays on the pre-alert in both directions and on the number', async () => {
     expect((await replace(flagged, newNumber())).body['data'].status).toBe('flagged');
     const again = await parcels.announce('IEX', number);
     expect(await parcels.statusOf(again)).toBe('flagged');
@@ -102,24 +102,24 @@ describe('the flag of a pre-alert that its courier gives another number', () => 
   });
 });
 
-test('a second spelling of a flagged number is flagged too', async () => {
+test('flags another spelling of a flagged number too', async () => {
   expect(await parcels.statusOf(await parcels.announce('IEX', labelOf(number)))).toBe('flagged');
 });
 
-test('a pre-alert that was not flagged leaves nothing behind', async () => {
+test('leaves no flag for a deleted pre-alert that was not flagged', async () => {
   const pending = newNumber();
   await remove(await parcels.announce('IEX', pending));
   expect(await parcels.statusOf(await parcels.announce('IEX', pending))).toBe('pending');
   expect(await parcels.select('select * from prealert_flags where tracking_key = $1', [pending])).toEqual([]);
 });
 
-test(`deleted and announced again by ${CALLERS_A_ROUND} callers at once, ${ROUNDS} rounds: never without the flag`, async () => {
+test(`a number that ${CALLERS_PER_ROUND} callers delete and announce at once keeps its flag, in ${ROUNDS} rounds`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const contested = `94001118992231${String(10_000_000 + Math.floor(Math.random() * 90_000_000))}`;
-    const id = await contest(contested);
+    const id = await makeContested(contested);
     const spellings = [contested, labelOf(contested), `420331261234${contested}`];
     await Promise.all(
-      Array.from({ length: CALLERS_A_ROUND }, (_, index) =>
+      Array.from({ length: CALLERS_PER_ROUND }, (_, index) =>
         untilAdmitted(() =>
           index % 3 === 0
             ? remove(id)
@@ -127,11 +127,11 @@ test(`deleted and announced again by ${CALLERS_A_ROUND} callers at once, ${ROUND
         ),
       ),
     );
-    const left = await parcels.select(
+    const remaining = await parcels.select(
       "select status from prealerts where tracking_key = $1 and user_code like 'IEX%'",
       [contested],
     );
-    expect(left.length).toBeGreaterThan(0);
-    expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['flagged']));
+    expect(remaining.length).toBeGreaterThan(0);
+    expect(new Set(remaining.map(({ status }) => status))).toEqual(new Set(['flagged']));
   }
 }, 60_000);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { eventsOf, giveUrls, promised } from '../../support/receivers/outbound.js';
+import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
@@ -10,7 +10,7 @@ const CALLERS = 200;
 let service: Service;
 beforeAll(async () => {
   service = await startService({ poolSize: 30 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   await service.tokenOf('warehouse');
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
@@ -47,8 +47,8 @@ async function receive(tracking_number: string, fields: object = {}): Promise<st
   return String(reply.body['data'].package_id);
 }
 
-/** A parcel that has come in and that two couriers had announced: nobody's, and both pre-alerts flagged. */
-async function contested() {
+/** Creates a package that two couriers announced: it has no owner, and both pre-alerts are flagged. */
+async function makeContested() {
   const number = freshNumber();
   const iex = await announce(number, IEX, 'IEX-1001');
   const hrb = await announce(number, HRB, 'HRB-2001');
@@ -75,8 +75,8 @@ const tally = (replies: Reply[]) => {
 };
 
 describe('clearing a flag', () => {
-  test('a parcel that is not the courier’s is awaited again, and stays as it was', async () => {
-    const { iex, hrb, packageId } = await contested();
+  test("makes the pre-alert pending if the package is not the courier's, and leaves the package unchanged", async () => {
+    const { iex, hrb, packageId } = await makeContested();
     const before = await rowOf('packages', packageId);
     const reply = await review(iex);
     expect(reply.body['data']).toEqual({
@@ -101,8 +101,8 @@ describe('clearing a flag', () => {
     expect(await eventsOf(service.owner, [packageId])).toEqual([]);
   });
 
-  test('one whose parcel staff have given to its customer is received, and the parcel answers it', async () => {
-    const { iex, packageId } = await contested();
+  test('marks the pre-alert received and links it if staff have assigned the package to its customer', async () => {
+    const { iex, packageId } = await makeContested();
     const body = { package_id: packageId, user_code: 'IEX-1001' };
     expect((await service.call('updatePackage', { as: 'admin', body })).status).toBe(200);
     expect((await review(iex)).body['data']).toEqual({
@@ -114,30 +114,31 @@ describe('clearing a flag', () => {
     expect(await rowOf('packages', packageId)).toMatchObject({ prealert_id: iex });
   });
 
-  test('one whose parcel is its courier’s, of nobody in particular, is received and answered by nothing', async () => {
+  test('marks the pre-alert received without a link if the package has its courier but no customer', async () => {
     const number = freshNumber();
     const [first, second] = [
       await announce(number, IEX, 'IEX-1001'),
       await announce(`420331021234${number}`, IEX, 'IEX-1002'),
     ];
-    // two spellings of one number are one parcel; what the label adds is not read here, so that they are made alike
+    // Two spellings of one number count as one package. The key is set directly, because the label format is not
+    // tested here.
     await service.owner.query('update prealerts set tracking_key = $2 where id = $1', [second, number]);
     const packageId = await receive(number);
     expect(await rowOf('packages', packageId)).toMatchObject({ courier_id: IEX, user_code: null });
     expect((await review(second)).body['data']).toMatchObject({ status: 'received', package_id: packageId });
     expect(await rowOf('packages', packageId)).toMatchObject({ user_code: null, prealert_id: null });
-    // and then it is given to the first's customer, which its courier is told as a change
+    // Assigning the first customer later is sent to the courier as an update.
     expect((await review(first, { assign: true })).body['data']).toMatchObject({ assigned: true });
     expect(await rowOf('packages', packageId)).toMatchObject({ user_code: 'IEX-1001', prealert_id: first });
     expect(await select('select status from package_syncs where package_id = $1', [packageId])).toEqual([
       { status: 'queued' },
     ]);
-    const told = await eventsOf(service.owner, [packageId], 'package.created');
-    expect(told).toHaveLength(1);
+    const webhookEvents = await eventsOf(service.owner, [packageId], 'package.created');
+    expect(webhookEvents).toHaveLength(1);
   });
 
-  test('what is not flagged is refused, also the second time, and nothing is written', async () => {
-    const { iex } = await contested();
+  test('rejects a pre-alert that is not flagged, or no longer flagged, and writes nothing', async () => {
+    const { iex } = await makeContested();
     await review(iex);
     const before = await auditOf([iex]);
     for (const id of [iex, DEMO.prealerts.received.IEX[0] ?? '']) {
@@ -148,8 +149,8 @@ describe('clearing a flag', () => {
     expect((await review(randomUUID())).body['code']).toBe('prealert_not_found');
   });
 
-  test('a reason is asked for, one that says something', async () => {
-    const { iex } = await contested();
+  test('requires a reason that is not blank', async () => {
+    const { iex } = await makeContested();
     for (const reason of [undefined, '', '  ', 'x'.repeat(501)])
       expect((await review(iex, { reason })).status).toBe(400);
     expect(await rowOf('prealerts', iex)).toMatchObject({ status: 'flagged' });
@@ -157,9 +158,9 @@ describe('clearing a flag', () => {
   });
 });
 
-describe('assigning', () => {
-  test('gives the parcel as intake would have, tells its courier alone, and leaves the other flagged', async () => {
-    const { iex, hrb, packageId } = await contested();
+describe('assigning the package', () => {
+  test('sets owner and fields like intake, notifies only that courier and leaves the other pre-alert flagged', async () => {
+    const { iex, hrb, packageId } = await makeContested();
     const reply = await review(iex, { assign: true }, 'admin');
     expect(reply.body['data']).toEqual({
       prealert_id: iex,
@@ -171,31 +172,31 @@ describe('assigning', () => {
       "select first_name, last_name from customers where courier_id = $1 and user_code = 'IEX-1001'",
       [IEX],
     );
-    const given = {
+    const assigned = {
       ...{ courier_id: IEX, user_code: 'IEX-1001', prealert_id: iex, ...customer },
       ...{ shipper: 'Shop of IEX-1001', description: 'Shoes' },
     };
-    expect(await rowOf('packages', packageId)).toMatchObject({ ...given, status: 'received' });
+    expect(await rowOf('packages', packageId)).toMatchObject({ ...assigned, status: 'received' });
     expect(await rowOf('prealerts', iex)).toMatchObject({ status: 'received' });
     expect(await rowOf('prealerts', hrb)).toMatchObject({ status: 'flagged' });
-    const nothing = Object.fromEntries(Object.keys(given).map((key) => [key, null]));
+    const nothing = Object.fromEntries(Object.keys(assigned).map((key) => [key, null]));
     expect(await auditOf([iex, packageId])).toMatchObject([
       { action: 'prealert.reviewed', after: { status: 'received', package_id: packageId } },
-      { action: 'package.assigned', entity_id: packageId, before: nothing, after: given },
+      { action: 'package.assigned', entity_id: packageId, before: nothing, after: assigned },
     ]);
-    const told = await eventsOf(service.owner, [packageId]);
-    expect(told).toMatchObject([
+    const webhookEvents = await eventsOf(service.owner, [packageId]);
+    expect(webhookEvents).toMatchObject([
       { type: 'package.created', courier_id: IEX, data: { user_code: 'IEX-1001' } },
     ]);
-    expect(told[0]?.deliveries).toEqual(promised(IEX, 'add_package'));
-    // the totals that the list shows follow
+    expect(webhookEvents[0]?.deliveries).toEqual(pendingDelivery(IEX, 'add_package'));
+    // The tallies of the list are updated.
     const listed = await service.call('retrievePackages', { as: 'iex', body: { trackingNumber: 'REV' } });
     expect((listed.body['data'] as Row[]).map((row) => row['package_id'])).toContain(packageId);
-    // the desk tells the other courier that its parcel is still to come
+    // A review of the other pre-alert makes it pending again.
     expect((await review(hrb)).body['data']).toMatchObject({ status: 'pending', package_id: null });
   });
 
-  test('keeps what was noted at the scale', async () => {
+  test('keeps the shipper and description recorded at intake', async () => {
     const number = freshNumber();
     const iex = await announce(number, IEX, 'IEX-1001');
     await announce(number, HRB, 'HRB-2001');
@@ -204,15 +205,15 @@ describe('assigning', () => {
     expect(await rowOf('packages', packageId)).toMatchObject({ shipper: 'Books Ltd', description: 'Books' });
   });
 
-  test('gives the courier alone where its customer is gone', async () => {
-    const { iex, packageId } = await contested();
+  test('assigns only the courier if the customer no longer exists', async () => {
+    const { iex, packageId } = await makeContested();
     await service.owner.query("update prealerts set user_code = 'IEX-GONE' where id = $1", [iex]);
     expect((await review(iex, { assign: true })).body['data']).toMatchObject({ assigned: true });
     expect(await rowOf('packages', packageId)).toMatchObject({ courier_id: IEX, user_code: null });
   });
 
-  test('is refused where the parcel is not here or is another’s, and the flag stays', async () => {
-    const { hrb, iex, packageId } = await contested();
+  test('is rejected if the package is missing or has another owner, and the flag stays', async () => {
+    const { hrb, iex, packageId } = await makeContested();
     await review(iex, { assign: true });
     const before = await rowOf('packages', packageId);
     const other = await review(hrb, { assign: true });
@@ -230,9 +231,9 @@ describe('assigning', () => {
   });
 });
 
-describe('at once', () => {
-  test(`${CALLERS} callers review one: one clears the flag, one audit entry`, async () => {
-    const { iex } = await contested();
+describe('concurrent reviews', () => {
+  test(`of ${CALLERS} callers who review one pre-alert, one clears the flag with one audit entry`, async () => {
+    const { iex } = await makeContested();
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, () => untilAdmitted(() => review(iex))),
     );
@@ -240,16 +241,18 @@ describe('at once', () => {
     expect(await auditOf([iex])).toHaveLength(1);
   });
 
-  test('the desk assigns one parcel to both couriers at once, 20 times: one has it, and it alone is told', async () => {
+  test('of concurrent assignments to both couriers, one succeeds and only that courier is notified, in 20 rounds', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const { iex, hrb, packageId } = await contested();
+      const { iex, hrb, packageId } = await makeContested();
       const replies = await Promise.all(
         [iex, hrb, iex, hrb].map((id) => untilAdmitted(() => review(id, { assign: true }))),
       );
       expect(tally(replies)['200']).toBe(1);
       const owner = (await rowOf('packages', packageId))['courier_id'];
-      const told = await eventsOf(service.owner, [packageId]);
-      expect(told.map(({ type, courier_id }) => [type, courier_id])).toEqual([['package.created', owner]]);
+      const webhookEvents = await eventsOf(service.owner, [packageId]);
+      expect(webhookEvents.map(({ type, courier_id }) => [type, courier_id])).toEqual([
+        ['package.created', owner],
+      ]);
       const statuses = [iex, hrb].map(async (id) => (await rowOf('prealerts', id))['status']);
       expect((await Promise.all(statuses)).sort()).toEqual(['flagged', 'received']);
     }

@@ -26,7 +26,7 @@ const tally = (replies: Reply[]) =>
 const callers = (call: (index: number) => Promise<Reply>) =>
   Promise.all(Array.from({ length: CALLERS }, (_, index) => untilAdmitted(() => call(index))));
 
-test(`200 callers submit one number at once: one 201, 199 times 409, ${SUBMIT_ROUNDS} times in a row`, async () => {
+test(`of 200 callers who submit one number at once, one gets 201 and 199 get 409, in ${SUBMIT_ROUNDS} rounds`, async () => {
   for (let round = 0; round < SUBMIT_ROUNDS; round += 1) {
     const body = { UserCode: 'IEX-1001', TrackingNumber: `RACE-${round}` };
     const replies = await callers(() => service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body }));
@@ -38,7 +38,7 @@ test(`200 callers submit one number at once: one 201, 199 times 409, ${SUBMIT_RO
   }
 }, 60_000);
 
-test('POST and PUT race for one number: one of them has it', async () => {
+test('of a POST and a PUT that race for one number, one succeeds', async () => {
   for (let round = 0; round < 20; round += 1) {
     const made = await service.call('submitPrealert', {
       key: DEMO.apiKeys.IEX,
@@ -58,7 +58,7 @@ test('POST and PUT race for one number: one of them has it', async () => {
   }
 });
 
-test('200 callers delete one pre-alert: one 200, 199 times 404, one audit entry', async () => {
+test('of 200 callers who delete one pre-alert, one gets 200 and 199 get 404, with one audit entry', async () => {
   const made = await service.call('submitPrealert', {
     key: DEMO.apiKeys.IEX,
     body: { UserCode: 'IEX-1001', TrackingNumber: 'DOOMED' },
@@ -73,7 +73,7 @@ test('200 callers delete one pre-alert: one 200, 199 times 404, one audit entry'
   expect(rows).toHaveLength(1);
 });
 
-test('the counters lose nothing when 200 writers of two couriers work at once', async () => {
+test('tallies stay correct with 200 concurrent submissions of two couriers', async () => {
   const submit = (index: number) =>
     service.call('submitPrealert', {
       key: index % 2 ? DEMO.apiKeys.IEX : DEMO.apiKeys.HRB,
@@ -82,7 +82,7 @@ test('the counters lose nothing when 200 writers of two couriers work at once', 
   const replies = await callers(submit);
   expect(tally(replies)).toEqual({ 201: CALLERS });
   const { rows } = await service.owner.query(
-    `select (select count(*)::int from prealerts) as counted, (select sum(total)::int from prealert_tallies) as kept`,
+    `select (select count(*)::int from prealerts) as counted, (select sum(total)::int from prealert_tallies) as tallied`,
   );
-  expect(rows[0].kept).toBe(rows[0].counted);
+  expect(rows[0].tallied).toBe(rows[0].counted);
 });

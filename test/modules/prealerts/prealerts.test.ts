@@ -33,11 +33,11 @@ async function auditOf(id: string) {
   return rows;
 }
 
-/** All that a caller can tell two refusals apart by. */
-const tellable = ({ status, body }: Reply) => ({ status, ...body, request_id: '', timestamp: 0 });
+/** Returns everything by which a caller could distinguish two rejections. */
+const distinguishable = ({ status, body }: Reply) => ({ status, ...body, request_id: '', timestamp: 0 });
 
 describe('POST /api/Prealert', () => {
-  test('announces a parcel for an active customer of the key’s courier, as it was sent', async () => {
+  test("creates a pre-alert for an active customer of the key's courier, as sent", async () => {
     const number = newNumber();
     const reply = await submit({
       UserCode: 'IEX-1001',
@@ -67,14 +67,14 @@ describe('POST /api/Prealert', () => {
     expect(entry.after).toMatchObject({ tracking_number: number });
   });
 
-  test('the path without the suffix is the same operation', async () => {
+  test('is the same operation with and without the .php suffix', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     const first = await service.call('submitPrealertWithoutSuffix', { body, key: DEMO.apiKeys.IEX });
     expect(first.status).toBe(201);
     expect((await submit(body)).status).toBe(409);
   });
 
-  test('a key in the query is accepted, the header goes first', async () => {
+  test('accepts a key in the query, and the header takes precedence', async () => {
     const body = () => ({ UserCode: 'IEX-1001', TrackingNumber: newNumber() });
     const inQuery = { query: { api_key: DEMO.apiKeys.IEX } };
     expect((await service.call('submitPrealert', { ...inQuery, body: body() })).status).toBe(201);
@@ -82,7 +82,7 @@ describe('POST /api/Prealert', () => {
     expect(wrongHeader.body['code']).toBe('key_invalid');
   });
 
-  test('without a key 401 and fail; a bearer token is no key', async () => {
+  test('responds 401 without a key, and a bearer token does not replace it', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     for (const call of [{ body }, { body, as: 'iex' }]) {
       const reply = await service.call('submitPrealert', call);
@@ -90,7 +90,7 @@ describe('POST /api/Prealert', () => {
     }
   });
 
-  test('an unknown key, another instance’s and a deactivated courier’s are refused alike', async () => {
+  test('rejects unknown keys, foreign keys and keys of deactivated couriers identically', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
     const refusals = [
@@ -101,10 +101,10 @@ describe('POST /api/Prealert', () => {
     await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
     for (const refusal of refusals)
       expect(refusal).toMatchObject({ status: 403, body: { code: 'key_invalid' } });
-    expect(new Set(refusals.map((refusal) => JSON.stringify(tellable(refusal)))).size).toBe(1);
+    expect(new Set(refusals.map((refusal) => JSON.stringify(distinguishable(refusal)))).size).toBe(1);
   });
 
-  test('an address that keeps sending wrong keys gets 429, its right key still works', async () => {
+  test('an address that keeps sending wrong keys gets 429, but its valid key still works', async () => {
     const other = await startService();
     const send = (key: string) =>
       other.call('submitPrealert', { key, body: { UserCode: 'IEX-1001', TrackingNumber: newNumber() } });
@@ -117,17 +117,17 @@ describe('POST /api/Prealert', () => {
     await other.stop();
   });
 
-  test('a sibling’s customer, an inactive one and an unknown one answer the same bytes', async () => {
+  test("responds identically to customers that are a sibling's, inactive or unknown", async () => {
     const codes = ['HRB-2001', 'IEX-1200', 'NOBODY', 'iex-1001', ' IEX-1001'];
     const replies = await Promise.all(
       codes.map((UserCode) => submit({ UserCode, TrackingNumber: newNumber() })),
     );
     for (const reply of replies)
       expect(reply).toMatchObject({ status: 400, body: { code: 'unknown_user_code' } });
-    expect(new Set(replies.map((reply) => JSON.stringify(tellable(reply)))).size).toBe(1);
+    expect(new Set(replies.map((reply) => JSON.stringify(distinguishable(reply)))).size).toBe(1);
   });
 
-  test('a number is unique in a courier’s account, byte for byte, and free in a sibling’s', async () => {
+  test('a number is unique per courier, byte for byte, and free for sibling couriers', async () => {
     const number = newNumber();
     expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number })).status).toBe(201);
     const again = await submit({ UserCode: 'IEX-1002', TrackingNumber: ` ${number}` });
@@ -138,7 +138,7 @@ describe('POST /api/Prealert', () => {
     );
   });
 
-  test('a parcel that is in the warehouse for this courier is born received', async () => {
+  test('is created as received if the package is already in the warehouse for this courier', async () => {
     const number = newNumber();
     const received = await service.call('receivePackage', {
       as: 'warehouse',
@@ -160,12 +160,12 @@ describe('POST /api/Prealert', () => {
     [{ UserCode: 'x'.repeat(101), TrackingNumber: 'X' }, 'UserCode'],
     [{ UserCode: 12, TrackingNumber: 'X' }, 'UserCode'],
     [{ UserCode: 'IEX-1001', TrackingNumber: 'X', Vendor: null }, 'Vendor'],
-  ])('%j is refused with 400 naming %s', async (body, field) => {
+  ])('rejects %j with 400 naming %s', async (body, field) => {
     const reply = await submit(body);
     expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ field }] } });
   });
 
-  test('lengths are counted in characters, up to the limit itself', async () => {
+  test('counts lengths in characters and accepts the limit', async () => {
     const number = `${'é😀'.repeat(127)}x`;
     expect([...number]).toHaveLength(255);
     expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number })).status).toBe(201);
@@ -176,7 +176,7 @@ describe('GET /api/ManagePrealerts', () => {
   const list = (query: Record<string, string | number>, as = 'admin') =>
     service.call('listPrealerts', { as, query });
 
-  test('defaults: page 1 of 50, newest first, stats of everything that matches', async () => {
+  test('returns page 1 of 50, newest first, with stats of all matches by default', async () => {
     const reply = await list({});
     expect(reply.status).toBe(200);
     const { data, meta } = reply.body;
@@ -196,7 +196,7 @@ describe('GET /api/ManagePrealerts', () => {
     expect(meta.total_pages).toBe(Math.ceil(rows[0].total / 50));
   });
 
-  test('a record carries the courier’s and the customer’s names, and the reference', async () => {
+  test('returns the names of courier and customer and the reference', async () => {
     const number = newNumber();
     await submit({ UserCode: 'IEX-1001', TrackingNumber: number, Reference: 'R-1' });
     const { body } = await list({ search: number });
@@ -213,7 +213,7 @@ describe('GET /api/ManagePrealerts', () => {
   });
 
   test.each(['created_at', 'status', 'tracking_number', 'vendor', 'user_code'])(
-    'sorts by %s both ways',
+    'sorts by %s in both directions',
     async (sort_by) => {
       const { rows } = await service.owner.query(
         `select id from prealerts where tenant_id = $1 order by ${sort_by} asc${sort_by === 'status' ? ', created_at' : ''}, id asc`,
@@ -229,7 +229,7 @@ describe('GET /api/ManagePrealerts', () => {
     },
   );
 
-  test('pages neither repeat nor skip a record, and one past the end is empty', async () => {
+  test('pages contain each record once, and a page past the end is empty', async () => {
     const all = await list({ limit: 500 });
     const pages = [];
     for (let page = 1; page <= Math.ceil(all.body['data'].length / 7); page += 1) {
@@ -241,7 +241,7 @@ describe('GET /api/ManagePrealerts', () => {
     expect(past.body['meta'].total_records).toBe(all.body['meta'].total_records);
   });
 
-  test('the status filter leaves out the others, in the records and in the stats', async () => {
+  test('the status filter applies to the records and the stats', async () => {
     for (const status of ['pending', 'received', 'flagged']) {
       const { body } = await list({ status, limit: 500 });
       expect(body['data'].length).toBeGreaterThan(0);
@@ -250,7 +250,7 @@ describe('GET /api/ManagePrealerts', () => {
     }
   });
 
-  test('a courier sees its own whatever courier_id says; staff filter by it', async () => {
+  test('couriers see only their own pre-alerts, and staff filter by courier_id', async () => {
     const isOf = (courierId: string) => (row: { courier_id: string }) => row.courier_id === courierId;
     const own = await list({ courier_id: DEMO.couriers.HRB, limit: 500 }, 'iex');
     expect(own.body['data'].length).toBeGreaterThan(0);
@@ -263,7 +263,7 @@ describe('GET /api/ManagePrealerts', () => {
     expect((await list({ courier_id: DEMO.couriers.TWO })).body['data']).toEqual([]);
   });
 
-  test('search finds literal text in number, code, vendor and names, and counts what it finds', async () => {
+  test('search finds literal text in number, code, vendor and names and counts the matches', async () => {
     const marks = ['100%', 'a_b', 'back\\slash', 'Ünïcode', 'ReBeL', "quo'te", '%', '_', '\\'];
     for (const vendor of marks)
       await submit({ UserCode: 'IEX-1003', TrackingNumber: newNumber(), Vendor: vendor });
@@ -313,7 +313,7 @@ describe('GET /api/ManagePrealerts', () => {
     }
   });
 
-  test('a courier’s search finds nothing of a sibling’s', async () => {
+  test("a courier's search does not find a sibling's pre-alerts", async () => {
     const { body } = await list({ search: 'HRB-2' }, 'iex');
     expect(body['data']).toEqual([]);
     expect(body['meta'].stats.total).toBe(0);
@@ -330,7 +330,7 @@ describe('POST /api/ManagePrealerts', () => {
     courier_id: DEMO.couriers.IEX,
   });
 
-  test('staff announce for a courier they name', async () => {
+  test('staff create a pre-alert for a named courier', async () => {
     const body = valid();
     const reply = await create(body);
     expect(reply.status).toBe(201);
@@ -345,22 +345,22 @@ describe('POST /api/ManagePrealerts', () => {
     ]);
   });
 
-  test('staff without courier_id: 400; with one that is not the tenant’s: 404, alike', async () => {
+  test('requires a courier_id from staff and responds 404 identically to unknown and foreign ones', async () => {
     const { courier_id: _, ...without } = valid();
     expect(await create(without)).toMatchObject({ status: 400, body: { errors: [{ field: 'courier_id' }] } });
     const unknown = await create({ ...valid(), courier_id: UNKNOWN_ID });
     const foreign = await create({ ...valid(), courier_id: DEMO.couriers.TWO });
     expect(unknown).toMatchObject({ status: 404, body: { code: 'courier_not_found' } });
-    expect(tellable(foreign)).toEqual(tellable(unknown));
+    expect(distinguishable(foreign)).toEqual(distinguishable(unknown));
   });
 
-  test('a courier’s own account is set for it, whatever it sends', async () => {
+  test("uses the courier's own account, whatever courier_id it sends", async () => {
     const reply = await create({ ...valid(), courier_id: DEMO.couriers.HRB }, 'iex');
     expect((await storedPrealert(reply.body['data'].prealert_id)).courier_id).toBe(DEMO.couriers.IEX);
     expect(await create({ ...valid(), user_code: 'HRB-2001' }, 'iex')).toMatchObject({ status: 400 });
   });
 
-  test('the customer must be an active one of the courier', async () => {
+  test('requires an active customer of the courier', async () => {
     for (const user_code of ['IEX-1200', 'HRB-2001', 'NOBODY']) {
       expect(await create({ ...valid(), user_code })).toMatchObject({
         status: 400,
@@ -369,7 +369,7 @@ describe('POST /api/ManagePrealerts', () => {
     }
   });
 
-  test('a number the courier has announced is refused with 409', async () => {
+  test('rejects a number that the courier has already announced with 409', async () => {
     const body = valid();
     await create(body);
     expect(await create(body)).toMatchObject({ status: 409, body: { code: 'duplicate_tracking_number' } });
@@ -392,7 +392,7 @@ describe('PUT and DELETE /api/ManagePrealerts', () => {
   const remove = (prealert_id: string, as = 'manager') =>
     service.call('deletePrealert', { as, body: { prealert_id } });
 
-  test('PUT replaces the editable fields, clears an omitted description and answers with the record', async () => {
+  test('PUT replaces the editable fields, clears an omitted description and returns the record', async () => {
     const { prealert_id } = await makeOne();
     const tracking_number = newNumber();
     const reply = await replace(
@@ -417,7 +417,7 @@ describe('PUT and DELETE /api/ManagePrealerts', () => {
     });
   });
 
-  test('PUT onto a number that the courier has announced: 409, and nothing changes', async () => {
+  test('PUT rejects a number that the courier has already announced with 409 and changes nothing', async () => {
     const [one, other] = [await makeOne(), await makeOne()];
     const before = await storedPrealert(one.prealert_id);
     const reply = await replace({
@@ -430,17 +430,17 @@ describe('PUT and DELETE /api/ManagePrealerts', () => {
     expect(await storedPrealert(one.prealert_id)).toEqual(before);
   });
 
-  test('PUT keeps the same number without conflict with itself', async () => {
+  test('PUT accepts the unchanged number', async () => {
     const one = await makeOne();
     expect((await replace({ ...one, user_code: 'IEX-1002', vendor: 'x' })).status).toBe(200);
   });
 
-  test('PUT with a sibling courier’s customer: 400', async () => {
+  test("PUT rejects a sibling courier's customer with 400", async () => {
     const one = await makeOne();
     expect(await replace({ ...one, user_code: 'HRB-2001', vendor: 'x' })).toMatchObject({ status: 400 });
   });
 
-  test('DELETE is for good, and audited with what was deleted', async () => {
+  test('DELETE removes the record permanently and audits it', async () => {
     const { prealert_id, tracking_number } = await makeOne();
     expect((await remove(prealert_id, 'iex')).status).toBe(200);
     expect(await storedPrealert(prealert_id)).toBeUndefined();
@@ -453,7 +453,7 @@ describe('PUT and DELETE /api/ManagePrealerts', () => {
     expect((await remove(prealert_id)).status).toBe(404);
   });
 
-  test('a sibling’s and another tenant’s record answer as a missing one, and stay', async () => {
+  test('responds to records of siblings and other tenants as if they did not exist, and changes nothing', async () => {
     const { prealert_id } = await makeOne();
     const { rows } = await service.owner.query('select id from prealerts where tenant_id = $1', [
       DEMO.tenants.two,
@@ -462,19 +462,21 @@ describe('PUT and DELETE /api/ManagePrealerts', () => {
     const missing = await remove(UNKNOWN_ID, 'hrb');
     expect(missing).toMatchObject({ status: 404, body: { code: 'prealert_not_found' } });
     for (const id of [prealert_id, rows[0].id]) {
-      expect(tellable(await remove(id, 'hrb'))).toEqual(tellable(missing));
-      expect(tellable(await replace({ prealert_id: id, ...fields }, 'hrb'))).toEqual(tellable(missing));
+      expect(distinguishable(await remove(id, 'hrb'))).toEqual(distinguishable(missing));
+      expect(distinguishable(await replace({ prealert_id: id, ...fields }, 'hrb'))).toEqual(
+        distinguishable(missing),
+      );
       expect(await storedPrealert(id)).toBeDefined();
     }
   });
 
-  test('the counters agree with the rows after all of this', async () => {
+  test('the tallies equal the counted rows after all tests above', async () => {
     const counted = await service.owner.query(
       'select courier_id, status, count(*)::int as n from prealerts group by 1, 2 order by 1, 2',
     );
-    const kept = await service.owner.query(
+    const tallied = await service.owner.query(
       'select courier_id, status, sum(total)::int as n from prealert_tallies group by 1, 2 having sum(total) <> 0 order by 1, 2',
     );
-    expect(kept.rows).toEqual(counted.rows);
+    expect(tallied.rows).toEqual(counted.rows);
   });
 });

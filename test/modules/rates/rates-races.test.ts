@@ -10,7 +10,7 @@ const { demo: DEMO_TENANT } = DEMO.tenants;
 
 let service: Service;
 beforeAll(async () => {
-  // more connections than a laptop's default, so that more callers are inside at once
+  // More connections than the default, so that more callers run at the same time.
   service = await startService({ poolSize: 40 });
   await service.tokenOf('manager');
 }, 60_000);
@@ -44,7 +44,7 @@ async function stored(courierId: string | null): Promise<Tier[]> {
   return rows;
 }
 
-/** Tables of different lengths and bounds, each told from the others by every one of its fees. */
+/** Returns tables of different lengths and bounds. Each table's fees identify it. */
 const tableOf = (caller: number): Tier[] =>
   Array.from({ length: 1 + (caller % 7) }, (_, n) => ({
     startweight: n * (1 + caller / 100),
@@ -63,7 +63,7 @@ test.each([
   ['a courier’s', newCourier],
   ['the default', async () => null],
 ])(
-  `${CALLERS} callers who save %s table at once leave exactly one of their tables, ${ROUNDS} rounds`,
+  `${CALLERS} callers who save %s table at once leave exactly one of their tables, in ${ROUNDS} rounds`,
   async (_whose, makeCourier) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const courierId = await makeCourier();
@@ -72,7 +72,7 @@ test.each([
       expect(statuses(replies)).toEqual([200]);
       const left = await stored(courierId);
       expect(inputs).toContainEqual(left);
-      // and each was told its own, not what another made of it
+      // Each response contains the caller's own table.
       for (const [index, { body }] of replies.entries()) {
         expect(rounded(body['data'].rates)).toEqual(inputs[index]);
       }
@@ -81,7 +81,7 @@ test.each([
   120_000,
 );
 
-test(`of ${CALLERS} callers who each update the same rows by id, the audit trail tells one after the other`, async () => {
+test(`the audit log of ${CALLERS} callers who update the same rows by id forms a chain without gaps`, async () => {
   const courierId = await newCourier();
   const first = await save(courierId, tableOf(6));
   const ids: number[] = first.body['data'].rates.map(({ id }: { id: number }) => id);
@@ -101,7 +101,8 @@ test(`of ${CALLERS} callers who each update the same rows by id, the audit trail
   expect(rows).toHaveLength(CALLERS + 1);
   const after = rows.map((row) => JSON.stringify(row.after));
   const before = rows.map((row) => JSON.stringify(row.before));
-  // whoever came next found what the one before had left: every table but the last was found once
+  // Each save started from the table that the previous one left, so every table but the last is a "before" exactly
+  // once.
   const chain = new Map(before.map((text, index) => [text, after[index]]));
   let table: string | undefined = JSON.stringify({ rates: [] });
   for (let step = 0; step <= CALLERS; step += 1) table = chain.get(table ?? '');
@@ -110,7 +111,7 @@ test(`of ${CALLERS} callers who each update the same rows by id, the audit trail
   );
 });
 
-test(`saving, copying and deleting the same table at once, ${CALLERS} callers and ${ROUNDS} rounds: one of the whole outcomes is left`, async () => {
+test(`${CALLERS} callers who save, copy and delete the same table at once leave one complete outcome, in ${ROUNDS} rounds`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const courierId = await newCourier();
     const first = await save(courierId, tableOf(3));
@@ -122,25 +123,25 @@ test(`saving, copying and deleting the same table at once, ${CALLERS} callers an
       return manage({ action: 'delete_rate', rate_id: ids[caller % ids.length] });
     });
     const replies = await Promise.all(calls);
-    // a tier that has been replaced before its turn is gone
+    // A tier that was replaced before the delete responds with 404.
     expect(statuses(replies).filter((status) => status !== 200 && status !== 404)).toEqual([]);
     const left = await stored(courierId);
     const outcomes = replies
       .filter(({ status }) => status === 200)
       .map(({ body }) => rounded(body['data'].rates));
     expect(outcomes).toContainEqual(left);
-    // nobody was told of a mixture: a save's own table, the default one, or what deleting left of the first
+    // No response mixes tables: it has the saved table, the default table, or the rest of the first table.
     for (const [caller, { status, body }] of replies.entries()) {
       if (status !== 200) continue;
-      const told = rounded(body['data'].rates);
-      if (caller % 3 === 0) expect(told).toEqual(rounded(tableOf(caller)));
-      else if (caller % 3 === 1) expect(told).toEqual(defaults);
-      else expect(rounded(tableOf(3))).toEqual(expect.arrayContaining(told));
+      const returned = rounded(body['data'].rates);
+      if (caller % 3 === 0) expect(returned).toEqual(rounded(tableOf(caller)));
+      else if (caller % 3 === 1) expect(returned).toEqual(defaults);
+      else expect(rounded(tableOf(3))).toEqual(expect.arrayContaining(returned));
     }
   }
 }, 120_000);
 
-test('a default table that is saved while couriers copy it is copied whole', async () => {
+test('couriers who copy the default table while it is saved get one complete table', async () => {
   const couriers = await Promise.all(Array.from({ length: CALLERS }, newCourier));
   const before = await stored(null);
   const inputs = [tableOf(5), tableOf(12), tableOf(26)].map(rounded);
@@ -150,7 +151,7 @@ test('a default table that is saved while couriers copy it is copied whole', asy
   for (const courierId of couriers) expect([before, ...inputs]).toContainEqual(await stored(courierId));
 });
 
-test('200 callers who delete one tier at once: it goes once', async () => {
+test('of 200 callers who delete one tier at once, one succeeds', async () => {
   const courierId = await newCourier();
   const first = await save(courierId, tableOf(6));
   const [tier] = first.body['data'].rates;
@@ -166,9 +167,9 @@ test('200 callers who delete one tier at once: it goes once', async () => {
   expect(rows).toEqual([{ n: 1 }]);
 });
 
-test('a preview while a table is saved again and again is computed by one whole table', async () => {
+test('a preview uses one complete table while the table is saved repeatedly', async () => {
   const courierId = await newCourier();
-  // each table has one fee for all its bands, so that two tables in one preview would show
+  // Each table has the same fee in all bands, so that a mix of two tables would be visible.
   const tableWithFee = (fee: number): Tier[] =>
     Array.from({ length: 10 }, (_, n) => ({ startweight: n, endweight: n + 1, fee }));
   await save(courierId, tableWithFee(1));

@@ -18,12 +18,16 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
-const manage = (as: string, body: unknown, on: Service = service) =>
-  on.call('manageCourierRates', { as, body });
-const save = (courier_id: string | null | undefined, rates: unknown, as = 'manager', on: Service = service) =>
-  manage(as, { action: 'save_rates', courier_id, rates }, on);
-const read = (courier_id?: string, as = 'manager', on: Service = service) =>
-  on.call('getCourierRates', { as, ...(courier_id ? { query: { courier_id } } : {}) });
+const manage = (as: string, body: unknown, target: Service = service) =>
+  target.call('manageCourierRates', { as, body });
+const save = (
+  courier_id: string | null | undefined,
+  rates: unknown,
+  as = 'manager',
+  target: Service = service,
+) => manage(as, { action: 'save_rates', courier_id, rates }, target);
+const read = (courier_id?: string, as = 'manager', target: Service = service) =>
+  target.call('getCourierRates', { as, ...(courier_id ? { query: { courier_id } } : {}) });
 
 const tier = (startweight: number, endweight: number, fee: number, id?: number): Tier =>
   id === undefined ? { startweight, endweight, fee } : { id, startweight, endweight, fee };
@@ -31,16 +35,16 @@ const values = (rates: Tier[]) =>
   rates.map(({ startweight, endweight, fee }) => [startweight, endweight, fee]);
 const ids = (rates: Tier[]) => rates.map(({ id }) => id);
 
-const rows = async (statement: string, args: unknown[] = [], on: Service = service) =>
-  (await on.owner.query(statement, args)).rows;
+const rows = async (statement: string, args: unknown[] = [], target: Service = service) =>
+  (await target.owner.query(statement, args)).rows;
 
-/** What is stored, exactly: decimals as text. */
-const stored = (courierId: string | null, on: Service = service) =>
+/** Returns the stored rows with decimals as text. */
+const stored = (courierId: string | null, target: Service = service) =>
   rows(
     `select id, start_weight_lb::text as start, end_weight_lb::text as end, fee_usd::text as fee from rate_tiers
      where tenant_id = $1 and courier_id is not distinct from $2 order by start_weight_lb, end_weight_lb`,
     [DEMO_TENANT, courierId],
-    on,
+    target,
   );
 
 const auditOf = (entityId: string) =>
@@ -60,16 +64,16 @@ async function newCourier(rates: Tier[] = [], airFreightRate = '0'): Promise<str
   return id;
 }
 
-function expectFault(reply: Reply, status: number, code: string, fields?: string[]) {
+function expectError(reply: Reply, status: number, code: string, fields?: string[]) {
   expect([reply.status, reply.body.code, reply.body.message]).toEqual([status, code, expect.any(String)]);
   if (fields) expect(reply.body.errors.map(({ field }: { field: string }) => field)).toEqual(fields);
 }
 
-/** Nothing is written by what `work` does. */
-async function expectNothingWritten(work: () => Promise<void>, on: Service = service) {
-  const before = await fingerprint(on.owner);
+/** Asserts that `work` writes nothing. */
+async function expectNothingWritten(work: () => Promise<void>, target: Service = service) {
+  const before = await fingerprint(target.owner);
   await work();
-  expect(await fingerprint(on.owner)).toEqual(before);
+  expect(await fingerprint(target.owner)).toEqual(before);
 }
 
 const GLOBAL = [
@@ -78,8 +82,8 @@ const GLOBAL = [
   [15, 50, 40],
 ];
 
-describe('reading', () => {
-  test('with a courier answers its own tiers and the default ones, by weight', async () => {
+describe('reading rates', () => {
+  test("returns a courier's tiers and the default tiers ordered by weight", async () => {
     const { status, body } = await read(IEX.toUpperCase());
     expect([status, body.message]).toEqual([200, 'Rates of Island Express.']);
     expect(Object.keys(body.data).sort()).toEqual(['courier', 'global_default_rates']);
@@ -93,12 +97,12 @@ describe('reading', () => {
     });
   });
 
-  test('of a courier without tiers says that the default ones apply', async () => {
+  test('reports that the default tiers apply to a courier without tiers', async () => {
     const { courier } = (await read(HRB)).body.data;
     expect(courier).toMatchObject({ courier_code: 'HRB', specific_rates: [], uses_global_rates: true });
   });
 
-  test('without a courier answers every courier of the tenant, in the order of its code', async () => {
+  test('returns every courier of the tenant ordered by code if no courier is given', async () => {
     const { body } = await read(undefined, 'admin');
     expect(Object.keys(body.data).sort()).toEqual(['couriers', 'global_default_rates']);
     const wanted = await rows('select id from couriers where tenant_id = $1 order by code', [DEMO_TENANT]);
@@ -110,13 +114,13 @@ describe('reading', () => {
     expect(body.message).toBe(`Rates of ${wanted.length} couriers.`);
   });
 
-  test('a courier that does not exist, or is another tenant’s, is 404 in the same words', async () => {
+  test('responds 404 identically to an unknown courier and one of another tenant', async () => {
     const replies = [await read(UNKNOWN_ID), await read(TWO)];
-    for (const reply of replies) expectFault(reply, 404, 'courier_not_found');
+    for (const reply of replies) expectError(reply, 404, 'courier_not_found');
     expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
   });
 
-  test('shows another tenant nothing but its own', async () => {
+  test('shows another tenant only its own rates', async () => {
     const { data } = (await read(undefined, 'two/admin')).body;
     expect(data.couriers.map(({ courier_code }: { courier_code: string }) => courier_code)).toEqual(['TWO']);
     const own = await rows('select id from rate_tiers where tenant_id = $1', [TENANT_TWO]);
@@ -124,13 +128,13 @@ describe('reading', () => {
   });
 });
 
-describe('who may', () => {
+describe('access to rates', () => {
   test.each([
     ['warehouse', 403, 'permission_denied'],
     ['iex', 403, 'permission_denied'],
     ['disabled', 403, 'account_disabled'],
     ['', 401, 'token_missing'],
-  ])('%s: %d', async (as, status, code) => {
+  ])('denies the caller %j with %d', async (as, status, code) => {
     const bodies = [
       { action: 'save_rates', courier_id: IEX, rates: [] },
       { action: 'save_rates', rates: [] },
@@ -140,14 +144,14 @@ describe('who may', () => {
     ];
     await expectNothingWritten(async () => {
       const who = as ? { as } : {};
-      expectFault(await service.call('getCourierRates', who), status, code);
+      expectError(await service.call('getCourierRates', who), status, code);
       for (const body of bodies) {
-        expectFault(await service.call('manageCourierRates', { ...who, body }), status, code);
+        expectError(await service.call('manageCourierRates', { ...who, body }), status, code);
       }
     });
   });
 
-  test.each(['admin', 'manager'])('%s everything', async (as) => {
+  test.each(['admin', 'manager'])('%s may read and manage rates', async (as) => {
     const courierId = await newCourier();
     expect((await read(courierId, as)).status).toBe(200);
     const saved = await save(courierId, [tier(0, 1, 1)], as);
@@ -161,7 +165,7 @@ describe('who may', () => {
 });
 
 describe('save_rates', () => {
-  test('updates what has an id, inserts what has none, and deletes what is left out', async () => {
+  test('updates tiers with an id, inserts tiers without one and deletes the others', async () => {
     const courierId = await newCourier([tier(0, 1, 1), tier(1, 2, 2), tier(2, 3, 3)]);
     const [first, second, third] = ids((await read(courierId)).body.data.courier.specific_rates);
     const wanted = [tier(3, 4, 4), tier(0, 1, 1.5, first), tier(1, 3, 2, second)];
@@ -181,28 +185,28 @@ describe('save_rates', () => {
     expect((await read(courierId)).body.data.courier.specific_rates).toEqual(body.data.rates);
   });
 
-  test('of the default table: without a courier and with null alike', async () => {
-    const on = await startService();
+  test('saves the default table if courier_id is missing or null', async () => {
+    const target = await startService();
     try {
       for (const courier_id of [undefined, null]) {
-        const { body } = await save(courier_id, [tier(0, 7, 9)], 'admin', on);
+        const { body } = await save(courier_id, [tier(0, 7, 9)], 'admin', target);
         expect(body.data).toMatchObject({ courier_id: null, rates: [tier(0, 7, 9)] });
         expect(body.data.uses_global_rates).toBeUndefined();
       }
-      expect(await stored(null, on)).toMatchObject([{ start: '0.000', end: '7.000', fee: '9.00' }]);
-      const { data } = (await read(HRB, 'admin', on)).body;
+      expect(await stored(null, target)).toMatchObject([{ start: '0.000', end: '7.000', fee: '9.00' }]);
+      const { data } = (await read(HRB, 'admin', target)).body;
       expect(values(data.global_default_rates)).toEqual([[0, 7, 9]]);
-      // nobody else's table was touched
-      expect(await stored(IEX, on)).toEqual(await stored(IEX));
+      // The other tables are unchanged.
+      expect(await stored(IEX, target)).toEqual(await stored(IEX));
       expect(
-        await rows('select count(*)::int as n from rate_tiers where tenant_id = $1', [TENANT_TWO], on),
+        await rows('select count(*)::int as n from rate_tiers where tenant_id = $1', [TENANT_TWO], target),
       ).toEqual(await rows('select count(*)::int as n from rate_tiers where tenant_id = $1', [TENANT_TWO]));
     } finally {
-      await on.stop();
+      await target.stop();
     }
   }, 60_000);
 
-  test('what is stored already writes nothing, with ids and without, in any order', async () => {
+  test('writes nothing if the table is equal, with or without ids and in any order', async () => {
     const courierId = await newCourier([tier(0, 1, 0.1), tier(1, 2, 0.2), tier(2, 3, 0.3)]);
     const { specific_rates: table } = (await read(courierId)).body.data.courier;
     const bare = table.map(({ startweight, endweight, fee }: Tier) => ({ startweight, endweight, fee }));
@@ -215,14 +219,14 @@ describe('save_rates', () => {
     });
   });
 
-  test('bounds that two rows exchange are exchanged in one go', async () => {
+  test('exchanges the bounds of two rows in one request', async () => {
     const courierId = await newCourier([tier(0, 1, 1), tier(1, 2, 2)]);
     const [low, high] = ids((await read(courierId)).body.data.courier.specific_rates);
     const { body } = await save(courierId, [tier(1, 2, 1, low), tier(0, 1, 2, high)]);
     expect(body.data.rates).toEqual([tier(0, 1, 2, high), tier(1, 2, 1, low)]);
   });
 
-  test('an empty list leaves the courier to the default tiers, and says so', async () => {
+  test('applies the default tiers to a courier with an empty list, and says so', async () => {
     const courierId = await newCourier([tier(0, 1, 1)]);
     const { body } = await save(courierId, []);
     expect(body.message).toBe('Rates saved. The courier is billed by the default rates now.');
@@ -230,7 +234,7 @@ describe('save_rates', () => {
     expect((await read(courierId)).body.data.courier.uses_global_rates).toBe(true);
   });
 
-  test('gaps are warned of and not refused; what lies above the last tier is none', async () => {
+  test('warns about gaps without rejecting them, and not about weights above the last tier', async () => {
     const courierId = await newCourier();
     const { body } = await save(courierId, [tier(1, 5, 1), tier(5.001, 6, 1), tier(6.5, 7, 1)]);
     expect(body.data.warnings).toEqual([
@@ -240,41 +244,41 @@ describe('save_rates', () => {
   });
 
   test.each([
-    ['an inside', [tier(0, 10, 1), tier(5, 15, 1)], 'rates[1].startweight'],
-    ['one within another', [tier(3, 4, 1), tier(0, 10, 1)], 'rates[0].startweight'],
-    ['one weight within another', [tier(0, 10, 1), tier(5, 5, 1)], 'rates[1].startweight'],
-    ['both bounds', [tier(0, 10, 1), tier(0, 10, 2)], 'rates[1].startweight'],
-    ['both bounds of one weight', [tier(5, 5, 1), tier(5, 5, 1)], 'rates[1].startweight'],
-    ['a thousandth', [tier(0, 5.001, 1), tier(5, 10, 1)], 'rates[1].startweight'],
-  ])('tiers that share %s are 400 naming the later one', async (_what, rates, field) => {
+    ['partial overlap', [tier(0, 10, 1), tier(5, 15, 1)], 'rates[1].startweight'],
+    ['one inside another', [tier(3, 4, 1), tier(0, 10, 1)], 'rates[0].startweight'],
+    ['a single weight inside another', [tier(0, 10, 1), tier(5, 5, 1)], 'rates[1].startweight'],
+    ['equal bounds', [tier(0, 10, 1), tier(0, 10, 2)], 'rates[1].startweight'],
+    ['equal single weights', [tier(5, 5, 1), tier(5, 5, 1)], 'rates[1].startweight'],
+    ['an overlap of a thousandth', [tier(0, 5.001, 1), tier(5, 10, 1)], 'rates[1].startweight'],
+  ])('rejects overlapping tiers (%s) with 400 and names the later one', async (_what, rates, field) => {
     await expectNothingWritten(async () => {
       const reply = await save(HRB, rates);
-      expectFault(reply, 400, 'validation_failed', [field]);
+      expectError(reply, 400, 'validation_failed', [field]);
       expect(reply.body.errors[0].code).toBe('overlap');
     });
   });
 
-  test('a shared bound, a tier of one weight and a gap of any width are stored', async () => {
+  test('accepts a shared bound, a tier of a single weight and gaps of any width', async () => {
     const table = [tier(0, 5, 1), tier(5, 5, 2), tier(5, 9, 3), tier(9.001, 10, 4), tier(20, 20, 5)];
     const courierId = await newCourier(table);
     expect(values((await read(courierId)).body.data.courier.specific_rates)).toEqual(values(table));
   });
 
-  test('a tier that ends before it begins is 400 naming its end', async () => {
+  test('rejects a tier that ends before it begins with 400 and names its endweight', async () => {
     const reply = await save(HRB, [tier(0, 1, 1), tier(5, 4.999, 1), tier(9, 8, 1)]);
-    expectFault(reply, 400, 'validation_failed', ['rates[1].endweight', 'rates[2].endweight']);
+    expectError(reply, 400, 'validation_failed', ['rates[1].endweight', 'rates[2].endweight']);
   });
 
-  test('an id that comes twice is 400 naming the second', async () => {
+  test('rejects a repeated id with 400 and names the second one', async () => {
     const courierId = await newCourier([tier(0, 1, 1)]);
     const [id] = ids((await read(courierId)).body.data.courier.specific_rates);
     await expectNothingWritten(async () => {
       const reply = await save(courierId, [tier(0, 1, 1, id), tier(1, 2, 1, id)]);
-      expectFault(reply, 400, 'validation_failed', ['rates[1].id']);
+      expectError(reply, 400, 'validation_failed', ['rates[1].id']);
     });
   });
 
-  test('an id of another table, whosever, is 404 in the words of an unknown one, and nothing is changed', async () => {
+  test('responds 404 to an id of another table like to an unknown one, and changes nothing', async () => {
     const [sibling] = await stored(IEX);
     const [global] = await stored(null);
     const [other] = await rows('select id from rate_tiers where tenant_id = $1', [TENANT_TWO]);
@@ -283,23 +287,23 @@ describe('save_rates', () => {
       const replies: string[] = [];
       for (const id of [sibling.id, global.id, other.id, 2_147_483_647]) {
         const reply = await save(courierId, [tier(0, 1, 2), tier(1, 2, 2, id)]);
-        expectFault(reply, 404, 'rate_not_found', ['rates[1].id']);
+        expectError(reply, 404, 'rate_not_found', ['rates[1].id']);
         const { request_id: _, timestamp: __, ...rest } = reply.body;
         replies.push(JSON.stringify(rest));
       }
       expect(new Set(replies).size).toBe(1);
-      // and the default table takes no courier's row
-      expectFault(await save(null, [tier(0, 1, 2, sibling.id)]), 404, 'rate_not_found', ['rates[0].id']);
+      // The default table does not accept a courier's row either.
+      expectError(await save(null, [tier(0, 1, 2, sibling.id)]), 404, 'rate_not_found', ['rates[0].id']);
     });
   });
 
-  test('a courier that does not exist, or is another tenant’s, is 404', async () => {
+  test('responds 404 to an unknown courier and one of another tenant', async () => {
     await expectNothingWritten(async () => {
-      for (const id of [UNKNOWN_ID, TWO]) expectFault(await save(id, []), 404, 'courier_not_found');
+      for (const id of [UNKNOWN_ID, TWO]) expectError(await save(id, []), 404, 'courier_not_found');
     });
   });
 
-  test('the audit entry holds the whole table before and after, exactly', async () => {
+  test('audits the complete table before and after with exact decimals', async () => {
     const courierId = await newCourier();
     const first = await save(courierId, [tier(0, 0.001, 0.01)]);
     const [{ id }] = first.body.data.rates;
@@ -321,11 +325,11 @@ describe('save_rates', () => {
   });
 });
 
-describe('what a tier may be', () => {
+describe('validation of tiers', () => {
   const VALID = { startweight: 1, endweight: 2, fee: 3 };
   const AMOUNTS = [undefined, null, '1', true, [], {}, -0.001, -1, -1e-9, 1e-10, 1e308];
 
-  test('is judged field by field: what it may not be is 400 naming the field, and nothing is stored', async () => {
+  test('rejects each invalid field with 400, names it and stores nothing', async () => {
     const bad: Record<string, unknown[]> = {
       startweight: [...AMOUNTS, 1.0001, 100000, 99999.9999],
       endweight: [...AMOUNTS, 1.0001, 100000, 99999.9999],
@@ -350,19 +354,19 @@ describe('what a tier may be', () => {
     });
   });
 
-  test.each([[null], ['x'], [{}], [[null]], [['x']], [[[]]]])('rates %j is 400', async (rates) => {
-    expectFault(await save(HRB, rates), 400, 'validation_failed');
+  test.each([[null], ['x'], [{}], [[null]], [['x']], [[[]]]])('rejects rates %j with 400', async (rates) => {
+    expectError(await save(HRB, rates), 400, 'validation_failed');
   });
 
-  test('500 tiers are a table, 501 are 400 naming rates', async () => {
+  test('accepts 500 tiers and rejects 501 with 400 naming rates', async () => {
     const table = Array.from({ length: 501 }, (_, n) => tier(n / 8, (n + 1) / 8, n / 100));
     const courierId = await newCourier();
-    expectFault(await save(courierId, table), 400, 'validation_failed', ['rates']);
+    expectError(await save(courierId, table), 400, 'validation_failed', ['rates']);
     expect((await save(courierId, table.slice(0, 500))).body.data.rates).toHaveLength(500);
     expect(await stored(courierId)).toHaveLength(500);
   });
 
-  test('keys that a tier does not have are ignored', async () => {
+  test('ignores unknown keys of a tier', async () => {
     const courierId = await newCourier();
     const extra = { tenant_id: TENANT_TWO, courier_id: HRB, start_weight_lb: 9, fee_usd: 9 };
     expect((await save(courierId, [{ ...tier(0, 1, 2), ...extra }])).status).toBe(200);
@@ -375,14 +379,14 @@ describe('what a tier may be', () => {
     [1.005 * 1000, '1005.00'],
     [4.35 * 100, '435.00'],
     [0.07 * 100, '7.00'],
-  ])('the noise of a caller’s own sum %d is no third decimal: stored as %s', async (fee, text) => {
+  ])('tolerates floating-point noise: %d is stored as %s', async (fee, text) => {
     const courierId = await newCourier();
     const { body } = await save(courierId, [tier(0, 1, fee)]);
     expect(body.data.rates[0].fee).toBe(Number(text));
     expect(await stored(courierId)).toMatchObject([{ fee: text }]);
   });
 
-  test(`${RANDOM_TABLES} random tables come back to the cent and the thousandth, as the database has them`, async () => {
+  test(`${RANDOM_TABLES} random tables are stored and returned exact to the cent and the thousandth`, async () => {
     const courierId = await newCourier();
     for (let round = 0; round < RANDOM_TABLES; round += 1) {
       const thousandths = Array.from({ length: 8 }, () => randomInt(100_000_000)).sort((a, b) => a - b);
@@ -412,7 +416,7 @@ describe('what a tier may be', () => {
 });
 
 describe('copy_default', () => {
-  test('replaces the courier’s tiers by those of the default table, as rows of its own', async () => {
+  test("replaces the courier's tiers with copies of the default tiers", async () => {
     const courierId = await newCourier([tier(0, 1, 1)]);
     const globals = await stored(null);
     const { status, body } = await manage('manager', { action: 'copy_default', courier_id: courierId });
@@ -431,7 +435,7 @@ describe('copy_default', () => {
     expect(entry?.after.rates).toHaveLength(3);
   });
 
-  test('twice writes nothing the second time', async () => {
+  test('writes nothing if the tiers are already equal', async () => {
     const courierId = await newCourier();
     const first = await manage('manager', { action: 'copy_default', courier_id: courierId });
     await expectNothingWritten(async () => {
@@ -441,37 +445,37 @@ describe('copy_default', () => {
     });
   });
 
-  test('an empty default table is saved with a warning, leaves couriers without fees, and cannot be copied', async () => {
-    const on = await startService();
+  test('rejects copying an empty default table, which is saved with a warning and leaves couriers without fees', async () => {
+    const target = await startService();
     try {
-      const emptied = await save(null, [], 'manager', on);
+      const emptied = await save(null, [], 'manager', target);
       expect(emptied.body.data).toEqual({
         courier_id: null,
         rates: [],
         warnings: ['There is no rate table.'],
       });
       await expectNothingWritten(async () => {
-        const reply = await manage('manager', { action: 'copy_default', courier_id: IEX }, on);
-        expectFault(reply, 400, 'default_rates_missing');
-      }, on);
+        const reply = await manage('manager', { action: 'copy_default', courier_id: IEX }, target);
+        expectError(reply, 400, 'default_rates_missing');
+      }, target);
       const period = { courier_id: HRB, start_date: '2020-01-01', end_date: '2099-12-31' };
-      const bill = await on.call('generateCourierInvoice', { as: 'manager', body: period });
+      const bill = await target.call('generateCourierInvoice', { as: 'manager', body: period });
       expect(bill.body.data.summary.total_fees).toBe(0);
       expect(bill.body.data.summary.total_packages).toBeGreaterThan(0);
     } finally {
-      await on.stop();
+      await target.stop();
     }
   }, 60_000);
 
-  test('a courier that does not exist, or is another tenant’s, is 404', async () => {
+  test('responds 404 to an unknown courier and one of another tenant', async () => {
     for (const courier_id of [UNKNOWN_ID, TWO]) {
-      expectFault(await manage('admin', { action: 'copy_default', courier_id }), 404, 'courier_not_found');
+      expectError(await manage('admin', { action: 'copy_default', courier_id }), 404, 'courier_not_found');
     }
   });
 });
 
 describe('delete_rate', () => {
-  test('deletes that tier alone, tells the gap that it leaves, and is audited', async () => {
+  test('deletes one tier, warns about the resulting gap and is audited', async () => {
     const courierId = await newCourier([tier(0, 1, 1), tier(1, 2, 2), tier(2, 3, 3)]);
     const [first, second, third] = ids((await read(courierId)).body.data.courier.specific_rates);
     const { status, body } = await manage('manager', { action: 'delete_rate', rate_id: second });
@@ -488,7 +492,7 @@ describe('delete_rate', () => {
     expect(entry?.after.rates.map(({ id }: { id: number }) => id)).toEqual([first, third]);
   });
 
-  test('of the last tier leaves the courier to the default ones', async () => {
+  test('applies the default tiers after the last tier is deleted', async () => {
     const courierId = await newCourier([tier(0, 1, 1)]);
     const [id] = ids((await read(courierId)).body.data.courier.specific_rates);
     const { body } = await manage('manager', { action: 'delete_rate', rate_id: id });
@@ -496,11 +500,11 @@ describe('delete_rate', () => {
     expect(body.data).toMatchObject({ rates: [], uses_global_rates: true });
   });
 
-  test('of a default tier is audited as the tenant’s', async () => {
-    const on = await startService();
+  test('audits the deletion of a default tier under the tenant', async () => {
+    const target = await startService();
     try {
-      const [, middle] = await stored(null, on);
-      const { body } = await manage('admin', { action: 'delete_rate', rate_id: middle.id }, on);
+      const [, middle] = await stored(null, target);
+      const { body } = await manage('admin', { action: 'delete_rate', rate_id: middle.id }, target);
       expect(body.data).toMatchObject({
         courier_id: null,
         warnings: ['No tier covers weights between 5 and 15 lb.'],
@@ -508,15 +512,15 @@ describe('delete_rate', () => {
       const entries = await rows(
         "select entity, entity_id from audit_entries where action = 'rate.deleted'",
         [],
-        on,
+        target,
       );
       expect(entries).toEqual([{ entity: 'tenant', entity_id: DEMO_TENANT }]);
     } finally {
-      await on.stop();
+      await target.stop();
     }
   }, 60_000);
 
-  test('one that is gone, never was, or is another tenant’s is 404 in the same words', async () => {
+  test('responds 404 identically to deleted, unknown and foreign tiers', async () => {
     const courierId = await newCourier([tier(0, 1, 1)]);
     const [gone] = ids((await read(courierId)).body.data.courier.specific_rates);
     await manage('manager', { action: 'delete_rate', rate_id: gone });
@@ -525,7 +529,7 @@ describe('delete_rate', () => {
       const messages = [];
       for (const rate_id of [gone, 2_147_483_647, other.id]) {
         const reply = await manage('manager', { action: 'delete_rate', rate_id });
-        expectFault(reply, 404, 'rate_not_found');
+        expectError(reply, 404, 'rate_not_found');
         expect(reply.body.errors).toBeUndefined();
         messages.push(reply.body.message);
       }
@@ -539,7 +543,7 @@ describe('update_air_freight', () => {
     manage(as, { action: 'update_air_freight', courier_id, air_freight_rate });
 
   test.each([0, 0.01, 0.29, 1005, 4.35, 87654321.37, 99999999.99])(
-    'stores %d exactly, and shows it',
+    'stores and returns %d exactly',
     async (rate) => {
       const courierId = await newCourier([], '3.33');
       const { status, body } = await update(courierId, rate);
@@ -558,7 +562,7 @@ describe('update_air_freight', () => {
     },
   );
 
-  test('the rate that it has already writes nothing', async () => {
+  test('writes nothing if the rate is equal', async () => {
     const courierId = await newCourier([], '1.10');
     await expectNothingWritten(async () => {
       const { status, body } = await update(courierId, 1.1);
@@ -567,34 +571,34 @@ describe('update_air_freight', () => {
     });
   });
 
-  test('is what the next preview charges', async () => {
-    const on = service;
+  test('applies to the next preview', async () => {
+    const target = service;
     await update(IEX, 2.25);
     const period = { courier_id: IEX, start_date: '2020-01-01', end_date: '2099-12-31' };
-    const { summary } = (await on.call('generateCourierInvoice', { as: 'iex', body: period })).body.data;
+    const { summary } = (await target.call('generateCourierInvoice', { as: 'iex', body: period })).body.data;
     expect(summary.air_freight_rate).toBe(2.25);
     await update(IEX, 1.75);
   });
 
-  test('a courier that does not exist, or is another tenant’s, is 404', async () => {
+  test('responds 404 to an unknown courier and one of another tenant', async () => {
     await expectNothingWritten(async () => {
-      for (const id of [UNKNOWN_ID, TWO]) expectFault(await update(id, 1), 404, 'courier_not_found');
+      for (const id of [UNKNOWN_ID, TWO]) expectError(await update(id, 1), 404, 'courier_not_found');
     });
   });
 
   test.each([undefined, null, '1', -0.01, 0.001, 0.005, 1e-10, 100000000])(
-    '%j is 400 naming air_freight_rate',
+    'rejects %j with 400 naming air_freight_rate',
     async (rate) => {
-      expectFault(await update(HRB, rate), 400, 'validation_failed', ['air_freight_rate']);
+      expectError(await update(HRB, rate), 400, 'validation_failed', ['air_freight_rate']);
     },
   );
 });
 
-describe('the action', () => {
+describe('action', () => {
   test.each([{}, { action: 'drop_rates' }, { action: 'SAVE_RATES', rates: [] }, { action: null }])(
-    '%j is 400 naming it',
+    'rejects %j with 400 naming action',
     async (body) => {
-      expectFault(await manage('admin', body), 400, 'validation_failed', ['action']);
+      expectError(await manage('admin', body), 400, 'validation_failed', ['action']);
     },
   );
 });
@@ -603,38 +607,38 @@ describe.each([
   ["the application's filters alone", { rowSecurity: false }],
   ['row-level security alone', { applicationFilters: false }],
 ])('with %s', (_name, options) => {
-  test('saving, copying and deleting keep to the tenant, and its tables are what is read', async () => {
-    const on = await startService(options);
+  test("save, copy and delete affect only the tenant's own tables", async () => {
+    const target = await startService(options);
     try {
       const foreign = () =>
-        rows('select * from rate_tiers where tenant_id = $1 order by id', [TENANT_TWO], on);
+        rows('select * from rate_tiers where tenant_id = $1 order by id', [TENANT_TWO], target);
       const before = await foreign();
-      await save(null, [tier(0, 1, 1), tier(1, 2, 2)], 'admin', on);
-      expect(values((await read(IEX, 'admin', on)).body.data.global_default_rates)).toEqual([
+      await save(null, [tier(0, 1, 1), tier(1, 2, 2)], 'admin', target);
+      expect(values((await read(IEX, 'admin', target)).body.data.global_default_rates)).toEqual([
         [0, 1, 1],
         [1, 2, 2],
       ]);
-      const copied = await manage('admin', { action: 'copy_default', courier_id: HRB }, on);
+      const copied = await manage('admin', { action: 'copy_default', courier_id: HRB }, target);
       expect(values(copied.body.data.rates)).toEqual([
         [0, 1, 1],
         [1, 2, 2],
       ]);
-      const { data } = (await read(undefined, 'admin', on)).body;
+      const { data } = (await read(undefined, 'admin', target)).body;
       expect(data.couriers.map(({ courier_code }: { courier_code: string }) => courier_code)).toEqual([
         'HRB',
         'IEX',
       ]);
-      expectFault(
-        await manage('admin', { action: 'delete_rate', rate_id: before[0].id }, on),
+      expectError(
+        await manage('admin', { action: 'delete_rate', rate_id: before[0].id }, target),
         404,
         'rate_not_found',
       );
-      expectFault(await save(TWO, [], 'admin', on), 404, 'courier_not_found');
+      expectError(await save(TWO, [], 'admin', target), 404, 'courier_not_found');
       const air = { action: 'update_air_freight', courier_id: TWO, air_freight_rate: 9 };
-      expectFault(await manage('admin', air, on), 404, 'courier_not_found');
+      expectError(await manage('admin', air, target), 404, 'courier_not_found');
       expect(await foreign()).toEqual(before);
     } finally {
-      await on.stop();
+      await target.stop();
     }
   }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { CUSTOMERS, makeParcels, newNumber, tellable } from '../../support/builders/parcels.js';
+import { CUSTOMERS, makeParcels, newNumber, comparableReply } from '../../support/builders/parcels.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 const { IEX } = DEMO.couriers;
@@ -18,7 +18,7 @@ let packageId: string;
 let houseNumber: string;
 beforeEach(async () => {
   number = newNumber();
-  // of a known courier and an unknown customer
+  // A package of a known courier and an unknown customer.
   packageId = await parcels.receive(number, { courier_id: IEX });
   houseNumber = String((await parcels.packageRow(packageId))['house_number']);
 });
@@ -30,8 +30,8 @@ const shownNumber = async () =>
 const userCode = async () => (await parcels.packageRow(packageId))['user_code'];
 const masked = (text: string) => '*'.repeat(text.length - 4) + text.slice(-4);
 
-describe('a courier that names the customer of a package without one', () => {
-  test('cannot take that back: the package stays with the customer', async () => {
+describe('naming the customer of a package', () => {
+  test('a courier cannot remove the customer that it named', async () => {
     expect(await shownNumber()).toBe(masked(number));
     expect((await update({ user_code: CUSTOMERS.IEX })).status).toBe(200);
     expect(await shownNumber()).toBe(number);
@@ -45,29 +45,29 @@ describe('a courier that names the customer of a package without one', () => {
     expect(before).toMatchObject({ user_code: CUSTOMERS.IEX, claimed_by: DEMO.users.iex });
   });
 
-  test('may name another customer of its own, and cannot take that back either', async () => {
+  test('a courier may name another of its customers and cannot remove that one either', async () => {
     await update({ user_code: CUSTOMERS.IEX });
     expect((await update({ user_code: 'IEX-1002' })).status).toBe(200);
     expect((await update({ user_code: '' })).status).toBe(403);
     expect(await userCode()).toBe('IEX-1002');
   });
 
-  test('leaves it to staff, whose word ends the claim: the number is masked again', async () => {
+  test("staff may remove the customer, which masks the number again and ends the courier's claim", async () => {
     await update({ user_code: CUSTOMERS.IEX });
     expect((await update({ user_code: '' }, 'warehouse')).status).toBe(200);
     expect(await shownNumber()).toBe(masked(number));
     await update({ user_code: 'IEX-1003' }, 'warehouse');
-    // a customer that staff have named may be taken off by the courier
+    // A courier may remove a customer that staff named.
     expect((await update({ user_code: '' })).status).toBe(200);
     expect(await userCode()).toBeNull();
   });
 
-  test('learns nothing of the number beside it: right, wrong and half right are the same bytes', async () => {
+  test('responds identically to right, wrong and partly right guesses of the tracking number', async () => {
     const guesses = [number, `${number}X`, newNumber(), number.toLowerCase(), ` ${number} `];
     const replies = [];
     for (const tracking_number of guesses)
       for (const fields of [{}, { user_code: CUSTOMERS.IEX }, { shipper: 'Tools' }])
-        replies.push(tellable(await update({ ...fields, tracking_number })));
+        replies.push(comparableReply(await update({ ...fields, tracking_number })));
     expect(new Set(replies).size).toBe(1);
     expect(replies[0]).toContain('permission_denied');
     expect(await userCode()).toBeNull();
@@ -75,7 +75,7 @@ describe('a courier that names the customer of a package without one', () => {
   });
 });
 
-describe('a pre-alert of a number that its courier is shown masked', () => {
+describe('pre-alert of a masked number', () => {
   const create = (trackingNumber: string, as = 'iex') =>
     service.call('createPrealert', {
       as,
@@ -87,7 +87,7 @@ describe('a pre-alert of a number that its courier is shown masked', () => {
       .status as string;
   };
 
-  test('looks like that of any other number, in each way to make one', async () => {
+  test('shows the courier the same status as for an unknown number, however it is created', async () => {
     const seen = new Set<string>();
     for (const guess of [number, `${number.slice(0, -5)}X${number.slice(-4)}`]) {
       seen.add(await listed(await parcels.announce('IEX', guess)));
@@ -105,7 +105,7 @@ describe('a pre-alert of a number that its courier is shown masked', () => {
   });
 
   test.each(['warehouse', 'iex'])(
-    'becomes received, and is answered, when %s names its customer',
+    'is received and linked to the package when %s names its customer',
     async (as) => {
       const prealertId = await parcels.announce('IEX', number);
       const other = await parcels.announce('IEX', newNumber());
@@ -122,13 +122,13 @@ describe('a pre-alert of a number that its courier is shown masked', () => {
     },
   );
 
-  test('stays pending when another customer is named', async () => {
+  test('stays pending if another customer is named', async () => {
     const prealertId = await parcels.announce('IEX', number);
     await update({ user_code: 'IEX-1002' }, 'warehouse');
     expect(await parcels.statusOf(prealertId)).toBe('pending');
   });
 
-  test('is received at once when staff make it, or when the customer is known', async () => {
+  test('is received at once if staff create it or the customer is known', async () => {
     const byStaff = String((await create(number, 'warehouse')).body['data'].prealert_id);
     expect(await parcels.statusOf(byStaff)).toBe('received');
     const known = newNumber();
@@ -136,7 +136,7 @@ describe('a pre-alert of a number that its courier is shown masked', () => {
     expect(await parcels.statusOf(await parcels.announce('IEX', known))).toBe('received');
   });
 
-  test('at the same time as staff name the customer never stays pending, 60 rounds', async () => {
+  test('never stays pending if it is created while staff name the customer, in 60 rounds', async () => {
     for (let round = 0; round < 60; round += 1) {
       const fresh = newNumber();
       const id = await parcels.receive(fresh, { courier_id: IEX });
@@ -151,7 +151,7 @@ describe('a pre-alert of a number that its courier is shown masked', () => {
   }, 60_000);
 });
 
-test('no reply to its courier has the whole number of a package without a customer', async () => {
+test('no response to the courier contains the full number of a package without a customer', async () => {
   const aboard = { action: 'add_packages', manifest_id: DEMO.manifests.draft, package_ids: [packageId] };
   expect((await service.call('manageManifest', { as: 'admin', body: aboard })).status).toBe(200);
   await update({ description: 'Pens' });
@@ -168,6 +168,6 @@ test('no reply to its courier has the whole number of a package without a custom
   ]);
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
   for (const { bytes } of replies) expect(bytes.toString()).not.toContain(number);
-  // so that the last of them is known to have looked
+  // These responses list the package, so they were really tested.
   for (const index of [0, 2, 3, 5, 6]) expect(replies[index]?.bytes.toString()).toContain(masked(number));
 });

@@ -5,7 +5,7 @@ import { freshDatabase, type TestDatabase } from '../../support/service/database
 
 const digits = (first: string, length: number) => first.padEnd(length, '0123456789');
 
-// Published: jkeen/tracking_number_data (MIT), the files of FedEx and USPS.
+// Published by jkeen/tracking_number_data (MIT), in its FedEx and USPS files.
 const FEDEX_34: [label: string, number: string][] = [
   ['1001921334250001000300779017972697', '779017972697'],
   ['1001921380360001000300639585804382', '639585804382'],
@@ -41,7 +41,7 @@ const OWN_KEYS: [name: string, number: string][] = [
   ['32 digits with a wrong check digit at offset 16', '32971514560102447849175802852014'],
   ['32 digits that begin with 4', '42971514560102447849175802862014'],
   ['31 digits', '3297151456010244784917580286201'],
-  ['a line break behind 32 digits', '32971514560102447849175802862014\n'],
+  ['a line break after 32 digits', '32971514560102447849175802862014\n'],
   ['a space among 32 digits', '3 2971514560102447849175802862014'],
 ];
 
@@ -52,11 +52,11 @@ describe('USPS', () => {
     expect(trackingKey(`420331261234${number}`)).toBe(number);
   });
 
-  test.each(USPS_34)('a published label of 34 digits, %s, is not taken for FedEx’s', (label, number) => {
+  test.each(USPS_34)('the published label of 34 digits %s is not parsed as FedEx', (label, number) => {
     expect(trackingKey(label)).toBe(number);
   });
 
-  test('the number alone is its own key', () => {
+  test('a plain number is its own key', () => {
     expect(trackingKey('9400111899223100001234')).toBe('9400111899223100001234');
   });
 
@@ -67,9 +67,9 @@ describe('USPS', () => {
     ['another application identifier', `42133126${digits('94', 22)}`],
     ['a ZIP with a letter', `4203312A${digits('94', 22)}`],
     ['a space between', `42033126 ${digits('94', 22)}`],
-    ['something in front', `A42033126${digits('94', 22)}`],
-    ['a line break behind', `42033126${digits('94', 22)}\n`],
-  ])('%s: the whole text is the key', (_name, number) => {
+    ['a character in front', `A42033126${digits('94', 22)}`],
+    ['a line break at the end', `42033126${digits('94', 22)}\n`],
+  ])('uses the whole text as the key if it has %s', (_name, number) => {
     expect(trackingKey(number)).toBe(number);
   });
 });
@@ -86,18 +86,18 @@ describe('FedEx', () => {
   });
 
   test.each(['0', '1', '2', '3', '4', '5', '6', '7', '8'])(
-    '34 digits that begin with %s and have a right check digit give the number',
+    '34 digits that begin with %s and have a valid check digit give the number',
     (first) => {
       expect(trackingKey(`${first}001921334250001000300779017972697`)).toBe('779017972697');
     },
   );
 
-  test('a tracking number of 14 digits is given whole', () => {
+  test('returns a tracking number of 14 digits in full', () => {
     expect(trackingKey('12019213342500010003' + '12345678901230')).toBe('12345678901230');
   });
 
   test.each(['96', '10', '11'])(
-    '34 digits that begin with %s give the last 12 even with a wrong check digit',
+    '34 digits that begin with %s give the last 12 digits even with a wrong check digit',
     (first) => {
       expect(trackingKey(`${routing(first)}794644790132`)).toBe('794644790132');
     },
@@ -107,7 +107,7 @@ describe('FedEx', () => {
     expect(trackingKey('794644790132')).toBe('794644790132');
   });
 
-  test.each(OWN_KEYS)('%s: the whole text is the key', (_name, number) => {
+  test.each(OWN_KEYS)('uses the whole text as the key for %s', (_name, number) => {
     expect(trackingKey(number)).toBe(number);
   });
 });
@@ -119,14 +119,14 @@ test.each(['1Z999AA10123456784', 'TBA123456789000', 'a', 'Ä ß', '1z999aa101234
   },
 );
 
-test('a key is its own key', () => {
+test('the key of a key is the same key', () => {
   const labels = [...FEDEX_34, ...FEDEX_32, ...USPS_34].map(([label]) => label);
   for (const number of [...labels, `42033126${digits('94', 22)}`]) {
     expect(trackingKey(trackingKey(number))).toBe(trackingKey(number));
   }
 });
 
-describe('in SQL', () => {
+describe('tracking_key_of in SQL', () => {
   let database: TestDatabase;
   let owner: pg.Pool;
   beforeAll(async () => {
@@ -138,7 +138,7 @@ describe('in SQL', () => {
     await database.drop();
   });
 
-  test('tracking_key_of agrees with trackingKey, on all of these and on 20,000 made at random', async () => {
+  test('agrees with trackingKey for all numbers above and 20,000 random ones', async () => {
     const published = [...FEDEX_34, ...FEDEX_32, ...USPS_34].flat();
     const numbers = [...published, ...OWN_KEYS.map(([, number]) => number), ...randomNumbers(20_000)];
     const { rows } = await owner.query<{ key: string }>(
@@ -152,7 +152,7 @@ describe('in SQL', () => {
   });
 });
 
-/** Random digits of the lengths and with the beginnings that the rules know. */
+/** Returns random digits with the lengths and prefixes that the rules distinguish. */
 function randomNumbers(count: number): string[] {
   const beginnings = ['', '3', '10', '11', '12', '96', '92', '42033126', '4203312612349', '420331269'];
   const lengths = [12, 14, 28, 30, 31, 32, 33, 34, 34, 34, 35, 38, 42];

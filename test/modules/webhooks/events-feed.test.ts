@@ -33,8 +33,8 @@ async function page(as: string, query: Record<string, string | number> = {}) {
 
 const sequences = (events: Event[]) => events.map(({ sequence }) => sequence);
 
-describe('what is in it', () => {
-  test('what happened to the courier’s packages, in order, as the webhooks say it', async () => {
+describe('content of the feed', () => {
+  test("lists the events of the courier's packages in order, with the data of the webhooks", async () => {
     const { body: received } = await receive({ tracking_number: 'FEED-1', user_code: 'IEX-1001' });
     const packageId = String(received['data'].package_id);
     const manage = (body: object) => service.call('manageManifest', { as: 'admin', body });
@@ -73,7 +73,7 @@ describe('what is in it', () => {
     expect(meta).toEqual({ limit: 100, next_after: 2, has_more: false, first_sequence: 1, last_sequence: 2 });
   });
 
-  test('a courier that has no URL has its events all the same', async () => {
+  test('contains the events of a courier without a webhook URL', async () => {
     const { rows } = await service.owner.query('select api_url_add_package from couriers where id = $1', [
       HRB,
     ]);
@@ -82,15 +82,15 @@ describe('what is in it', () => {
     expect((await page('hrb')).events).toMatchObject([{ type: 'package.created' }]);
   });
 
-  test('each courier has its own numbers', async () => {
+  test('numbers the events of each courier separately', async () => {
     for (const courierId of [IEX, HRB, IEX, IEX, HRB]) await plantEvent(service.owner, { courierId });
     expect(sequences((await page('iex')).events)).toEqual([1, 2, 3]);
     expect(sequences((await page('hrb')).events)).toEqual([1, 2]);
   });
 });
 
-describe('reading on', () => {
-  test('page after page, each event once and in order; at the end there is nothing new', async () => {
+describe('paging the feed', () => {
+  test('returns each event once and in order, and then nothing new', async () => {
     for (let count = 0; count < 7; count += 1) await plantEvent(service.owner);
     const first = await page('iex', { limit: 3 });
     expect([sequences(first.events), first.meta]).toEqual([
@@ -99,7 +99,7 @@ describe('reading on', () => {
     ]);
     const second = await page('iex', { limit: 3, after: 3 });
     expect([sequences(second.events), second.meta['has_more']]).toEqual([[4, 5, 6], true]);
-    // a page that is exactly full and the last
+    // The last page is exactly full.
     const third = await page('iex', { limit: 1, after: 6 });
     expect([sequences(third.events), third.meta['next_after'], third.meta['has_more']]).toEqual([
       [7],
@@ -115,14 +115,14 @@ describe('reading on', () => {
     }
   });
 
-  test('without any event it is empty, and begins at 0', async () => {
+  test('is empty and begins at 0 without events', async () => {
     expect(await page('iex')).toEqual({
       events: [],
       meta: { limit: 100, next_after: 0, has_more: false, first_sequence: null, last_sequence: 0 },
     });
   });
 
-  test('where old events are gone, first_sequence says so, and the numbers go on', async () => {
+  test('reports deleted old events in first_sequence and continues the numbers', async () => {
     for (let count = 0; count < 5; count += 1) await plantEvent(service.owner);
     await service.owner.query('delete from events where sequence <= 3');
     const { events, meta } = await page('iex', { after: 1 });
@@ -132,10 +132,10 @@ describe('reading on', () => {
   });
 });
 
-describe('whose', () => {
-  test('a courier reads its own, whichever it names; staff name one of their tenant', async () => {
+describe('access to the feed', () => {
+  test('a courier reads its own feed whatever courier_id it sends, and staff name one of their tenant', async () => {
     await plantEvent(service.owner, { courierId: IEX });
-    const hrbs = await plantEvent(service.owner, { courierId: HRB });
+    const ofHrb = await plantEvent(service.owner, { courierId: HRB });
     const named: Record<string, string>[] = [
       {},
       { courier_id: HRB },
@@ -143,9 +143,9 @@ describe('whose', () => {
       { courier_id: randomUUID() },
     ];
     for (const query of named)
-      expect((await page('iex', query)).events.map(({ event_id }) => event_id)).not.toContain(hrbs);
+      expect((await page('iex', query)).events.map(({ event_id }) => event_id)).not.toContain(ofHrb);
     for (const as of ['admin', 'manager'])
-      expect((await page(as, { courier_id: HRB })).events).toMatchObject([{ event_id: hrbs }]);
+      expect((await page(as, { courier_id: HRB })).events).toMatchObject([{ event_id: ofHrb }]);
     expect(await read('admin')).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'courier_id', code: 'required' }] },
@@ -160,14 +160,14 @@ describe('whose', () => {
   });
 });
 
-test('200 parcels received at once while a reader polls: it never sees a gap, and ends with all', async () => {
+test('a reader that polls during 200 concurrent intakes sees no gap and finally all events', async () => {
   const writing = { isOver: false };
   const seen: number[] = [];
   let polls = 0;
   const poll = async () => {
     const reply = await untilAdmitted(() => read('iex', { after: seen.at(-1) ?? 0, limit: 1000 }));
     const events = reply.body['data'] as Event[];
-    // each page goes on exactly where the one before ended, and knows of nothing that it does not show
+    // Each page continues exactly after the previous one and knows of no event that it does not return.
     expect(sequences(events)).toEqual(events.map((_, n) => seen.length + n + 1));
     seen.push(...sequences(events));
     expect(reply.body['meta'].last_sequence).toBe(seen.length);
@@ -186,6 +186,6 @@ test('200 parcels received at once while a reader polls: it never sees a gap, an
   await poll();
   expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(201));
   expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
-  // it was there while they were written
+  // The reader really polled during the writes.
   expect(polls).toBeGreaterThan(5);
 }, 120_000);

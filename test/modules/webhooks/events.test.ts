@@ -8,7 +8,12 @@ import { newHouseNumber } from '../../../src/modules/packages/intake/house-numbe
 import { recordPackageEvents } from '../../../src/modules/webhooks/events/events.js';
 import { bundle } from '../../support/service/contract.js';
 import { rounds } from '../../support/harness/effort.js';
-import { eventsOf, giveUrls, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import {
+  eventsOf,
+  setWebhookUrls,
+  pendingDelivery,
+  waitingDeliveryQueues,
+} from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 import { assertEventData, assertPayload, webhookTypes } from '../../support/receivers/webhook-payloads.js';
 
@@ -16,15 +21,15 @@ const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo, two } = DEMO.tenants;
 const CUSTOMERS: Record<string, string> = { [IEX]: 'IEX-1001', [HRB]: 'HRB-2001' };
 
-describe('the contract’s webhooks', () => {
-  // as: the bundle has them beside its paths
+describe('webhooks in the contract', () => {
+  // The bundle has the webhooks next to its paths.
   const { webhooks } = bundle as unknown as { webhooks: Record<string, { post: { requestBody: Body } }> };
   type Body = { content: { 'application/json': { example: Record<string, unknown> } } };
   const examples = Object.values(webhooks).map(
     ({ post }) => post.requestBody.content['application/json'].example,
   );
 
-  test('each type has an example, which is what it says', () => {
+  test('each type has a valid example', () => {
     expect(examples.map(({ type }) => type).sort()).toEqual([...webhookTypes].sort());
     for (const example of examples) {
       assertPayload(String(example['type']), example);
@@ -32,10 +37,10 @@ describe('the contract’s webhooks', () => {
     }
   });
 
-  test('a field more, a field less and another type’s data are told apart', () => {
+  test('the validation rejects extra fields, missing fields and the data of another type', () => {
     for (const example of examples) {
       const type = String(example['type']);
-      // as: data is an object in every example
+      // The data is an object in every example.
       const data = example['data'] as Record<string, unknown>;
       const [first = ''] = Object.keys(data);
       const { [first]: _left, ...less } = data;
@@ -52,9 +57,9 @@ describe('the contract’s webhooks', () => {
 
 let service: Service;
 beforeAll(async () => {
-  // so that callers contend in the database, not for a connection
+  // A large pool, so that the callers contend in the database and not for a connection.
   service = await startService({ poolSize: 40 });
-  await giveUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service.owner, [IEX, HRB]);
   for (const user of ['admin', 'warehouse', 'manager']) await service.tokenOf(user);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
@@ -84,7 +89,7 @@ const manage = (body: object) =>
 const ship = (manifestId: string) =>
   manage({ action: 'update_meta', manifest_id: manifestId, status: 'shipped' });
 
-/** Straight into the table, so that there is no event of them yet. */
+/** Inserts packages directly, so that they have no events yet. */
 async function addPackages(many: number, courierId: string | null, tenantId = demo): Promise<string[]> {
   const fresh = Array.from({ length: many }, () => [`EVENTS-${randomUUID()}`, newHouseNumber()] as const);
   const { rows } = await service.owner.query<{ id: string }>(
@@ -97,7 +102,7 @@ async function addPackages(many: number, courierId: string | null, tenantId = de
   return rows.map(({ id }) => id);
 }
 
-/** A manifest that is ready to ship, with these packages aboard. */
+/** Creates a manifest with these packages that is ready to ship. */
 async function loadManifest(packageIds: string[]): Promise<string> {
   const created = await untilAdmitted(() => service.call('createManifest', { as: 'warehouse' }));
   const manifestId = String(created.body['data'].manifest_id);
@@ -108,21 +113,21 @@ async function loadManifest(packageIds: string[]): Promise<string> {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Records events, and fails when they are written and the counters held. */
-async function recordInVain(packageIds: string[]): Promise<void> {
+/** Records events and then fails, while the counters are locked. */
+async function recordAndFail(packageIds: string[]): Promise<void> {
   const { db } = service;
   const changes = packageIds.map((packageId) => ({ packageId }));
   const outcome = await transaction(db, system(demo), async (tx) => {
     await recordPackageEvents({ db, tx }, 'package.created', changes);
     throw new Error('in vain');
   }).catch((error: unknown) => messageOf(error));
-  // 2 seconds did not win it a connection: nothing was done, as after a 503
-  if (/Unable to start a transaction/.test(outcome)) return recordInVain(packageIds);
+  // The transaction got no connection within 2 seconds and did nothing, like a 503. Try again.
+  if (/Unable to start a transaction/.test(outcome)) return recordAndFail(packageIds);
   expect(outcome).toBe('in vain');
 }
 
-/** What a reader of the feed has before it at one moment: how many events, and the last number, of each courier. */
-async function feeds(): Promise<
+/** Returns for each courier the number of events and the highest sequence that a reader can see now. */
+async function readFeeds(): Promise<
   { courier_id: string; events: number; last: number; counted: number | null }[]
 > {
   const { rows } = await service.owner.query(
@@ -133,22 +138,22 @@ async function feeds(): Promise<
   return rows;
 }
 
-/** Numbers are unique, so that as many as the highest is 1, 2, 3 and so on. */
+/** Sequences are unique. If there are as many as the highest, they are 1, 2, 3 and so on. */
 async function expectNoGap(): Promise<void> {
-  for (const { events, last, counted } of await feeds())
+  for (const { events, last, counted } of await readFeeds())
     expect({ events, counted }).toEqual({ events: last, counted: last });
 }
 
 const statusesOf = (replies: Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
 
-describe('sequences', () => {
-  test('200 intakes of 2 couriers, a manifest of both and 40 that fail, at once: no gap, at no moment', async () => {
+describe('event sequences', () => {
+  test('have no gap at any moment during 200 intakes of 2 couriers, a shipped manifest and 40 failing transactions', async () => {
     const ours = await addPackages(10, IEX);
     const theirs = await addPackages(10, HRB);
     const manifestId = await loadManifest([...ours, ...theirs]);
-    const before = await feeds();
+    const before = await readFeeds();
     const watch = { isOver: false, moments: 0 };
-    // a reader that is at number n has seen all before it: what commits later has the higher numbers
+    // A reader at number n has seen all events before it: later commits have higher numbers.
     const watching = (async () => {
       for (; !watch.isOver; watch.moments += 1) await expectNoGap();
     })();
@@ -156,45 +161,45 @@ describe('sequences', () => {
       Promise.all(Array.from({ length: 200 }, (_, index) => receive(index % 2 ? IEX : HRB))),
       ship(manifestId),
       ...Array.from({ length: 40 }, (_, index) =>
-        recordInVain(index % 2 ? [...ours, ...theirs] : [...theirs, ...ours].slice(0, 1 + (index % 15))),
+        recordAndFail(index % 2 ? [...ours, ...theirs] : [...theirs, ...ours].slice(0, 1 + (index % 15))),
       ),
     ]).finally(() => (watch.isOver = true));
     await watching;
     expect([statusesOf(replies), shipping.status]).toEqual([[201], 200]);
     expect(watch.moments).toBeGreaterThan(10);
     await expectNoGap();
-    const grown = (await feeds()).map(({ courier_id, events }) => [
+    const grown = (await readFeeds()).map(({ courier_id, events }) => [
       courier_id,
       events - (before.find((each) => each.courier_id === courier_id)?.events ?? 0),
     ]);
     expect(new Map(grown as [string, number][])).toEqual(new Map([IEX, HRB].map((id) => [id, 110])));
     const received = replies.map(({ body }) => String(body['data'].package_id));
     for (const { courier_id, type, deliveries } of await eventsOf(service.owner, received))
-      expect([type, deliveries]).toEqual(['package.created', promised(courier_id, 'add_package')]);
+      expect([type, deliveries]).toEqual(['package.created', pendingDelivery(courier_id, 'add_package')]);
     expect(await eventsOf(service.owner, received)).toHaveLength(200);
     expect(await eventsOf(service.owner, [...ours, ...theirs], 'package.created')).toEqual([]);
     for (const courierId of [IEX, HRB])
-      expect((await waitingLanes(service.owner, courierId)).sort()).toEqual([
+      expect((await waitingDeliveryQueues(service.owner, courierId)).sort()).toEqual([
         'add_package',
         'update_package',
       ]);
   }, 60_000);
 
-  test('one package’s events are numbered in the order in which they happened', async () => {
+  test('number the events of one package in the order in which they happened', async () => {
     const { body } = await receive(IEX);
     const packageId = String(body['data'].package_id);
     const manifestId = await loadManifest([packageId]);
     await ship(manifestId);
     await manage({ action: 'update_meta', manifest_id: manifestId, status: 'completed' });
-    const told = await eventsOf(service.owner, [packageId]);
-    expect(told.map(({ type, data }) => [type, data['previous_status'], data['status']])).toEqual([
+    const webhookEvents = await eventsOf(service.owner, [packageId]);
+    expect(webhookEvents.map(({ type, data }) => [type, data['previous_status'], data['status']])).toEqual([
       ['package.created', undefined, 'received'],
       ['package.status_changed', 'received', 'shipped'],
       ['package.status_changed', 'shipped', 'delivered'],
     ]);
   });
 
-  test('the events of one transaction are in the order in which they were given', async () => {
+  test('keep the order given within one transaction', async () => {
     const { db } = service;
     const ids = (await addPackages(12, IEX)).reverse();
     await transaction(db, system(demo), (tx) =>
@@ -207,22 +212,22 @@ describe('sequences', () => {
     expect((await eventsOf(service.owner, ids)).map(({ package_id }) => package_id)).toEqual(ids);
   });
 
-  test('what fails leaves nothing: no event, no delivery, no number, and no lane is woken', async () => {
+  test('a failed transaction leaves no event, delivery or number and wakes no delivery queue', async () => {
     const ids = await addPackages(3, HRB);
     await service.owner.query('delete from graphile_worker._private_jobs');
-    const before = await feeds();
-    await recordInVain(ids);
-    expect(await feeds()).toEqual(before);
-    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+    const before = await readFeeds();
+    await recordAndFail(ids);
+    expect(await readFeeds()).toEqual(before);
+    expect(await waitingDeliveryQueues(service.owner, HRB)).toEqual([]);
     expect((await service.owner.query('select from events where package_id = any($1)', [ids])).rows).toEqual(
       [],
     );
   });
 
-  test('a package of no courier is nobody’s news', async () => {
+  test('a package without a courier creates no event', async () => {
     const ids = await addPackages(2, null);
     const { db } = service;
-    const before = await feeds();
+    const before = await readFeeds();
     await transaction(db, system(demo), (tx) =>
       recordPackageEvents(
         { db, tx },
@@ -230,10 +235,10 @@ describe('sequences', () => {
         ids.map((packageId) => ({ packageId })),
       ),
     );
-    expect(await feeds()).toEqual(before);
+    expect(await readFeeds()).toEqual(before);
   });
 
-  test('neither a courier that is switched off nor a URL that is paused is sent anything; both have the event', async () => {
+  test('a disabled courier and a paused URL get the event but no delivery', async () => {
     const [first = '', second = ''] = await addPackages(2, HRB);
     const { db, owner } = service;
     const record = (packageId: string) =>
@@ -253,7 +258,7 @@ describe('sequences', () => {
   });
 });
 
-test('what waits for a worker names ids and kinds, and nothing that a tenant wrote', async () => {
+test('waiting jobs contain only ids and task names, and no tenant data', async () => {
   const [packageId = ''] = await addPackages(1, IEX);
   await receive(HRB);
   await ship(await loadManifest([packageId]));
@@ -279,7 +284,10 @@ test('what waits for a worker names ids and kinds, and nothing that a tenant wro
 });
 
 describe('deadlocks', () => {
-  /** How many PostgreSQL has broken in this database. A session says so when it ends, so all others are ended. */
+  /**
+   * Returns how many deadlocks PostgreSQL detected in this database. Sessions report when they end, so all others are
+   * terminated.
+   */
   async function countDeadlocks(): Promise<number> {
     const client = new pg.Client({ connectionString: service.owner.options.connectionString });
     await client.connect();
@@ -298,7 +306,7 @@ describe('deadlocks', () => {
     }
   }
 
-  test('are seen here, where there is one', async () => {
+  test('the counter detects a deadlock', async () => {
     const before = await countDeadlocks();
     const [a, b] = [await service.owner.connect(), await service.owner.connect()];
     for (const client of [a, b]) await client.query('begin');
@@ -316,26 +324,31 @@ describe('deadlocks', () => {
     expect(await countDeadlocks()).toBe(before + 1);
   });
 
-  /** Runs `second` when `first` waits for the courier's lane, and lets both go when each waits for something. */
-  async function meetAtLane(courierId: string, first: () => Promise<Reply>, second: () => Promise<Reply>) {
-    // both couriers' lanes are there to be waited for
+  /** Starts `second` while `first` waits for the courier's delivery queue, then releases both. */
+  async function contendForDeliveryQueue(
+    courierId: string,
+    first: () => Promise<Reply>,
+    second: () => Promise<Reply>,
+  ) {
+    // Both couriers need an existing delivery job to wait for.
     const [known = ''] = await addPackages(1, courierId);
     await dispatch({ package_ids: [known] });
-    const holder = await service.owner.connect();
+    const blocker = await service.owner.connect();
     try {
-      await holder.query('begin');
-      const held = await holder.query('select from graphile_worker._private_jobs where key = $1 for update', [
-        `deliver:${courierId}:update_package`,
-      ]);
-      expect(held.rowCount).toBe(1);
+      await blocker.query('begin');
+      const locked = await blocker.query(
+        'select from graphile_worker._private_jobs where key = $1 for update',
+        [`deliver:${courierId}:update_package`],
+      );
+      expect(locked.rowCount).toBe(1);
       const one = first();
       await untilBlocked(1);
       const two = second();
       await untilBlocked(2);
-      await holder.query('commit');
+      await blocker.query('commit');
       return await Promise.all([one, two]);
     } finally {
-      holder.release();
+      blocker.release();
     }
   }
 
@@ -347,14 +360,14 @@ describe('deadlocks', () => {
     if ((rows[0]?.n ?? 0) < sessions) return untilBlocked(sessions);
   }
 
-  const MEETINGS: [string, (packageId: string, manifestId: string) => Promise<Reply>][] = [
+  const CONTENDERS: [string, (packageId: string, manifestId: string) => Promise<Reply>][] = [
     ['a manifest that ships', (_packageId, manifestId) => ship(manifestId)],
     ['an update', (packageId) => update(packageId, { weight: 7 })],
     ['a new number', (packageId) => update(packageId, { tracking_number: `EVENTS-${randomUUID()}` })],
   ];
 
-  test.each(MEETINGS)(
-    '%s and a dispatch of a package that was never dispatched: none, in either order',
+  test.each(CONTENDERS)(
+    '%s and a dispatch of a package that was never dispatched cause no deadlock in either order',
     async (_name, other) => {
       const before = await countDeadlocks();
       for (const isFirst of [true, false]) {
@@ -364,7 +377,7 @@ describe('deadlocks', () => {
           () => dispatch({ package_ids: [packageId] }),
           () => other(packageId, manifestId),
         ] as const;
-        const replies = await meetAtLane(IEX, calls[isFirst ? 0 : 1], calls[isFirst ? 1 : 0]);
+        const replies = await contendForDeliveryQueue(IEX, calls[isFirst ? 0 : 1], calls[isFirst ? 1 : 0]);
         expect(statusesOf(replies)).toEqual([200]);
       }
       expect((await countDeadlocks()) - before).toBe(0);
@@ -372,7 +385,7 @@ describe('deadlocks', () => {
   );
 
   const DISPATCH_ROUNDS = rounds(2, 5);
-  test(`dispatches of different packages of the same two couriers, 40 at once, ${DISPATCH_ROUNDS} rounds: none`, async () => {
+  test(`40 concurrent dispatches of different packages of the same two couriers cause no deadlock, in ${DISPATCH_ROUNDS} rounds`, async () => {
     const before = await countDeadlocks();
     for (let round = 0; round < DISPATCH_ROUNDS; round += 1) {
       const ours = await addPackages(40, IEX);
@@ -386,13 +399,13 @@ describe('deadlocks', () => {
   }, 60_000);
 
   const MIXED_ROUNDS = rounds(8, 20);
-  test(`ships, intakes, updates and dispatches of the same couriers and packages at once, ${MIXED_ROUNDS} rounds: none, and no gap`, async () => {
+  test(`concurrent ships, intakes, updates and dispatches cause no deadlock and no gap, in ${MIXED_ROUNDS} rounds`, async () => {
     const before = await countDeadlocks();
     for (let round = 0; round < MIXED_ROUNDS; round += 1) {
       const ours = await addPackages(6, IEX);
       const theirs = await addPackages(6, HRB);
       const all = [...ours, ...theirs];
-      // each has packages of both couriers; what is dispatched and updated is aboard
+      // Each manifest has packages of both couriers, which are also dispatched and updated.
       const manifests = [
         await loadManifest([...ours.slice(0, 3), ...theirs.slice(0, 3)]),
         await loadManifest([...theirs.slice(3), ...ours.slice(3)]),
@@ -404,7 +417,7 @@ describe('deadlocks', () => {
         ...[all, [...all].reverse(), theirs, ours].map((ids) => () => dispatch({ package_ids: ids })),
         ...[IEX, HRB].map((id) => () => dispatch({ courierID: id })),
       ];
-      // every round begins with another of them
+      // Every round starts with a different call.
       const start = (round * 7) % calls.length;
       const replies = await Promise.all(
         [...calls.slice(start), ...calls.slice(0, start)].map((call) => call()),
@@ -417,7 +430,7 @@ describe('deadlocks', () => {
   }, 120_000);
 });
 
-describe('whose events they are', () => {
+describe('isolation of webhook tables', () => {
   const TABLES = [
     ...[
       'event_counters',
@@ -448,7 +461,7 @@ describe('whose events they are', () => {
   type Name = keyof typeof VISIBLE;
   const NAMES = Object.keys(VISIBLE) as Name[];
 
-  /** With row-level security alone: nothing of the application filters these statements. */
+  /** A service with row-level security alone: the application does not filter these statements. */
   let alone: Service;
   beforeAll(async () => {
     alone = await startService({ applicationFilters: false });
@@ -465,10 +478,10 @@ describe('whose events they are', () => {
     if (courierId === null) return;
     await owner.query(
       `with counted as (insert into event_counters values ($1, $2, 1)),
-        told as (insert into events (tenant_id, id, courier_id, sequence, type, data)
+        inserted as (insert into events (tenant_id, id, courier_id, sequence, type, data)
           values ($1, gen_random_uuid(), $2, 1, 'package.created', '{}') returning id),
         promised as (insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint)
-          select $1, gen_random_uuid(), id, $2, 'add_package' from told returning id),
+          select $1, gen_random_uuid(), id, $2, 'add_package' from inserted returning id),
         tried as (insert into webhook_attempts (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome)
           select $1, id, 1, $2, now(), 1, 'timeout' from promised),
         paused as (insert into webhook_endpoints (tenant_id, courier_id, endpoint) values ($1, $2, 'add_package')),
@@ -496,30 +509,30 @@ describe('whose events they are', () => {
     return { kind: 'user', tenantId, userId, role, courierId, tokenVersion, expiresAt };
   }
 
-  type Owned = { tenant_id: string; courier_id: string | null };
-  const named = (rows: Owned[]) =>
+  type OwnedRow = { tenant_id: string; courier_id: string | null };
+  const named = (rows: OwnedRow[]) =>
     rows.map(({ tenant_id, courier_id }) => `${tenant_id} ${courier_id ?? 'none'}`).sort();
 
-  /** Whose rows of a table a caller may see; only a dispatch can be nobody's. */
+  /** Returns the owners whose rows a caller may see. Only dispatches can have no courier. */
   const ownersSeen = (name: Name, table: string) =>
     VISIBLE[name].filter((each) => table === 'dispatches' || !each.endsWith('none')).sort();
 
   const ownersOf = (table: string) => sql`select tenant_id, courier_id from ${raw(table)}`;
 
-  describe.each(NAMES)('%s, by row-level security alone,', (name) => {
-    test.each(TABLES)('reads its own of %s and no other', async (table) => {
-      const read = (tx: Tx) => tx.query<Owned>(ownersOf(table));
+  describe.each(NAMES)('%s, with row-level security alone,', (name) => {
+    test.each(TABLES)('reads only its own rows of %s', async (table) => {
+      const read = (tx: Tx) => tx.query<OwnedRow>(ownersOf(table));
       const rows = await transaction(alone.db, await callerOf(alone, name), read);
       expect(named(rows)).toEqual(ownersSeen(name, table));
     });
 
-    test.each(TABLES)('deletes its own of %s at most, and moves none to another', async (table) => {
+    test.each(TABLES)('deletes at most its own rows of %s and moves none to another owner', async (table) => {
       const caller = await callerOf(alone, name);
       const mayDelete = await may('delete', table);
-      const removed: Owned[] = [];
+      const removed: OwnedRow[] = [];
       const outcome = await transaction(alone.db, caller, async (tx) => {
         const statement = sql`delete from ${raw(table)} returning tenant_id, courier_id`;
-        removed.push(...(await tx.query<Owned>(statement)));
+        removed.push(...(await tx.query<OwnedRow>(statement)));
         throw new Error('undone');
       }).catch((error: unknown) => messageOf(error));
       expect(outcome).toContain(mayDelete ? 'undone' : 'permission denied');
@@ -544,7 +557,7 @@ describe('whose events they are', () => {
     return rows[0]?.may ?? false;
   }
 
-  test('outside a scope there is none of it', async () => {
+  test('without a transaction scope no rows are visible', async () => {
     for (const table of TABLES) {
       const { rows } = await alone.db.pool.query(`select from ${table}`);
       expect([table, rows.length]).toEqual([table, 0]);
@@ -555,35 +568,32 @@ describe('whose events they are', () => {
     ['both layers', {}],
     ['row-level security alone', { applicationFilters: false }],
     ['the application’s filters alone', { rowSecurity: false }],
-  ])(
-    'by %s nothing is recorded of another tenant’s package, or for another tenant’s courier',
-    async (_name, options) => {
-      const other = await startService(options);
-      try {
-        await giveUrls(other.owner, [IEX, HRB, TWO]);
-        const { db, owner } = other;
-        const mine = String(DEMO.packages.available.IEX[0]);
-        const theirs = String(DEMO.packages.two[0]);
-        for (const [tenantId, own, courierId] of [
-          [demo, mine, IEX],
-          [two, theirs, TWO],
-        ] as const) {
-          await transaction(db, system(tenantId), (tx) =>
-            recordPackageEvents({ db, tx }, 'package.updated', [{ packageId: mine }, { packageId: theirs }]),
-          );
-          const { rows } = await owner.query(
-            'select tenant_id, courier_id, package_id from events where tenant_id = $1',
-            [tenantId],
-          );
-          expect(rows).toEqual([{ tenant_id: tenantId, courier_id: courierId, package_id: own }]);
-          expect(await eventsOf(owner, [own])).toMatchObject([
-            { sequence: 1, deliveries: promised(courierId, 'update_package') },
-          ]);
-          expect(await waitingLanes(owner, courierId)).toEqual(['update_package']);
-        }
-      } finally {
-        await other.stop();
+  ])('with %s, events are recorded only for packages of the own tenant', async (_name, options) => {
+    const other = await startService(options);
+    try {
+      await setWebhookUrls(other.owner, [IEX, HRB, TWO]);
+      const { db, owner } = other;
+      const mine = String(DEMO.packages.available.IEX[0]);
+      const theirs = String(DEMO.packages.two[0]);
+      for (const [tenantId, own, courierId] of [
+        [demo, mine, IEX],
+        [two, theirs, TWO],
+      ] as const) {
+        await transaction(db, system(tenantId), (tx) =>
+          recordPackageEvents({ db, tx }, 'package.updated', [{ packageId: mine }, { packageId: theirs }]),
+        );
+        const { rows } = await owner.query(
+          'select tenant_id, courier_id, package_id from events where tenant_id = $1',
+          [tenantId],
+        );
+        expect(rows).toEqual([{ tenant_id: tenantId, courier_id: courierId, package_id: own }]);
+        expect(await eventsOf(owner, [own])).toMatchObject([
+          { sequence: 1, deliveries: pendingDelivery(courierId, 'update_package') },
+        ]);
+        expect(await waitingDeliveryQueues(owner, courierId)).toEqual(['update_package']);
       }
-    },
-  );
+    } finally {
+      await other.stop();
+    }
+  });
 });

@@ -8,7 +8,7 @@ import {
   hang,
   refuse,
   startReceiver,
-  talkForEver,
+  respondForever,
   type Receiver,
 } from '../../support/receivers/receiver.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
@@ -16,22 +16,22 @@ import { setEndpoints } from '../../support/receivers/webhooks.js';
 
 const HEALTHY = 50;
 const EVENTS_EACH = rounds(10, 20);
-/** How long one of the healthy may wait, from the commit to the arrival, in 99 of 100 cases. */
+/** The limit from commit to arrival for 99 of 100 events of healthy receivers. */
 const LIMIT_MS = 5_000;
 
 let service: Service;
 let healthy: Receiver;
 let canary: Receiver;
-const sick: { [name: string]: Receiver } = {};
+const unhealthy: { [name: string]: Receiver } = {};
 
 beforeAll(async () => {
   service = await startService({ worker: true });
   healthy = await startReceiver(accept);
   canary = await startReceiver(accept);
-  sick['hangs'] = await startReceiver(hang);
-  sick['answers 500'] = await startReceiver(refuse(500));
-  sick['never ends'] = await startReceiver(talkForEver);
-  sick['redirects'] = await startReceiver((_request, response) =>
+  unhealthy['hangs'] = await startReceiver(hang);
+  unhealthy['responds 500'] = await startReceiver(refuse(500));
+  unhealthy['never ends'] = await startReceiver(respondForever);
+  unhealthy['redirects'] = await startReceiver((_request, response) =>
     response.writeHead(307, { location: `${canary.url}/inside` }).end(),
   );
   await service.tokenOf('warehouse');
@@ -39,14 +39,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.stop();
-  await Promise.all([healthy, canary, ...Object.values(sick)].map((receiver) => receiver.stop()));
+  await Promise.all([healthy, canary, ...Object.values(unhealthy)].map((receiver) => receiver.stop()));
 });
 
-test(`beside receivers that hang, fail, redirect and never end, ${HEALTHY} healthy ones get 99 of 100 events within 5 s`, async () => {
-  const couriers = await makeCouriers(HEALTHY + Object.keys(sick).length);
+test(`${HEALTHY} healthy receivers get 99 of 100 events within 5 s while others hang, fail, redirect or never end`, async () => {
+  const couriers = await makeCouriers(HEALTHY + Object.keys(unhealthy).length);
   const { owner } = service;
   const { secrets } = service.app;
-  const receivers = [...Array<Receiver>(HEALTHY).fill(healthy), ...Object.values(sick)];
+  const receivers = [...Array<Receiver>(HEALTHY).fill(healthy), ...Object.values(unhealthy)];
   for (const [index, courierId] of couriers.entries())
     await setEndpoints({ owner, secrets }, { courierId, add: `${receivers[index]?.url}/add` });
 
@@ -66,12 +66,12 @@ test(`beside receivers that hang, fail, redirect and never end, ${HEALTHY} healt
     (
       await owner.query<{ outcome: string; http_status: number | null }>(
         'select distinct outcome, http_status from webhook_attempts where courier_id = $1',
-        [couriers[HEALTHY + Object.keys(sick).indexOf(name)]],
+        [couriers[HEALTHY + Object.keys(unhealthy).indexOf(name)]],
       )
     ).rows;
   await until(async () => (await outcomes('hangs')).length > 0);
   expect(await outcomes('hangs')).toEqual([{ outcome: 'timeout', http_status: null }]);
-  expect(await outcomes('answers 500')).toEqual([{ outcome: 'rejected', http_status: 500 }]);
+  expect(await outcomes('responds 500')).toEqual([{ outcome: 'rejected', http_status: 500 }]);
   expect(await outcomes('redirects')).toEqual([{ outcome: 'rejected', http_status: 307 }]);
   expect(await outcomes('never ends')).toEqual([{ outcome: 'delivered', http_status: 200 }]);
   expect(canary.received).toEqual([]);
@@ -93,7 +93,7 @@ async function receive(courier_id: string): Promise<void> {
   expect(reply.status).toBe(201);
 }
 
-/** From each event's transaction to its arrival, by the one clock that the test, the service and PostgreSQL share. */
+/** Returns the times from commit to arrival. Test, service and PostgreSQL share one clock. */
 async function waitsMs(): Promise<number[]> {
   const { rows } = await service.owner.query<{ id: string; occurred_at: Date }>(
     'select id, occurred_at from events',

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-// each test has the log to itself
+// Each test starts with an empty log.
 beforeEach(async () => {
   await service.owner.query(
     'truncate events, webhook_deliveries, webhook_attempts, event_counters, webhook_endpoints',
@@ -62,8 +62,8 @@ type Row = {
 const rowsOf = (eventId: string) =>
   select<Row>('select * from webhook_deliveries where event_id = $1 order by created_at, id', [eventId]);
 
-/** The lanes that a worker will look through. */
-const wokenLanes = async () =>
+/** Returns the keys of the delivery queues that a worker will process. */
+const wokenDeliveryQueues = async () =>
   (await select<{ key: string }>('select key from graphile_worker._private_jobs order by key')).map(
     ({ key }) => key,
   );
@@ -78,8 +78,8 @@ const lastAudit = async () =>
 const idsIn = ({ body }: Reply) =>
   (body['data'] as { delivery_id: string }[]).map((each) => each.delivery_id);
 
-describe('the log', () => {
-  test('a delivery shows its event, where it goes, how it stands and every attempt', async () => {
+describe('delivery log', () => {
+  test("shows a delivery's event, target, status and every attempt", async () => {
     const packageId = randomUUID();
     const eventId = await plantEvent(service.owner, { packageId });
     const id = await plantDelivery(service.owner, { eventId, status: 'failed', attempts: 2 });
@@ -140,12 +140,12 @@ describe('the log', () => {
     }
   });
 
-  test('neither a URL nor a secret of the courier is in it', async () => {
+  test('contains neither URLs nor secrets', async () => {
     await plantSent(IEX);
     expect(JSON.stringify((await list('admin')).body)).not.toMatch(/partner\.example|whsec_/);
   });
 
-  test('a courier reads its own, whichever it names; staff read all of their tenant, or of the one they name', async () => {
+  test("a courier reads its own log whatever courier_id it sends, and staff read all of their tenant or one courier's", async () => {
     const [iex, hrb, two] = [await plantSent(IEX), await plantSent(HRB), await plantSent(TWO)];
     const named: Record<string, string>[] = [{}, { courier_id: HRB }, { courier_id: TWO }];
     for (const query of named) expect(idsIn(await list('iex', query))).toEqual([iex]);
@@ -155,10 +155,10 @@ describe('the log', () => {
     expect(idsIn(await list('two/admin'))).toEqual([two]);
   });
 
-  test('the newest comes first, 50 on a page, and reading on by key finds each once while more are added', async () => {
+  test('pages newest first, 50 per page, and returns each delivery once while more are added', async () => {
     const eventId = await plantFor(IEX);
     for (let count = 0; count < 120; count += 1) await plantDelivery(service.owner, { eventId });
-    // many of one moment, as after a recovery
+    // Many deliveries share a timestamp, as after a recovery.
     await service.owner.query("update webhook_deliveries set created_at = date_trunc('second', created_at)");
     const inOrder = (
       await select<{ id: string }>('select id from webhook_deliveries order by created_at desc, id desc')
@@ -176,7 +176,7 @@ describe('the log', () => {
     expect(idsIn(await list('iex', { before: randomUUID() }))).toEqual([]);
   });
 
-  test('a day is whole, first and last second in; the wrong way round is 400', async () => {
+  test('date filters include whole days, and a reversed range is rejected with 400', async () => {
     const eventId = await plantFor(IEX);
     const at = (createdAt: string) => plantDelivery(service.owner, { eventId, createdAt });
     await at('2026-11-18 23:59:59.999Z');
@@ -190,7 +190,7 @@ describe('the log', () => {
     });
   });
 
-  test('all filters together narrow to what each allows', async () => {
+  test('all filters apply together', async () => {
     const packageId = randomUUID();
     const eventId = await plantEvent(service.owner, { packageId, type: 'package.updated' });
     const id = await plantDelivery(service.owner, {
@@ -215,7 +215,7 @@ describe('the log', () => {
 
 describe('redeliver', () => {
   test.each(['failed', 'delivered'] as const)(
-    'one that is %s stays as it is, and the event goes out in a new one',
+    'leaves a %s delivery unchanged and sends the event in a new one',
     async (status) => {
       const id = await plantSent(IEX, { status, attempts: 1 });
       const [before] = await select<Row>('select * from webhook_deliveries where id = $1', [id]);
@@ -231,7 +231,7 @@ describe('redeliver', () => {
       expect(rows.find((row) => row.id === created)).toMatchObject({
         ...{ origin: 'redelivery', status: 'pending', courier_id: IEX, attempt_count: 0 },
       });
-      expect(await wokenLanes()).toEqual([`deliver:${IEX}:add_package`]);
+      expect(await wokenDeliveryQueues()).toEqual([`deliver:${IEX}:add_package`]);
       expect(await lastAudit()).toMatchObject({
         action: 'webhook.redelivered',
         entity: 'courier',
@@ -242,17 +242,17 @@ describe('redeliver', () => {
     },
   );
 
-  test('one that waits is sent now, and no second is made', async () => {
+  test('sends a pending delivery now without creating a second one', async () => {
     const id = await plantSent(IEX, { status: 'pending', attempts: 3 });
     const reply = await manage('admin', { action: 'redeliver', delivery_id: id });
     expect(reply.body['data']).toMatchObject({ delivery_id: id, created: false });
     expect(
       await select('select id, next_attempt_at <= now() as due, attempt_count from webhook_deliveries'),
     ).toEqual([{ id, due: true, attempt_count: 3 }]);
-    expect(await wokenLanes()).toEqual([`deliver:${IEX}:add_package`]);
+    expect(await wokenDeliveryQueues()).toEqual([`deliver:${IEX}:add_package`]);
   });
 
-  test('100 callers at once make one, and all are told of it', async () => {
+  test('100 concurrent callers create one delivery, and all responses name it', async () => {
     const id = await plantSent(IEX, { status: 'failed' });
     const replies = await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -265,7 +265,7 @@ describe('redeliver', () => {
     expect(await select("select from webhook_deliveries where status = 'pending'")).toHaveLength(1);
   }, 60_000);
 
-  test('what a failed one was to synchronise goes with the new one; what was taken in already does not', async () => {
+  test('takes over the synchronisation of a failed delivery, but not of a delivered one', async () => {
     const jobs = { failed: randomUUID(), delivered: randomUUID() };
     for (const status of ['failed', 'delivered'] as const) {
       const id = await plantSent(IEX, { status, syncJobId: jobs[status] });
@@ -276,7 +276,7 @@ describe('redeliver', () => {
     }
   });
 
-  test('without a URL, of a disabled courier, or while it is paused, it is refused and nothing is written', async () => {
+  test('is rejected without a URL, for a disabled courier and for a paused URL, and writes nothing', async () => {
     const id = await plantSent(HRB, { status: 'failed' });
     const refused = async (code: string) => {
       const before = await fingerprint(service.owner);
@@ -298,12 +298,12 @@ describe('redeliver', () => {
       await service.owner.query('update couriers set is_active = true');
       await setUrls('https://partner.example/hooks');
     }
-    // the other URL's pause is its own affair
+    // A pause of the other URL does not matter.
     await service.owner.query("update webhook_endpoints set endpoint = 'update_package'");
     expect((await manage('admin', { action: 'redeliver', delivery_id: id })).status).toBe(200);
   });
 
-  test('a test that is sent again is a test, and stays out of what is missed', async () => {
+  test('a redelivered test stays a test and is not counted as missed', async () => {
     const { body } = await manage('iex', { action: 'send_test', endpoint: 'add_package' });
     await service.owner.query(
       "update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()",
@@ -314,7 +314,7 @@ describe('redeliver', () => {
     expect(await select('select distinct origin from webhook_deliveries')).toEqual([{ origin: 'test' }]);
   });
 
-  test('what does not exist, a sibling’s and another tenant’s are the same 404', async () => {
+  test('responds 404 identically to unknown, sibling and foreign deliveries', async () => {
     for (const id of [randomUUID(), await plantSent(HRB), await plantSent(TWO)])
       expect(await manage('iex', { action: 'redeliver', delivery_id: id })).toMatchObject({
         status: 404,
@@ -333,7 +333,7 @@ describe('recover_since', () => {
       )
     ).map(({ event_id: id }) => id);
 
-  test('sends what was never delivered: without a delivery or with failed ones alone, and nothing else', async () => {
+  test('sends exactly the events without a delivery or with failed ones only', async () => {
     const missed = [await plantFor(IEX), await plantFor(IEX), await plantFor(IEX, 'package.updated')];
     await plantDelivery(service.owner, { eventId: String(missed[1]), status: 'failed' });
     await plantDelivery(service.owner, {
@@ -361,7 +361,10 @@ describe('recover_since', () => {
       },
     });
     expect(await queuedFor()).toEqual([...missed].sort());
-    expect(await wokenLanes()).toEqual([`deliver:${IEX}:add_package`, `deliver:${IEX}:update_package`]);
+    expect(await wokenDeliveryQueues()).toEqual([
+      `deliver:${IEX}:add_package`,
+      `deliver:${IEX}:update_package`,
+    ]);
     expect(await rowsOf(String(missed[2]))).toMatchObject([
       { endpoint: 'update_package', status: 'pending', courier_id: IEX },
     ]);
@@ -373,7 +376,7 @@ describe('recover_since', () => {
     });
   });
 
-  test('since is the first moment that counts', async () => {
+  test('includes events at the given second and later', async () => {
     const at = (time: string) =>
       service.owner.query(
         'update events set occurred_at = $1 where sequence = (select max(sequence) from events)',
@@ -387,7 +390,7 @@ describe('recover_since', () => {
     expect(await queuedFor()).toEqual([inside]);
   });
 
-  test('calling it again queues nothing again, and 100 at once queue each event once', async () => {
+  test('repeated and 100 concurrent calls queue each event once', async () => {
     const events: string[] = [];
     for (let count = 0; count < 30; count += 1) events.push(await plantFor(IEX));
     const replies = await Promise.all(
@@ -403,7 +406,7 @@ describe('recover_since', () => {
     });
   }, 60_000);
 
-  test('a URL that is paused or not set is left out and named, the other is sent to', async () => {
+  test('skips and names a paused or missing URL and sends to the other', async () => {
     await plantFor(IEX);
     await plantFor(IEX, 'package.updated');
     await pause(IEX, 'update_package');
@@ -425,7 +428,7 @@ describe('recover_since', () => {
     });
   });
 
-  test('what a failed one was to synchronise goes with the new one', async () => {
+  test('takes over the synchronisation of a failed delivery', async () => {
     const eventId = await plantFor(IEX, 'package.updated');
     const syncJobId = randomUUID();
     await plantDelivery(service.owner, { eventId, status: 'failed', syncJobId });
@@ -435,7 +438,7 @@ describe('recover_since', () => {
     ]);
   });
 
-  test('100,001 missed events are sent in two calls, the oldest 100,000 first', async () => {
+  test('recovers 100,001 missed events in two calls, the oldest 100,000 first', async () => {
     await service.owner.query(
       `insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
        select $1, new_id(), $2, n, 'package.created', $3, '{}' from generate_series(1, 100001) n`,
@@ -459,14 +462,14 @@ describe('recover_since', () => {
   test.each([
     ...['2026-02-30 00:00:00', '2026-11-21 24:00:00', '2026-11-21 12:60:00', '2026-11-21 12:00:60'],
     ...['0000-01-01 00:00:00', '2026-13-01 00:00:00'],
-  ])('%s does not exist and is 400', async (since) => {
+  ])('rejects the nonexistent time %s with 400', async (since) => {
     expect(await recover('iex', { since })).toMatchObject({
       status: 400,
       body: { code: 'validation_failed', errors: [{ field: 'since', code: 'invalid' }] },
     });
   });
 
-  test('the ends of time are moments like any other', async () => {
+  test('accepts the first and the last possible time', async () => {
     for (const since of ['0001-01-01 00:00:00', '9999-12-31 23:59:59'])
       expect((await recover('iex', { since })).status).toBe(200);
   });
@@ -476,7 +479,7 @@ describe('send_test', () => {
   const sendTest = (as: string, body: object = {}) =>
     manage(as, { action: 'send_test', endpoint: 'update_package', ...body });
 
-  test('makes an event that is no part of the feed, and a delivery to the URL that is named', async () => {
+  test('creates an event outside the feed and a delivery to the named URL', async () => {
     await plantFor(IEX);
     const { body } = await sendTest('iex');
     expect(body).toMatchObject({
@@ -491,14 +494,14 @@ describe('send_test', () => {
     expect(await select('select data from events where id = $1', [body['data'].event_id])).toEqual([
       { data: { message: 'A test from Crossdock. Answer it with any status from 200 to 299.' } },
     ]);
-    expect(await wokenLanes()).toEqual([`deliver:${IEX}:update_package`]);
+    expect(await wokenDeliveryQueues()).toEqual([`deliver:${IEX}:update_package`]);
     const feed = await service.call('readEvents', { as: 'iex' });
     expect(feed.body['data']).toHaveLength(1);
     expect(feed.body['meta'].last_sequence).toBe(1);
     expect(await lastAudit()).toMatchObject({ action: 'webhook.test_sent', entity_id: IEX });
   });
 
-  test('a paused URL gets it, one that is not set does not', async () => {
+  test('sends to a paused URL, but not to a missing one', async () => {
     await pause(IEX, 'update_package');
     expect((await sendTest('admin', { courier_id: IEX })).status).toBe(200);
     await setUrls(null);
@@ -506,7 +509,7 @@ describe('send_test', () => {
     expect(reply).toMatchObject({ status: 400, body: { code: 'endpoint_missing' } });
   });
 
-  test('of 60 at once ten are sent, and when one is over the next is', async () => {
+  test('allows ten pending tests per courier, of 60 concurrent ones too', async () => {
     const replies = await Promise.all(
       Array.from({ length: 60 }, (_, n) =>
         untilAdmitted(() => sendTest('iex', { endpoint: n % 2 ? 'add_package' : 'update_package' })),
@@ -517,7 +520,7 @@ describe('send_test', () => {
     expect(refused.map(({ status, body }) => [status, body['code']])).toEqual(
       Array(50).fill([400, 'tests_pending']),
     );
-    // another courier's ten are its own
+    // Another courier has its own limit.
     expect((await sendTest('hrb')).status).toBe(200);
     await service.owner.query(
       `update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()
@@ -529,9 +532,9 @@ describe('send_test', () => {
   }, 60_000);
 });
 
-describe('who', () => {
+describe('access to webhook management', () => {
   test.each(['recover_since', 'send_test'])(
-    '%s: staff name the courier, a courier is itself',
+    '%s: staff must name the courier, and a courier always uses its own account',
     async (action) => {
       await plantFor(IEX);
       const body = { action, endpoint: 'add_package', since: '2026-01-01 00:00:00' };
@@ -551,7 +554,7 @@ describe('who', () => {
     },
   );
 
-  test('the warehouse neither reads nor sends, and nobody does without a token', async () => {
+  test('denies the warehouse role and anonymous callers', async () => {
     const id = await plantSent(IEX, { status: 'failed' });
     const body = { action: 'redeliver', delivery_id: id };
     for (const reply of [await list('warehouse'), await manage('warehouse', body)])

@@ -6,7 +6,7 @@ import {
   hang,
   refuse,
   startReceiver,
-  talkForEver,
+  respondForever,
   verified,
   type Received,
   type Receiver,
@@ -16,15 +16,15 @@ import { assertPayload } from '../../support/receivers/webhook-payloads.js';
 import { setEndpoints, webhookSecret } from '../../support/receivers/webhooks.js';
 
 const { IEX, HRB } = DEMO.couriers;
-// three retries, a second apart, so that a test can wait for the last
+// Three retries, one second apart, so that a test can wait for the last.
 const RETRIES = 3;
 
 let service: Service;
 let receiver: Receiver;
 let harbour: Receiver;
-/** What waits for seconds: all begun at once, each with couriers of its own, and awaited by its test. */
-const WAITS = { sentAgain, givenUp, cutOff };
-const waits = new Map<keyof typeof WAITS, Promise<void>>();
+/** Slow scenarios. All start at once, each with its own couriers, and their tests await them. */
+const SCENARIOS = { sentAgain: retriedDelivery, givenUp: exhaustedDelivery, cutOff: timedOutDelivery };
+const scenarios = new Map<keyof typeof SCENARIOS, Promise<void>>();
 const systems: Receiver[] = [];
 
 beforeAll(async () => {
@@ -32,16 +32,16 @@ beforeAll(async () => {
     worker: true,
     env: { WEBHOOK_RETRY_SECONDS: Array(RETRIES).fill('1').join(',') },
   });
-  for (const [name, begin] of Object.entries(WAITS)) {
+  for (const [name, begin] of Object.entries(SCENARIOS)) {
     const wait = begin();
     wait.catch(() => {});
-    // as: the keys are those of WAITS
-    waits.set(name as keyof typeof WAITS, wait);
+    // The keys are those of SCENARIOS.
+    scenarios.set(name as keyof typeof SCENARIOS, wait);
   }
 });
 
 afterAll(async () => {
-  await Promise.allSettled(waits.values());
+  await Promise.allSettled(scenarios.values());
   for (const system of systems) await system.stop();
   await service.stop();
 }, 60_000);
@@ -59,7 +59,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // what a test left waiting must not reach the next one's receivers
+  // Pending deliveries of one test must not reach the receivers of the next.
   await service.owner.query('delete from webhook_deliveries where courier_id = any($1)', [[IEX, HRB]]);
   await service.owner.query(
     'delete from package_syncs where package_id in (select id from packages where courier_id = any($1))',
@@ -101,8 +101,8 @@ const settled = (packageId: string) =>
     return delivery !== undefined && delivery.status !== 'pending';
   });
 
-describe('what a courier is sent', () => {
-  test('a received package: signed as the public library verifies, with the bearer token, as the contract says', async () => {
+describe('webhook content', () => {
+  test("a received package is signed per Standard Webhooks, with the bearer token and the contract's payload", async () => {
     const packageId = await receive();
     await until(async () => receiver.at(ADD).length === 1);
     const [request] = receiver.at(ADD);
@@ -122,7 +122,7 @@ describe('what a courier is sent', () => {
     expect(Math.abs(Date.now() / 1_000 - sentAtS)).toBeLessThan(60);
   });
 
-  test('a manifest that ships: each courier the new status of its own packages, numbered in order', async () => {
+  test('a shipped manifest sends each courier the new status of its own packages, numbered in order', async () => {
     const mine = [await receive(), await receive(), await receive()];
     const theirs = await receive('HRB-2001');
     await until(async () => receiver.received.length === 3 && harbour.received.length === 1);
@@ -142,7 +142,7 @@ describe('what a courier is sent', () => {
     expect(harboured.headers['authorization']).toBe('Bearer harbour-token');
   });
 
-  test('a corrected package: as it is when it is sent, once however often it was corrected before', async () => {
+  test('a corrected package is sent once with its latest state, after any number of corrections', async () => {
     receiver.answer = hang;
     const [packageId, blocked] = [await receive(), await receive()];
     await until(async () => receiver.received.length === 2);
@@ -163,7 +163,7 @@ describe('what a courier is sent', () => {
     expect(blocked).not.toBe(packageId);
   });
 
-  test('of a parcel whose customer nobody knows, the number’s last four characters', async () => {
+  test('the number of a package with an unknown customer is masked except for four characters', async () => {
     const body = { tracking_number: 'SECRET-NUMBER-7788', weight: 1, courier_id: IEX };
     expect((await service.call('receivePackage', { as: 'warehouse', body })).status).toBe(201);
     await until(async () => receiver.received.length === 1);
@@ -171,14 +171,18 @@ describe('what a courier is sent', () => {
     expect(payloadOf(receiver.received[0] as Received).data['tracking_number']).toBe('**************7788');
   });
 
-  test('for a day after its secret was rotated, signatures of both; afterwards of the new one alone', async () => {
+  test('signs with both secrets for a day after a rotation, then with the new one only', async () => {
     const { secrets } = service.app;
-    const place = { tenantId: DEMO.tenants.demo, rowId: IEX, field: 'webhook_previous_secret' } as const;
+    const encryptionContext = {
+      tenantId: DEMO.tenants.demo,
+      rowId: IEX,
+      field: 'webhook_previous_secret',
+    } as const;
     const rotated = (hoursAgo: number) =>
       service.owner.query(
         `update couriers set webhook_previous_secret_cipher = $1,
            webhook_secret_rotated_at = now() - make_interval(hours => $2) where id = $3`,
-        [secrets.encrypt(webhookSecret('o'), place), hoursAgo, IEX],
+        [secrets.encrypt(webhookSecret('o'), encryptionContext), hoursAgo, IEX],
       );
     await rotated(23);
     await receive();
@@ -196,11 +200,11 @@ describe('what a courier is sent', () => {
     );
   });
 
-  test('nothing where it has no URL, is no longer active, or nobody knows whose the package is', async () => {
+  test('sends nothing without a URL or for a package without a courier', async () => {
     await service.owner.query('update couriers set api_url_add_package = null where id = $1', [IEX]);
-    const silent = await receive();
-    expect(await deliveryOf(silent)).toBeUndefined();
-    const [event] = await rows<{ type: string }>('select type from events where package_id = $1', silent);
+    const withoutUrl = await receive();
+    expect(await deliveryOf(withoutUrl)).toBeUndefined();
+    const [event] = await rows<{ type: string }>('select type from events where package_id = $1', withoutUrl);
     expect(event?.type).toBe('package.created');
     const body = { tracking_number: `NOBODY-${Date.now()}`, weight: 1 };
     const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body['data'];
@@ -208,20 +212,15 @@ describe('what a courier is sent', () => {
   });
 });
 
-describe('when a courier’s system does not take it', () => {
-  test('it is sent again on schedule, under the same id and a new time, and noted attempt by attempt', () =>
-    waits.get('sentAgain'));
+describe('failed deliveries', () => {
+  test('are retried on schedule with the same id and a new time, and each attempt is logged', () =>
+    scenarios.get('sentAgain'));
 
-  test('after the schedule’s last attempt it has failed, and so has its synchronisation', () =>
-    waits.get('givenUp'));
+  test('fail after the last retry, and so does their synchronisation', () => scenarios.get('givenUp'));
 
-  test(
-    'one that hangs is given up after ten seconds, and delays nobody else',
-    () => waits.get('cutOff'),
-    60_000,
-  );
+  test('time out after ten seconds and delay no other courier', () => scenarios.get('cutOff'), 60_000);
 
-  test('a redirect is not followed, wherever it leads', async () => {
+  test('do not follow redirects', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.answer = (_request, response) =>
         response.writeHead(status, { location: `${harbour.url}/secret` }).end();
@@ -234,8 +233,8 @@ describe('when a courier’s system does not take it', () => {
     ).toEqual([]);
   });
 
-  test('an answer without an end is cut, and taken for what its status says', async () => {
-    receiver.answer = talkForEver;
+  test('an endless response is cut off and counts by its status', async () => {
+    receiver.answer = respondForever;
     const packageId = await receive();
     await settled(packageId);
     const delivery = await deliveryOf(packageId);
@@ -248,7 +247,7 @@ describe('when a courier’s system does not take it', () => {
     expect(attempt?.duration_ms).toBeLessThan(10_500);
   });
 
-  test('what was under way when its URL was taken away has failed', async () => {
+  test('fail if the URL is removed meanwhile', async () => {
     receiver.answer = refuse(500);
     const packageId = await receive();
     await until(async () => receiver.received.length === 1);
@@ -259,7 +258,7 @@ describe('when a courier’s system does not take it', () => {
   });
 });
 
-describe('a URL that takes nothing for long', () => {
+describe('URL that fails for long', () => {
   const endpoint = async (courierId = IEX) =>
     (
       await rows<{ failures: number; failing_since: Date | null; paused_at: Date | null }>(
@@ -274,7 +273,7 @@ describe('a URL that takes nothing for long', () => {
       [hours, IEX],
     );
 
-  test('is paused by a failure after 48 hours, and is sent nothing but tests until it takes one', async () => {
+  test('is paused by a failure after 48 hours and gets only tests until one succeeds', async () => {
     receiver.answer = refuse(500);
     await receive();
     await until(async () => ((await endpoint())?.failures ?? 0) >= 1);
@@ -288,7 +287,7 @@ describe('a URL that takes nothing for long', () => {
     const seen = receiver.received.length;
     const missed = await receive();
     expect(await deliveryOf(missed)).toBeUndefined();
-    // the other courier and the other URL go on
+    // The other courier and the other URL are not affected.
     await settled(await receive('HRB-2001'));
     const reply = await service.call('manageWebhookDeliveries', {
       as: 'iex',
@@ -302,7 +301,7 @@ describe('a URL that takes nothing for long', () => {
     await settled(await receive());
   });
 
-  test('one success ends the count of failures', async () => {
+  test('a success resets the failure count', async () => {
     receiver.answer = (request, response) =>
       (receiver.received.length === 1 ? refuse(500) : accept)(request, response);
     await settled(await receive());
@@ -310,12 +309,12 @@ describe('a URL that takes nothing for long', () => {
   });
 });
 
-/** A courier that nobody else has, and the system that answers for it. */
-type Own = { system: Receiver; receive(): Promise<string> };
+/** A courier with its own receiver that no other test uses. */
+type OwnCourier = { system: Receiver; receive(): Promise<string> };
 
-let own = 0;
-async function ownCourier(answer: Receiver['answer']): Promise<Own> {
-  const code = `OWN-${(own += 1)}`;
+let ownCouriers = 0;
+async function ownCourier(answer: Receiver['answer']): Promise<OwnCourier> {
+  const code = `OWN-${(ownCouriers += 1)}`;
   const [courier] = await rows<{ id: string }>(
     'insert into couriers (tenant_id, id, code, name) values ($1, gen_random_uuid(), $2, $2) returning id',
     DEMO.tenants.demo,
@@ -339,7 +338,7 @@ async function ownCourier(answer: Receiver['answer']): Promise<Own> {
   };
 }
 
-async function sentAgain(): Promise<void> {
+async function retriedDelivery(): Promise<void> {
   const { system, receive } = await ownCourier((request, response) =>
     (system.received.length < 3 ? refuse(503, 'come\0 back “later”') : accept)(request, response),
   );
@@ -370,7 +369,7 @@ async function sentAgain(): Promise<void> {
   expect(delivery).toMatchObject({ status: 'delivered', attempt_count: 3 });
 }
 
-async function givenUp(): Promise<void> {
+async function exhaustedDelivery(): Promise<void> {
   const { system, receive } = await ownCourier(refuse(500));
   const packageId = await receive();
   await settled(packageId);
@@ -387,9 +386,9 @@ async function givenUp(): Promise<void> {
   });
 }
 
-async function cutOff(): Promise<void> {
-  const [hung, other] = [await ownCourier(hang), await ownCourier(accept)];
-  const hanging = await Promise.all(Array.from({ length: 40 }, () => hung.receive()));
+async function timedOutDelivery(): Promise<void> {
+  const [hangingCourier, other] = [await ownCourier(hang), await ownCourier(accept)];
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => hangingCourier.receive()));
   const beganMs = performance.now();
   const theirs = await other.receive();
   await settled(theirs);

@@ -9,7 +9,7 @@ import {
   bodyShapes,
 } from '../../support/service/contract.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import { ablest, addressOf, formCall } from '../../support/builders/inputs.js';
+import { mostPrivilegedCaller, addressOf, formCall } from '../../support/builders/inputs.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
 const NONSENSE = 'launch_rocket';
@@ -29,7 +29,7 @@ function expectNamed(reply: Reply): void {
 
 /** A caller whose token, and with it a session, was made before anything is compared. */
 async function credentialOf(id: (typeof operationIds)[number]): Promise<Call> {
-  const { as, isFresh, ...caller } = ablest(id);
+  const { as, isFresh, ...caller } = mostPrivilegedCaller(id);
   if (!as) return caller;
   const host = as.startsWith('two/') ? { host: DEMO.hosts.two } : {};
   return { ...caller, ...host, token: await (isFresh ? service.freshTokenOf(as) : service.tokenOf(as)) };
@@ -85,7 +85,7 @@ describe('no operation accepts an action that it does not have, and none is done
     for (const id of ['updatePackage', 'createManifest', 'updateCourierSettings'] as const) {
       const { example = {} } = bodyShapes().find((shape) => shape.id === id) ?? {};
       const reply = await service.call(id, {
-        ...ablest(id),
+        ...mostPrivilegedCaller(id),
         ...addressOf(id),
         body: { ...example, action },
       });

@@ -11,11 +11,11 @@ export type PlantedEntry = {
   entityId?: string;
   requestId?: string;
   remarks?: string;
-  /** When, as PostgreSQL reads it. */
+  /** Time of the entry, as PostgreSQL parses it. */
   at?: string;
 };
 
-/** An audit entry, by default of a key, as if somebody had changed something. Answers its id. */
+/** Plants an audit entry, by default of an API key. Returns its id. */
 export async function plantEntry(owner: pg.Pool, planted: PlantedEntry = {}): Promise<string> {
   const {
     tenantId = DEMO.tenants.demo,
@@ -37,7 +37,7 @@ export async function plantEntry(owner: pg.Pool, planted: PlantedEntry = {}): Pr
   return rows[0]?.id ?? '';
 }
 
-/** Some of everything: actors, entities, actions, days. Answers what some have and others have not. */
+/** Plants entries with different actors, entities, actions and days. Returns values that only some of them have. */
 export async function plantAuditLog(
   owner: pg.Pool,
 ): Promise<{ entityId: string; requestId: string; day: string }> {

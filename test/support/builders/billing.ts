@@ -21,7 +21,7 @@ export type Parcel = {
 
 let serial = 0;
 
-/** What tests of bills arrange, and ask for. */
+/** Builders and API calls for tests of bills. */
 export function makeBilling(service: Service) {
   const insert = (table: string, rows: object[]) => {
     const columns = Object.keys(rows[0] ?? {}).join(', ');
@@ -38,7 +38,7 @@ export function makeBilling(service: Service) {
     insert,
     manage,
 
-    /** With tiers of its own. */
+    /** Creates a courier with its own tiers. */
     async newCourier(airFreightRate = '0', tiers = TIERS): Promise<string> {
       const id = randomUUID();
       const air_freight_rate = airFreightRate;
@@ -56,7 +56,7 @@ export function makeBilling(service: Service) {
       return id;
     },
 
-    /** Received in May 2024 where nothing else is said. Answers their ids. */
+    /** Inserts packages, received in May 2024 by default. Returns their ids. */
     async addPackages(courierId: string, parcels: Parcel[]): Promise<string[]> {
       const rows = parcels.map(
         ({ weight, receivedAt = '2024-05-15T12:00:00Z', manifest = null, userCode = 'X' }) => {
@@ -106,7 +106,7 @@ export type Billing = ReturnType<typeof makeBilling>;
 
 export const MAY = { start_date: '2024-05-01', end_date: '2024-05-31' };
 
-/** Drafts a bill of one package, of 12.00 USD before an adjustment of so much more. */
+/** Drafts a bill of one package for 12.00 USD, plus an adjustment of `more`. Returns its id. */
 export async function newBill(billing: Billing, courierId: string, more = 0): Promise<string> {
   await billing.addPackages(courierId, [{ weight: '5' }]);
   const billId: string = (await billing.draft(courierId)).body['data'].bill_id;
@@ -114,7 +114,7 @@ export async function newBill(billing: Billing, courierId: string, more = 0): Pr
   return billId;
 }
 
-/** How many replies had which status and code. */
+/** Returns the number of responses per status and code. */
 export function tally(replies: Reply[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of replies) {

@@ -10,7 +10,7 @@ export type PlantedPayment = {
   reference?: string;
 };
 
-/** A package on a bill. Its weight and its courier are the package's own unless they are given. */
+/** A package on a bill. Weight and courier default to those of the package. */
 export type PlantedLine = { packageId: string; amount: string; tier?: string | null; weight?: string };
 
 export type PlantedBill = {
@@ -18,18 +18,21 @@ export type PlantedBill = {
   tenantId?: string;
   start: string;
   end: string;
-  /** Left out, it stays a draft. */
+  /** A bill without this time stays a draft. */
   publishedAt?: string;
   taxRate?: string;
   lines?: PlantedLine[];
-  /** An adjustment: all that a bill without packages charges for. */
+  /** The amount of an adjustment, the only charge of a bill without packages. */
   amount?: string;
   payments?: PlantedPayment[];
 };
 
 let serial = 0;
 
-/** A bill that ties, drawn up as a draft first, because a published one takes no line. Answers its id and its payments'. */
+/**
+ * Plants a consistent bill. It starts as a draft, because a published bill accepts no lines. Returns its id and its
+ * payment ids.
+ */
 export async function plantBill(
   owner: pg.Pool,
   bill: PlantedBill,
@@ -78,7 +81,7 @@ async function publish(owner: pg.Pool, billId: string, publishedAt: string): Pro
   ]);
 }
 
-/** A payment of a published bill, which becomes paid by what is left of the payments. */
+/** Adds a payment to a published bill and updates its paid amount and status. */
 async function pay(owner: pg.Pool, billId: string, payment: PlantedPayment): Promise<string> {
   const id = randomUUID();
   const { amount, receivedOn, recordedAt = `${receivedOn}T12:00:00Z`, voidedAt = null } = payment;
@@ -98,7 +101,7 @@ async function pay(owner: pg.Pool, billId: string, payment: PlantedPayment): Pro
   return id;
 }
 
-/** The days of a period that holds all of the demo's packages, and is no longer than a reconciliation may be. */
+/** Returns a period that covers all packages of the demo data and is short enough for a reconciliation. */
 export function lastYear(): { from: string; to: string } {
   const dayFromNow = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   return { from: dayFromNow(-364), to: dayFromNow(1) };

@@ -1,12 +1,14 @@
 import type pg from 'pg';
 
-/** From when on the audit entries of bulk changes are counted. */
+/** Returns the current time. Audit entries of bulk changes are counted from here. */
 export async function auditMark(owner: pg.Pool): Promise<string> {
   const { rows } = await owner.query<{ now: string }>('select clock_timestamp()::text as now');
   return rows[0]?.now ?? '';
 }
 
-/** How many customers the audit entries of uploads and synchronisations since then say were created, or updated. */
+/**
+ * Returns how many customers were created or updated according to the audit entries of uploads and synchronisations.
+ */
 export async function customersAudited(
   owner: pg.Pool,
   kind: 'created' | 'updated',

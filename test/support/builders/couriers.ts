@@ -6,7 +6,7 @@ import { plantBill } from './bills.js';
 import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
 import { png } from '../readers/pictures.js';
 
-/** What a caller may name of one courier, or of nobody. */
+/** Ids and codes of the records of one courier, or of no courier. */
 export type Belongings = {
   code: string;
   courierId: string;
@@ -14,24 +14,24 @@ export type Belongings = {
   customerId: string;
   prealertId: string;
   packageId: string;
-  /** Has packages of this courier aboard, and no other's. */
+  /** A manifest with packages of this courier only. */
   manifestId: string;
   warehouseId: string;
   carrierId: string;
-  /** A tier of this courier's own. */
+  /** A tier of the courier's own table. */
   rateId: number;
   /** The file name of its logo. */
   logoFile: string;
-  /** A webhook that was given up, of an event about its package. */
+  /** A failed webhook delivery of an event about its package. */
   deliveryId: string;
   eventId: string;
-  /** Asked for by the courier. */
+  /** A dispatch requested by the courier. */
   dispatchId: string;
   /** A user of the courier that no test logs in as. */
   userId: string;
-  /** What its API key did. */
+  /** An audit entry of its API key. */
   auditId: string;
-  /** Published, with a line and a payment. */
+  /** A published bill with a line and a payment. */
   billId: string;
   draftBillId: string;
 };
@@ -39,8 +39,8 @@ export type Belongings = {
 export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
 
 /**
- * Two couriers in each of two tenants, each with a customer, a pre-alert, a package and a manifest of its own;
- * and every text that a reply could hold carries the name of who may read it, so that a leak shows wherever it is.
+ * Creates two couriers in each of two tenants, each with its own customer, pre-alert, package and manifest.
+ * Every text that a response could contain includes the name of its reader, so that a leak is visible anywhere.
  */
 export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, Belongings>> {
   const twx = await clone(owner, 'couriers', DEMO.couriers.TWO, {
@@ -50,17 +50,17 @@ export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, 
     api_key_cipher: null,
   });
   const couriers = {
-    IEX: await equip(owner, 'IEX', DEMO.tenants.demo, DEMO.couriers.IEX),
-    HRB: await equip(owner, 'HRB', DEMO.tenants.demo, DEMO.couriers.HRB),
-    TWO: await equip(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
-    TWX: await equip(owner, 'TWX', DEMO.tenants.two, twx),
+    IEX: await makeBelongings(owner, 'IEX', DEMO.tenants.demo, DEMO.couriers.IEX),
+    HRB: await makeBelongings(owner, 'HRB', DEMO.tenants.demo, DEMO.couriers.HRB),
+    TWO: await makeBelongings(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
+    TWX: await makeBelongings(owner, 'TWX', DEMO.tenants.two, twx),
   };
   await plantAccounts(owner);
   await plantCanaries(owner);
   return couriers;
 }
 
-/** Names that nobody has. */
+/** Returns ids and codes that do not exist. */
 export const nobody = (): Belongings => ({
   code: 'NOBODY',
   courierId: randomUUID(),
@@ -82,15 +82,15 @@ export const nobody = (): Belongings => ({
   draftBillId: randomUUID(),
 });
 
-/** What is no id, and no user code; like nobody's, it is found nowhere. */
+/** Returns values that are no valid ids or user codes. Like unknown ones, they are never found. */
 export const malformed = (): Belongings => {
   const names = Object.keys(nobody()).map((key) => [key, 'not-an-id']);
-  // as: text, also where a number belongs
+  // Strings, also where a number belongs.
   const texts = Object.fromEntries(names) as unknown as Belongings;
   return { ...texts, code: 'NOBODY', userCode: 'x'.repeat(101) };
 };
 
-/** Stores a copy of a row under a new id. Answers the id. */
+/** Stores a copy of a row under a new id. Returns the id. */
 export async function clone(
   owner: pg.Pool,
   table:
@@ -108,13 +108,13 @@ export async function clone(
 }
 
 let serial = 0;
-/** Different each time, and no carrier's format. */
+/** Returns a new number each time, in no carrier's format. */
 export const freshNumber = (): string => `ISO${process.pid}N${(serial += 1)}`;
 
 export const freshManifestNumber = (): string =>
   `MAN-20200101-${(serial += 1).toString(36).toUpperCase().padStart(4, '0')}`;
 
-async function equip(
+async function makeBelongings(
   owner: pg.Pool,
   code: CourierCode,
   tenantId: string,
@@ -157,8 +157,8 @@ async function equip(
     manifestId,
     warehouseId,
     carrierId,
-    rateId: await equipWithTier(owner, own),
-    ...(await equipWithBills(owner, { code, tenantId, courierId })),
+    rateId: await plantTier(owner, own),
+    ...(await plantBills(owner, { code, tenantId, courierId })),
     logoFile: await plantLogo(owner, tenantId, courierId),
     userId: await plantUser(owner, tenantId, courierId),
     auditId: await plantEntry(owner, {
@@ -167,12 +167,12 @@ async function equip(
       entityId: packageId,
       remarks: `canary:${code}`,
     }),
-    ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
+    ...(await plantWebhook(owner, { code, tenantId, courierId, packageId })),
   };
 }
 
-/** An event with its delivery, which failed once and tells why, and a dispatch. */
-async function equipWithWebhook(
+/** Plants an event with a delivery that failed once with a reason, and a dispatch. */
+async function plantWebhook(
   owner: pg.Pool,
   own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
 ): Promise<Pick<Belongings, 'deliveryId' | 'eventId' | 'dispatchId'>> {
@@ -187,8 +187,8 @@ async function equipWithWebhook(
   return { deliveryId, eventId, dispatchId };
 }
 
-/** A bill of each status, with an adjustment; the published one with a payment. */
-async function equipWithBills(
+/** Plants a bill of each status with an adjustment. The published one has a payment. */
+async function plantBills(
   owner: pg.Pool,
   { code, tenantId, courierId }: { code: CourierCode; tenantId: string; courierId: string },
 ): Promise<Pick<Belongings, 'billId' | 'draftBillId'>> {
@@ -201,7 +201,7 @@ async function equipWithBills(
   return { billId, draftBillId };
 }
 
-/** A draft of one adjustment. Answers its id. */
+/** Plants a draft with one adjustment. Returns its id. */
 export async function newDraftBill(
   owner: pg.Pool,
   own: { tenant_id: string; courier_id: string },
@@ -215,7 +215,7 @@ export async function newDraftBill(
   return id;
 }
 
-/** The adjustment that a draft of newDraftBill charges for. Answers its id. */
+/** Plants the adjustment that a draft of newDraftBill charges for. Returns its id. */
 export async function newBillLine(owner: pg.Pool, billId: string): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(
     `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
@@ -227,7 +227,7 @@ export async function newBillLine(owner: pg.Pool, billId: string): Promise<strin
   return rows[0]?.id ?? '';
 }
 
-/** A cent of a bill, paid. Answers its id. */
+/** Plants a payment of one cent for a bill. Returns its id. */
 export async function newBillPayment(owner: pg.Pool, billId: string): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(
     `with paid as (
@@ -239,7 +239,10 @@ export async function newBillPayment(owner: pg.Pool, billId: string): Promise<st
   return rows[0]?.id ?? '';
 }
 
-/** The package's receipt, by the tenant's administrator; append-only, so that its texts are canaries from the start. */
+/**
+ * Plants the package's receipt by the tenant's administrator. Package events are append-only, so the canaries are
+ * inserted with them.
+ */
 async function plantHistory(
   owner: pg.Pool,
   own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
@@ -251,8 +254,8 @@ async function plantHistory(
   );
 }
 
-/** A tier above all others of the courier. */
-async function equipWithTier(
+/** Plants a tier above all others of the courier. Returns its id. */
+async function plantTier(
   owner: pg.Pool,
   { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
 ): Promise<number> {
@@ -264,7 +267,7 @@ async function equipWithTier(
   return rows[0]?.id ?? 0;
 }
 
-/** For each courier a draft, and an account with every kind of movement. */
+/** Plants a draft and an account with every kind of movement for each courier. */
 async function plantAccounts(owner: pg.Pool): Promise<void> {
   const { rows } = await owner.query<{ tenantId: string; courierId: string }>(
     'select tenant_id as "tenantId", id as "courierId" from couriers',
@@ -280,7 +283,7 @@ async function plantAccounts(owner: pg.Pool): Promise<void> {
   }
 }
 
-/** A logo like no other courier's. */
+/** Plants a logo that differs from every other courier's. Returns its file name. */
 async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
   const content = png(2, 2, [], [...randomBytes(3)]);
   const hash = createHash('sha256').update(content).digest('hex');
@@ -293,7 +296,7 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
   return `${hash}.png`;
 }
 
-/** A user like those of the demo, who knows their password. */
+/** Plants a user with the password of the demo users. Returns its id. */
 async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
   const id = randomUUID();
   await owner.query(
@@ -304,7 +307,7 @@ async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): P
   return id;
 }
 
-/** A synchronisation of its customers that has failed. */
+/** Plants a failed synchronisation of its customers. */
 async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
   await owner.query(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
@@ -319,14 +322,17 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
   return rows[0].id;
 }
 
-// Columns that mean something to the service itself, or that it checks.
+// Columns whose values the service or a constraint interprets.
 const MEANINGFUL =
   /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
-// Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
+// Append-only tables, where a trigger rejects changes, and tallies, where a trigger copies the texts from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
 
-/** Appends `canary:<reader>` to every free text: a courier's code, or the tenant's slug where it has no courier. */
+/**
+ * Appends `canary:<reader>` to every free text. The reader is the courier's code, or the tenant's slug without a
+ * courier.
+ */
 async function plantCanaries(owner: pg.Pool): Promise<void> {
   const { rows } = await owner.query<{ table_name: string; columns: string[] | null; has_courier: boolean }>(
     `select table_name, array_agg(column_name::text) filter (where data_type = 'text') as columns,
@@ -336,7 +342,7 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
      group by table_name having bool_or(column_name = 'tenant_id')`,
     [UNCHANGEABLE],
   );
-  // a published bill is kept as it is
+  // Triggers protect published bills from changes.
   const guards = (verb: string) =>
     owner.query(
       ['bills', 'bill_lines'].map((table) => `alter table ${table} ${verb} trigger user`).join(';'),
@@ -356,12 +362,12 @@ async function plantCanaries(owner: pg.Pool): Promise<void> {
   await guards('enable');
 }
 
-/** Whose text is in a reply. */
+/** Returns the readers named by the canaries in a response. */
 export const canariesIn = (body: unknown): string[] => [
   ...new Set(Array.from(textOf(body).matchAll(/canary:([A-Za-z-]+)/g), ([, reader = '']) => reader)),
 ];
 
-/** A reply that is not JSON has its text beside its bytes, which JSON would spell out number by number. */
+/** A response that is not JSON has its text next to its bytes. JSON would print the bytes as numbers. */
 function textOf(body: unknown): string {
   const { text, bytes } = (body ?? {}) as { text?: unknown; bytes?: unknown };
   return Buffer.isBuffer(bytes) && typeof text === 'string' ? text : JSON.stringify(body);

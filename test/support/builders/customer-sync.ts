@@ -6,24 +6,24 @@ import type { Reply, Service } from '../service/service.js';
 
 export const TOKEN = 'token-of-the-courier';
 
-/** What a system answers with: a value is spelt as JSON. */
+/** A response body. Objects are sent as JSON. */
 export type Sent = Buffer | string | object;
 
-/** A courier's own system, and the job that reads it. */
+/** A courier's own system, and the job that reads from it. */
 export type SyncRig = {
   receiver: Receiver;
-  /** Asks for a run as the courier, has it done, and answers its record. */
+  /** Requests a run as the courier, executes it and returns its record. */
   sync(sent?: Sent): Promise<Reply['body']>;
-  /** Has a run done. */
+  /** Executes a run. */
   work(runId: string, outbound?: OutboundClient): Promise<void>;
-  /** A run's record, as its courier sees it. */
+  /** Returns a run's record as its courier sees it. */
   runOf(runId: string): Promise<Reply['body']>;
-  /** Everything that was logged. */
+  /** All log entries. */
   logged: object[];
   stop(): Promise<void>;
 };
 
-/** How a system answers with a body. */
+/** Returns a handler that responds with a body. */
 export const answerWith =
   (sent: Sent, headers: Record<string, string> = {}): Receiver['answer'] =>
   (_request, response) =>
@@ -32,7 +32,7 @@ export const answerWith =
 const toBytes = (sent: Sent) =>
   typeof sent === 'string' || Buffer.isBuffer(sent) ? sent : JSON.stringify(sent);
 
-/** Gives a courier a URL for its customers, and a token. */
+/** Sets a courier's customer URL and token. */
 export async function setSyncUrl(
   service: Service,
   url: string | null,
@@ -46,7 +46,7 @@ export async function setSyncUrl(
   );
 }
 
-/** For the demo tenant's IEX. */
+/** Starts a receiver for the demo tenant's IEX and the job that reads from it. */
 export async function startSyncRig(service: Service, customerChangesPerDay = 300_000): Promise<SyncRig> {
   const receiver = await startReceiver();
   await setSyncUrl(service, `${receiver.url}/customers?from=crossdock`);
@@ -68,9 +68,9 @@ export async function startSyncRig(service: Service, customerChangesPerDay = 300
     },
     async sync(sent) {
       if (sent !== undefined) receiver.answer = answerWith(sent);
-      const asked = await service.call('syncCustomers', { as: 'iex' });
-      if (asked.status !== 200) throw new Error(JSON.stringify(asked.body));
-      const { run_id: runId } = asked.body['data'];
+      const requested = await service.call('syncCustomers', { as: 'iex' });
+      if (requested.status !== 200) throw new Error(JSON.stringify(requested.body));
+      const { run_id: runId } = requested.body['data'];
       await rig.work(runId);
       return rig.runOf(runId);
     },

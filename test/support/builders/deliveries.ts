@@ -5,7 +5,7 @@ import { DEMO } from '../../../src/development/demo/demo.js';
 
 type EventType = components['schemas']['WebhookType'];
 
-/** What an event says of a package. */
+/** Returns the data of an event about a package. */
 export const eventPackage = (packageId: string): components['schemas']['EventPackage'] => ({
   package_id: packageId,
   tracking_number: '1Z999AA10123456784',
@@ -41,11 +41,11 @@ export type Planted = {
   packageId?: string;
   type?: EventType;
   data?: object;
-  /** How long ago, as PostgreSQL's interval. */
+  /** Age of the event as an interval of PostgreSQL. */
   age?: string;
 };
 
-/** An event with the next number of its courier, as if it had happened. Answers its id. */
+/** Plants an event with its courier's next sequence number. Returns its id. */
 export async function plantEvent(owner: pg.Pool, planted: Planted = {}): Promise<string> {
   const {
     tenantId = DEMO.tenants.demo,
@@ -78,7 +78,7 @@ export type PlantedDelivery = {
   createdAt?: string;
 };
 
-/** A delivery of an event to the URL of its type, by default one that was taken in. Answers its id. */
+/** Plants a delivery to the URL of the event's type, by default a delivered one. Returns its id. */
 export async function plantDelivery(owner: pg.Pool, planted: PlantedDelivery): Promise<string> {
   const { eventId, status = 'delivered', origin = 'event', attempts = 0, syncJobId, createdAt } = planted;
   const { rows } = await owner.query<{ id: string }>(
@@ -100,7 +100,9 @@ export async function plantDelivery(owner: pg.Pool, planted: PlantedDelivery): P
   return rows[0]?.id ?? '';
 }
 
-/** Some of everything: couriers, types, statuses, days. Answers what some have and others have not. */
+/**
+ * Plants deliveries with different couriers, types, statuses and days. Returns values that only some of them have.
+ */
 export async function plantLog(owner: pg.Pool): Promise<{ eventId: string; packageId: string; day: string }> {
   const packageId = randomUUID();
   const created = await plantEvent(owner, { packageId });
@@ -122,7 +124,7 @@ export async function plantLog(owner: pg.Pool): Promise<{ eventId: string; packa
   return { eventId: created, packageId, day: '2026-11-19' };
 }
 
-/** A dispatch by staff that nothing came of. Answers its id. */
+/** Plants a dispatch by staff that selected no packages. Returns its id. */
 export async function plantDispatch(owner: pg.Pool): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(
     `insert into dispatches (tenant_id, id, requested_by, selected, queued) values ($1, new_id(), $2, 0, 0) returning id`,

@@ -13,40 +13,40 @@ import {
 } from '../service/contract.js';
 import type { Call } from '../service/service.js';
 
-/** One thing that a caller may send: a query parameter, or a field of a body however deep. */
+/** One value that a caller may send: a query parameter, or a field of a body at any depth. */
 export type Input = {
   id: OperationId;
-  /** The operation, and its action where it has several. */
+  /** The operation, with its action if it has several. */
   owner: string;
-  /** As failures name it, with [] for any element: `rates[].fee`. */
+  /** The field as errors name it, with [] for any element: `rates[].fee`. */
   field: string;
   schema: Schema;
-  /** The example of the reference with this input in it, or without. */
+  /** Returns the contract's example with this value, or without the field. */
   callWith(value: unknown): Call;
 };
 
 export const inputs: Input[] = [...queryInputs(), ...bodyInputs(), ...formInputs()];
 
-/** A caller who may do the most. */
-export function ablest(id: OperationId): Call {
+/** Returns the most privileged caller of an operation. */
+export function mostPrivilegedCaller(id: OperationId): Call {
   const { credential } = operationOf(id);
   if (credential === 'none') return {};
-  // it ends the token that it is called with, and may end all of the user's
+  // This operation ends the token it is called with, and may end all tokens of the user.
   if (id === 'manageSessions') return { as: 'two/admin', isFresh: true };
-  // it may require a second factor of its own caller, who has one in bounds.test.ts
+  // This operation may require two-factor authentication of its own caller. bounds.test.ts has such a caller.
   if (id === 'updateSecuritySettings') return { as: 'two/admin', isFresh: true };
   return credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
 }
 
 type Parameter = NonNullable<ContractOperation['parameters']>[number];
 
-/** The examples of an operation's parameters. */
+/** Returns the examples of an operation's parameters. */
 export function examplesOf(
   id: OperationId,
   isWanted: (parameter: Parameter) => boolean,
 ): Record<string, string> {
   const parameters = (describeOperation(id).parameters ?? []).filter(isWanted);
-  // as: what a parameter holds is text, a number or a boolean
+  // A parameter is a string, a number or a boolean.
   return Object.fromEntries(
     parameters.map(({ name, example }) => [name, String(example as string | number)]),
   );
@@ -55,7 +55,7 @@ export function examplesOf(
 export const pathOf = (id: OperationId): Record<string, string> =>
   examplesOf(id, (each) => each.in === 'path');
 
-/** What a body is about where the body does not say it. */
+/** Returns the path and query parameters that a body needs. */
 export const addressOf = (id: OperationId): Pick<Call, 'path' | 'query'> => ({
   path: pathOf(id),
   query: examplesOf(id, (each) => each.in === 'query'),
@@ -65,7 +65,7 @@ function queryInputs(): Input[] {
   return operationIds.flatMap((id) => {
     const parameters = (describeOperation(id).parameters ?? []).filter((each) => each.in === 'query');
     const body = bodyShapes().find((shape) => shape.id === id)?.example;
-    // a filter would only narrow the answer, but what a body is about must be named
+    // Filters would only narrow the response, but parameters of an operation with a body are needed.
     const base = examplesOf(
       id,
       ({ in: place, required }) => place === 'query' && (required || body !== undefined),
@@ -81,7 +81,7 @@ function queryInputs(): Input[] {
           value === undefined
             ? others
             : { ...base, [name]: typeof value === 'string' ? value : JSON.stringify(value) };
-        return { ...ablest(id), path: pathOf(id), query, body };
+        return { ...mostPrivilegedCaller(id), path: pathOf(id), query, body };
       },
     }));
   });
@@ -96,7 +96,7 @@ function bodyInputs(): Input[] {
       field: path.reduce((name, key) => (key === '[]' ? `${name}[]` : name ? `${name}.${key}` : key), ''),
       schema: own,
       callWith: (value: unknown) => ({
-        ...ablest(id),
+        ...mostPrivilegedCaller(id),
         ...addressOf(id),
         body: withValue(example, path, value),
       }),
@@ -104,7 +104,7 @@ function bodyInputs(): Input[] {
   });
 }
 
-/** The text fields of forms. */
+/** Returns the text fields of forms. */
 function formInputs(): Input[] {
   return formShapes().flatMap(({ id, schema, example, mediaType }) =>
     Object.entries(schema.properties)
@@ -115,7 +115,7 @@ function formInputs(): Input[] {
         field,
         schema: own,
         callWith: (value: unknown) => ({
-          ...ablest(id),
+          ...mostPrivilegedCaller(id),
           ...addressOf(id),
           ...formCall(mediaType, { ...example, [field]: value }),
         }),
@@ -123,7 +123,7 @@ function formInputs(): Input[] {
   );
 }
 
-/** A form as a call sends it; a field that is undefined is left out. */
+/** Returns a form as a call sends it. Undefined fields are left out. */
 export function formCall(mediaType: string, fields: Body): Pick<Call, 'body' | 'headers'> {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const { contentType, bytes } = encodeBody(mediaType, given);
@@ -137,7 +137,7 @@ function fieldsOf(properties: Record<string, Schema>, above: string[]): Field[] 
 }
 
 function below(schema: Schema, path: string[]): Field[] {
-  // as: what JSON Schema says these keywords hold
+  // JSON Schema defines these types for the keywords.
   const items = schema['items'] as Schema | undefined;
   const properties = schema['properties'] as Record<string, Schema> | undefined;
   return [
@@ -147,7 +147,7 @@ function below(schema: Schema, path: string[]): Field[] {
   ];
 }
 
-/** A copy of an example with one of its values replaced, or left out where the value is undefined. */
+/** Returns a copy of an example with one value replaced, or left out if undefined. */
 function withValue(example: unknown, [key = '', ...rest]: string[], value: unknown): Body {
   const own = key === '[]' ? '0' : key;
   const copy = structuredClone(example ?? (key === '[]' ? [] : {})) as Body;
@@ -155,7 +155,7 @@ function withValue(example: unknown, [key = '', ...rest]: string[], value: unkno
   return copy;
 }
 
-/** Whether a failure names the field, or an element of it. */
+/** Returns whether an error names the field or one of its elements. */
 export const isNamed = (named: string, field: string): boolean => {
   const plain = named.replace(/\[\d+\]/g, '[]');
   return plain === field || plain.startsWith(`${field}[`) || plain.startsWith(`${field}.`);

@@ -6,12 +6,12 @@ import { until } from '../service/processes.js';
 
 export type SentMail = { to: string; subject: string; text: string; html: string };
 
-/** A folder that mail is written to, as an operator without SES reads it. */
+/** A folder to which mail is written when SES is not configured. */
 export type Outbox = {
   folder: string;
-  /** Mails to an address, the oldest first. */
+  /** Mails to an address, oldest first. */
   to(address: string): Promise<SentMail[]>;
-  /** The same, once there are that many. */
+  /** The same, after waiting until there are that many. */
   untilSent(address: string, count: number): Promise<SentMail[]>;
   remove(): Promise<void>;
 };

@@ -7,14 +7,14 @@ export type CourierCode = keyof typeof CUSTOMERS;
 export type Row = Record<string, unknown>;
 
 let serial = 0;
-/** A number that no other test of this process uses, and that is no carrier's format. */
+/** Returns a number that no other test of this process uses, in no carrier's format. */
 export const newNumber = (): string => `PCL${process.pid}N${String((serial += 1)).padStart(6, '0')}`;
 
-/** A refusal without what differs from call to call. */
-export const tellable = ({ status, body }: Reply): string =>
+/** Returns a response without the parts that differ on every call. */
+export const comparableReply = ({ status, body }: Reply): string =>
   JSON.stringify([status, { ...body, request_id: '', timestamp: '' }]);
 
-/** What tests of parcels do, over HTTP; and what is stored then. */
+/** API calls for tests of packages, and queries for the stored rows. */
 export function makeParcels(service: Service) {
   const select = async (statement: string, values: unknown[] = []) =>
     (await service.owner.query<Row>(statement, values)).rows;
@@ -51,7 +51,7 @@ export function makeParcels(service: Service) {
       expect(reply.status).toBe(201);
       return String(reply.body['data'].prealert_id);
     },
-    /** Receives a new parcel and returns the package's id. */
+    /** Receives a new package and returns its id. */
     async receive(number: string, fields: object = {}): Promise<string> {
       const reply = await scan(number, fields);
       expect(reply.status).toBe(201);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 
-/** Couriers enough for several pages, an inactive one among every four, with names and times that several share. */
+/** Plants enough couriers for several pages, a quarter of them inactive, with shared names and times. */
 export async function plantCouriers(owner: pg.Pool): Promise<void> {
   await owner.query(
     `insert into couriers (tenant_id, id, code, name, is_active, created_at)

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { APP_ROLE } from '../../../src/platform/db/connections/roles.js';
 
-/** What `app.tenant_id` and `app.courier_id` hold in a transaction; the courier is `all` for staff. */
+/** Values of `app.tenant_id` and `app.courier_id` in a transaction. The courier is `all` for staff. */
 export type Scope = { tenantId: string; courierId: string };
 
 type Column = 'tenant_id' | 'courier_id';
 
-/** Runs `work` in the service's role and a scope, and rolls it back. */
-export async function inScopeOf<Result>(
+/** Runs `work` with the service's database role and the scope, and rolls back. */
+export async function withServiceScope<Result>(
   owner: pg.Pool,
   { tenantId, courierId }: Scope,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -27,7 +27,7 @@ export async function inScopeOf<Result>(
   }
 }
 
-/** The tables that the service may read and in which the owner finds a row with this value. */
+/** Returns the tables that the service may read and that contain a row with this value. */
 export async function tablesHolding(owner: pg.Pool, column: Column, value: string): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     `select t.relname as name from pg_class t join pg_attribute a on a.attrelid = t.oid
@@ -40,7 +40,7 @@ export async function tablesHolding(owner: pg.Pool, column: Column, value: strin
   return names.filter((_, index) => values[index]?.includes(value));
 }
 
-/** The distinct values of a column, read without a filter. */
+/** Returns the distinct values of a column, read without a filter. */
 export async function valuesOf(client: pg.Pool | pg.PoolClient, table: string, column: Column) {
   const { rows } = await client.query<{ value: string | null }>(
     `select distinct ${column} as value from ${table} order by 1`,
@@ -48,7 +48,7 @@ export async function valuesOf(client: pg.Pool | pg.PoolClient, table: string, c
   return rows.map(({ value }) => value);
 }
 
-/** Copies the first row with this value in the service's role and a scope. Returns the refusal. */
+/** Copies the first row with this value with the service's role and a scope. Returns the error message. */
 export async function refusalOfCopy(
   owner: pg.Pool,
   scope: Scope,
@@ -64,7 +64,7 @@ export async function refusalOfCopy(
   if (!source) throw new Error(`${table} has no row with ${column} ${value}.`);
   const insert = `insert into ${table} (${source.columns}) overriding system value
     select ${source.columns} from jsonb_populate_record(null::${table}, $1)`;
-  return inScopeOf(owner, scope, (client) =>
+  return withServiceScope(owner, scope, (client) =>
     client.query(insert, [source.row]).then(
       () => 'no refusal',
       (error: unknown) => (error instanceof Error ? error.message : String(error)),

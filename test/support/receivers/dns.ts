@@ -2,15 +2,16 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { decode, encode, RECURSION_AVAILABLE, type Answer } from 'dns-packet';
 
-/** What the server says of a name: its addresses, of both families; or how it fails. */
-export type Said = string[] | { cname: string; addresses: string[] } | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
+/** The answer for a name: its addresses of both families, or a failure. */
+export type DnsAnswer =
+  string[] | { cname: string; addresses: string[] } | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export type DnsServer = {
   /** `address:port`. */
   address: string;
-  /** What each name is; a name with several answers gives the first to its first asker, the last to all later ones. */
-  say(name: string, ...answers: Said[]): void;
-  /** How often a name was asked for, in one family. */
+  /** Sets the answers for a name. Each query gets the next one; the last one repeats. */
+  say(name: string, ...answers: DnsAnswer[]): void;
+  /** Returns the number of queries for a name's IPv4 addresses. */
   askedFor(name: string): number;
   stop(): Promise<void>;
 };
@@ -19,13 +20,13 @@ type Question = { name: string; type: string };
 
 const RESPONSE_CODES = { NXDOMAIN: 3, SERVFAIL: 2 };
 
-/** A name server on loopback that answers, over UDP, what a test says; NXDOMAIN for what nobody said. */
+/** Starts a DNS server on loopback that answers over UDP what a test sets, and NXDOMAIN for all other names. */
 export async function startDns(): Promise<DnsServer> {
   const socket = createSocket('udp4');
-  const zone = new Map<string, Said[]>();
+  const zone = new Map<string, DnsAnswer[]>();
   const counts = new Map<string, number>();
 
-  function saidOf({ name, type }: Question): Said {
+  function answerOf({ name, type }: Question): DnsAnswer {
     const key = `${type} ${name.toLowerCase()}`;
     const count = counts.get(key) ?? 0;
     counts.set(key, count + 1);
@@ -37,11 +38,11 @@ export async function startDns(): Promise<DnsServer> {
     const { id = 0, questions = [] } = decode(message);
     const [question] = questions;
     if (!question) return;
-    const said = saidOf(question);
-    if (said === 'silence') return;
-    const isFailure = typeof said === 'string';
-    const code = isFailure ? RESPONSE_CODES[said] : 0;
-    const answers = isFailure ? [] : recordsOf(question, said);
+    const dnsAnswer = answerOf(question);
+    if (dnsAnswer === 'silence') return;
+    const isFailure = typeof dnsAnswer === 'string';
+    const code = isFailure ? RESPONSE_CODES[dnsAnswer] : 0;
+    const answers = isFailure ? [] : recordsOf(question, dnsAnswer);
     const flags = RECURSION_AVAILABLE | code;
     socket.send(encode({ type: 'response', id, flags, questions, answers }), from.port, from.address);
   });
@@ -61,12 +62,14 @@ export async function startDns(): Promise<DnsServer> {
   };
 }
 
-function recordsOf({ name, type }: Question, said: Exclude<Said, string>): Answer[] {
-  const { cname, addresses } = Array.isArray(said) ? { cname: undefined, addresses: said } : said;
+function recordsOf({ name, type }: Question, dnsAnswer: Exclude<DnsAnswer, string>): Answer[] {
+  const { cname, addresses } = Array.isArray(dnsAnswer)
+    ? { cname: undefined, addresses: dnsAnswer }
+    : dnsAnswer;
   const isV6 = type === 'AAAA';
   const records = addresses
     .filter((address) => address.includes(':') === isV6)
-    // ttl: what a cache on the way would hold to, and ours must not
+    // A cache would keep this TTL. The client under test must not.
     .map((data): Answer => ({ type: isV6 ? 'AAAA' : 'A', name: cname ?? name, ttl: 300, data }));
   return cname === undefined ? records : [{ type: 'CNAME', name, ttl: 300, data: cname }, ...records];
 }

@@ -11,12 +11,12 @@ import { clone, freshNumber } from '../builders/couriers.js';
 import { until } from '../service/processes.js';
 import type { Reply, Service } from '../service/service.js';
 
-/** Where queued mails are sent from: the queue itself, and a mailer of ours. */
+/** Sends queued mails with the real queue and mailer. */
 export type MailRoom = {
   deps: MailDeps;
-  /** All that was logged, by the task and by the queue, as JSON. */
+  /** All log lines of the task and the queue, as JSON. */
   log: string[];
-  /** Works the queue until nothing is due. */
+  /** Runs the queue until no job is due. */
   work(): Promise<void>;
   close(): void;
 };
@@ -40,10 +40,10 @@ export function openMailRoom(service: Service, config: MailConfig, timeoutMs?: n
         concurrency: 2,
         noHandleSignals: true,
         logger: queueLogger((line) => void log.push(JSON.stringify(line))),
-        // as: what queueManifestMails gave it
+        // queueManifestMails wrote this payload.
         taskList: { sendManifestMail: (payload) => sendManifestMail(deps, payload as never) },
       });
-      // it may be done before it has noted what became of the last job
+      // The queue may stop before it has recorded the result of the last job.
       await until(async () => {
         const { rowCount } = await service.owner.query(
           `select from graphile_worker.jobs where task_identifier = 'sendManifestMail'
@@ -68,7 +68,7 @@ export type MailRow = {
   settled_at: Date | null;
 };
 
-/** The rows of a manifest's mails, in the order in which they were queued. */
+/** Returns the rows of a manifest's mails in the order in which they were queued. */
 export async function mailsOf(service: Service, manifestId: string): Promise<MailRow[]> {
   const { rows } = await service.owner.query<MailRow>(
     'select * from manifest_mails where manifest_id = $1 order by created_at, courier_id',
@@ -79,7 +79,7 @@ export async function mailsOf(service: Service, manifestId: string): Promise<Mai
 
 export type MailJob = { attempts: number; max_attempts: number; delay_s: number; last_error: string | null };
 
-/** What the queue holds of a mail. */
+/** Returns the jobs of a mail. */
 export async function jobsOf(service: Service, mailId: string): Promise<MailJob[]> {
   const { rows } = await service.owner.query<MailJob>(
     `select attempts, max_attempts, extract(epoch from run_at - now())::float as delay_s, last_error
@@ -89,12 +89,12 @@ export async function jobsOf(service: Service, mailId: string): Promise<MailJob[
   return rows;
 }
 
-/** Makes due what the queue would try later. */
-export async function hurry(service: Service): Promise<void> {
+/** Makes all waiting jobs due. */
+export async function makeJobsDue(service: Service): Promise<void> {
   await service.owner.query('update graphile_worker._private_jobs set run_at = now()');
 }
 
-/** A manifest of the demo tenant with these packages aboard. */
+/** Creates a manifest of the demo tenant with these packages. */
 export async function makeManifest(service: Service, packageIds: string[], meta = {}): Promise<string> {
   const created = await service.call('createManifest', { as: 'warehouse' });
   const id: string = created.body['data'].manifest_id;
@@ -105,7 +105,7 @@ export async function makeManifest(service: Service, packageIds: string[], meta 
   return id;
 }
 
-/** Moves a manifest on, step by step. */
+/** Moves a manifest through the given statuses. */
 export async function move(service: Service, manifestId: string, ...statuses: string[]): Promise<void> {
   for (const status of statuses)
     expectOk(await manage(service, { action: 'update_meta', manifest_id: manifestId, status }));
@@ -118,7 +118,7 @@ function expectOk({ status, body }: Reply): void {
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
 }
 
-/** Copies of a package, on no manifest, received one after another. */
+/** Copies a package without its manifest, once per change. Each copy is received one second later. */
 export async function makePackages(
   service: Service,
   sourceId: string | undefined,

@@ -1,18 +1,18 @@
-/** A message as its reader's program takes it apart. */
+/** A message as a mail reader parses it. */
 export type ParsedMail = {
-  /** In their order, names in lower case, values unfolded and decoded. */
+  /** In order, with names in lower case and values unfolded and decoded. */
   headers: [name: string, value: string][];
-  /** The same before encoded words are decoded. */
+  /** The same with encoded words. */
   encodedHeaders: [name: string, value: string][];
-  /** The parts of multipart/alternative, by media type, decoded. */
+  /** The decoded parts of multipart/alternative by media type. */
   parts: Record<string, string>;
 };
 
-/** Reads a multipart/alternative message strictly: ASCII, CRLF line ends, lines of 998 characters at most. */
+/** Parses a multipart/alternative message strictly: ASCII, CRLF line ends, lines of at most 998 characters. */
 export function parseMail(bytes: Buffer): ParsedMail {
   const message = bytes.toString('latin1');
-  const odd = /[^\t\r\n -~]/.exec(message);
-  if (odd) throw new Error(`A character ${JSON.stringify(odd[0])} stands bare in the message.`);
+  const invalid = /[^\t\r\n -~]/.exec(message);
+  if (invalid) throw new Error(`A character ${JSON.stringify(invalid[0])} stands bare in the message.`);
   if (/\r(?!\n)|(?<!\r)\n/.test(message)) throw new Error('A line does not end in CRLF.');
   if (message.split('\r\n').some((line) => line.length > 998)) throw new Error('A line is too long.');
 
@@ -75,7 +75,7 @@ const fromQuoted = (text: string) =>
     'latin1',
   ).toString();
 
-// RFC 2047; white space between two encoded words is no part of the text
+// RFC 2047. White space between two encoded words is not part of the text.
 const decodeWords = (value: string) =>
   value
     .replaceAll(/(=\?[^?]+\?[QB]\?[^?]*\?=)\s+(?==\?)/gi, '$1')

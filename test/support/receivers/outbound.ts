@@ -7,15 +7,18 @@ export type EventRow = {
   sequence: number;
   type: string;
   package_id: string;
-  // any: judged against the contract when it is read
+  // The value is validated against the contract when it is read.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   data: Record<string, any>;
   occurred_at: Date;
-  /** What was promised for it, by the URL it goes to. */
+  /** The deliveries of the event. */
   deliveries: { courier_id: string; endpoint: string; status: string; origin: string }[];
 };
 
-/** The events of some packages, of one type or of all, in their couriers' order; each has the contract's data. */
+/**
+ * Returns the events of packages, of one type or all, in their couriers' order. Checks their data against the
+ * contract.
+ */
 export async function eventsOf(
   owner: pg.Pool,
   packageIds: readonly string[],
@@ -33,14 +36,14 @@ export async function eventsOf(
   return rows;
 }
 
-/** What deliveries of one courier's URL an event has when nothing has been sent yet. */
-export const promised = (courierId: string, endpoint: 'add_package' | 'update_package') => [
+/** Returns the delivery of an event to one URL of a courier before anything was sent. */
+export const pendingDelivery = (courierId: string, endpoint: 'add_package' | 'update_package') => [
   { courier_id: courierId, endpoint, status: 'pending', origin: 'event' },
 ];
 
 export type WaitingJob = { task: string; payload: Record<string, string> };
 
-/** The work that waits for a worker, of one task. */
+/** Returns the payloads of waiting jobs of one task. */
 export async function waitingJobs(owner: pg.Pool, task: string): Promise<WaitingJob['payload'][]> {
   const { rows } = await owner.query<WaitingJob>(
     `select j.payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
@@ -50,13 +53,13 @@ export async function waitingJobs(owner: pg.Pool, task: string): Promise<Waiting
   return rows.map(({ payload }) => payload);
 }
 
-/** The lanes of a courier that wait to be worked off. */
-export async function waitingLanes(owner: pg.Pool, courierId: string): Promise<string[]> {
-  const lanes = await waitingJobs(owner, 'deliver');
-  return lanes.filter((lane) => lane['courierId'] === courierId).map((lane) => String(lane['endpoint']));
+/** Returns the URLs of a courier whose delivery queues have a waiting job. */
+export async function waitingDeliveryQueues(owner: pg.Pool, courierId: string): Promise<string[]> {
+  const deliveryJobs = await waitingJobs(owner, 'deliver');
+  return deliveryJobs.filter((job) => job['courierId'] === courierId).map((job) => String(job['endpoint']));
 }
 
-/** Forgets what waits, as if workers had done all of it. */
+/** Deletes all waiting jobs, as if workers had processed them. */
 export async function emptyQueue(owner: pg.Pool): Promise<void> {
   await owner.query('delete from graphile_worker._private_jobs');
 }
@@ -68,7 +71,7 @@ export type MailRow = {
   status: string;
 };
 
-/** The mails about a manifest, oldest first; each has one job that sends it, and no other. */
+/** Returns the mails of a manifest, oldest first. Checks that each has exactly one job. */
 export async function mailsOf(owner: pg.Pool, manifestId: string): Promise<MailRow[]> {
   const { rows } = await owner.query<MailRow & { tenant_id: string; id: string }>(
     `select tenant_id, id, courier_id, manifest_number, manifest_status, status from manifest_mails
@@ -84,8 +87,8 @@ export async function mailsOf(owner: pg.Pool, manifestId: string): Promise<MailR
   return rows.map(({ tenant_id: _tenantId, id: _id, ...mail }) => mail);
 }
 
-/** Gives couriers URLs for both kinds of webhooks, which the demo's do not have. */
-export async function giveUrls(owner: pg.Pool, courierIds: readonly string[]): Promise<void> {
+/** Sets both webhook URLs of couriers. The demo couriers have none. */
+export async function setWebhookUrls(owner: pg.Pool, courierIds: readonly string[]): Promise<void> {
   await owner.query(
     `update couriers set api_url_add_package = 'https://hooks.example/' || code || '/add',
        api_url_update_package = 'https://hooks.example/' || code || '/update' where id = any($1)`,

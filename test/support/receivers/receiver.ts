@@ -2,24 +2,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** A request that a receiver got, whole. */
+/** A complete request as received. */
 export type Received = {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** performance.now() at its end. */
+  /** performance.now() at the end of the request. */
   atMs: number;
 };
 
 type Answer = (request: Received, response: ServerResponse) => void;
 
-/** A courier's own system: a real server on loopback that keeps what it gets. */
+/** A courier's own system: a real server on loopback that records its requests. */
 export type Receiver = {
   url: string;
   received: Received[];
-  /** How it answers from now on. */
+  /** The current response handler. */
   answer: Answer;
-  /** Those of the requests to a path. */
+  /** Returns the requests to a path. */
   at(path: string): Received[];
   stop(): Promise<void>;
 };
@@ -29,10 +29,10 @@ export const refuse =
   (status: number, text = ''): Answer =>
   (_request, response) =>
     response.writeHead(status).end(text);
-/** Never says a word. */
+/** Never responds. */
 export const hang: Answer = () => undefined;
-/** Accepts, and goes on talking. */
-export const talkForEver: Answer = (_request, response) => {
+/** Accepts the request and responds without end. */
+export const respondForever: Answer = (_request, response) => {
   response.writeHead(200);
   const chunk = 'x'.repeat(16_384);
   const talk = () => {
@@ -57,7 +57,7 @@ export async function startReceiver(answer: Answer = accept): Promise<Receiver> 
   };
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
-    // as: without an encoding a request gives buffers
+    // A request without an encoding yields buffers.
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const headers = Object.fromEntries(
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
@@ -72,11 +72,14 @@ export async function startReceiver(answer: Answer = accept): Promise<Receiver> 
     receiver.answer(whole, response);
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // as: a server that listens on TCP has an address of this kind
+  // A server that listens on TCP has this kind of address.
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return receiver;
 }
 
-/** What the public Standard Webhooks library reads of a request. @throws when no signature of it is of this secret */
+/**
+ * Returns the payload as the public Standard Webhooks library verifies it.
+ * @throws if no signature matches the secret
+ */
 export const verified = (secret: string, { body, headers }: Received): unknown =>
   new Webhook(secret).verify(body, headers);

@@ -16,7 +16,7 @@ const servers: { server: Server | TcpServer; sockets: Set<Socket> }[] = [];
 export const pem = (name: string) =>
   readFileSync(join(projectRoot, 'test', 'support', 'receivers', `${name}.pem`), 'utf8');
 
-/** For afterEach: ends what a test has started. */
+/** Stops all servers that a test has started. For afterEach. */
 export async function closeReceivers(): Promise<void> {
   for (const { server, sockets } of servers.splice(0)) {
     server.close();
@@ -33,24 +33,24 @@ async function listen(server: Server | TcpServer, address = '127.0.0.1'): Promis
   server.listen(0, address);
   await once(server, 'listening');
   servers.push({ server, sockets });
-  // as: it listens on a port, not on a path
+  // The server listens on a port, not on a path.
   return (server.address() as AddressInfo).port;
 }
 
-/** A courier's server. */
+/** Starts a courier's server. */
 export async function startReceiver(listener: RequestListener, address?: string) {
   const server = createServer(listener);
   const port = await listen(server, address);
   return { server, port, url: `http://127.0.0.1:${port}/hook` };
 }
 
-/** One with a certificate of test/support, all of which have the same key. */
+/** Starts a server with one of the certificates in this folder, which all have the same key. */
 export async function startTlsReceiver(certificate: string, listener: RequestListener): Promise<number> {
   const options = { key: pem('localhost-key'), cert: pem(certificate) };
   return listen(createTlsServer(options, listener));
 }
 
-/** A server of bytes: does with each connection what it is told, and holds those that are open. */
+/** Starts a TCP server that calls the listener for each connection and keeps the open ones. */
 export async function startWire(onConnection: (socket: Socket) => void) {
   const open = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -62,6 +62,6 @@ export async function startWire(onConnection: (socket: Socket) => void) {
   return { port, open, url: `http://127.0.0.1:${port}/hook` };
 }
 
-/** Writes these bytes when something has been asked. */
+/** Responds with these bytes to the first data. */
 export const answering = (bytes: string | Buffer) => (socket: Socket) =>
   void socket.once('data', () => socket.write(bytes));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 
-/** What SendRawEmail was asked to send. */
+/** The parameters of a SendRawEmail request. */
 export type SentMail = {
   source: string;
   destinations: string[];
@@ -9,7 +9,7 @@ export type SentMail = {
   headers: IncomingHttpHeaders;
 };
 
-/** How the stand-in answers; what it does not accept it does not keep. */
+/** The response of the server. Only accepted mails are recorded as accepted. */
 export type SesAnswer =
   | 'accept'
   | 'hang'
@@ -18,14 +18,14 @@ export type SesAnswer =
   | { status: number; code: string; message?: string }
   | { status: number; body: string };
 
-/** A server that speaks the protocol of Amazon SES (query requests, XML answers) as far as sending goes. */
+/** A server that implements the SendRawEmail request of Amazon SES (query requests, XML responses). */
 export type Ses = {
   url: string;
   /** Every request, accepted or not. */
   requests: SentMail[];
   accepted: SentMail[];
   answer: SesAnswer;
-  /** Breaks every connection, those that hang too. */
+  /** Closes every connection, including hanging ones. */
   hangUp(): void;
   stop(): Promise<void>;
 };

@@ -13,7 +13,7 @@ type ObjectSchema = Schema & { properties: Record<string, Schema> };
 
 const ajv = makeAjv();
 
-// as: every webhook of the contract is a POST of one JSON object that says its type
+// Every webhook of the contract is a POST of one JSON object with a type.
 const { webhooks } = dereference(bundle) as Bundle & {
   webhooks: Record<string, { post: ContractOperation }>;
 };
@@ -21,23 +21,24 @@ const bodies = Object.values(webhooks).map(
   ({ post }) => post.requestBody?.content['application/json']?.schema as ObjectSchema,
 );
 
-/** Every type of webhook that the contract declares. */
+/** All webhook types of the contract. */
 export const webhookTypes = bodies.map(({ properties }) => String(properties['type']?.['const']));
 
 const compiled = new Map<Schema, ValidateFunction>();
 
 /**
- * @param payload a webhook's whole body, read from its JSON
- * @throws Error unless it is what the contract says a webhook of this type carries, and holds no field more
+ * @param payload the parsed body of a webhook
+ * @throws Error unless it matches the contract for this type, without extra fields
  */
-export const assertPayload = (type: string, payload: unknown): void => judge(type, bodyOf(type), payload);
+export const assertPayload = (type: string, payload: unknown): void =>
+  validateAgainst(type, bodyOf(type), payload);
 
 /**
- * @param data what events.data holds
- * @throws Error as assertPayload does, about the field `data` alone
+ * @param data the value of events.data
+ * @throws Error unless it matches the contract's `data` for this type, without extra fields
  */
 export const assertEventData = (type: string, data: unknown): void =>
-  judge(type, bodyOf(type).properties['data'] ?? {}, data);
+  validateAgainst(type, bodyOf(type).properties['data'] ?? {}, data);
 
 function bodyOf(type: string): ObjectSchema {
   const body = bodies.find(({ properties }) => properties['type']?.['const'] === type);
@@ -45,12 +46,12 @@ function bodyOf(type: string): ObjectSchema {
   return body;
 }
 
-function judge(type: string, schema: Schema, value: unknown): void {
+function validateAgainst(type: string, schema: Schema, value: unknown): void {
   const validate = compiled.get(schema) ?? ajv.compile(seal(schema));
   compiled.set(schema, validate);
   if (validate(value)) return;
-  const faults = (validate.errors ?? []).map(
+  const problems = (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
   );
-  throw new Error(`${type} breaks the contract:\n${faults.join('\n')}\n${JSON.stringify(value)}`);
+  throw new Error(`${type} breaks the contract:\n${problems.join('\n')}\n${JSON.stringify(value)}`);
 }

@@ -3,7 +3,7 @@ import type { Secrets } from '../../../src/platform/access/secrets.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { until } from '../service/processes.js';
 
-/** A signing secret in the form of Standard Webhooks, the same for the same letter. */
+/** Returns a signing secret in the format of Standard Webhooks, the same for the same letter. */
 export const webhookSecret = (letter: string): string =>
   `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`;
 
@@ -16,12 +16,12 @@ export type Endpoints = {
   secret?: string;
 };
 
-/** Gives a courier URLs, a token and a signing secret, as its settings would. */
+/** Sets a courier's URLs, token and signing secret like its settings do. */
 export async function setEndpoints(
   { owner, secrets }: { owner: pg.Pool; secrets: Secrets },
   { courierId = DEMO.couriers.IEX, tenantId = DEMO.tenants.demo, ...given }: Endpoints,
 ): Promise<void> {
-  const seal = (secret: string, field: 'api_token' | 'webhook_secret') =>
+  const encrypt = (secret: string, field: 'api_token' | 'webhook_secret') =>
     secrets.encrypt(secret, { tenantId, rowId: courierId, field });
   await owner.query(
     `update couriers set api_url_add_package = $2, api_url_update_package = $3, api_token_cipher = $4,
@@ -30,13 +30,13 @@ export async function setEndpoints(
       courierId,
       given.add ?? null,
       given.update ?? null,
-      seal(given.token ?? 'token-of-a-courier', 'api_token'),
-      seal(given.secret ?? webhookSecret('s'), 'webhook_secret'),
+      encrypt(given.token ?? 'token-of-a-courier', 'api_token'),
+      encrypt(given.secret ?? webhookSecret('s'), 'webhook_secret'),
     ],
   );
   await owner.query('delete from webhook_endpoints where courier_id = $1', [courierId]);
 }
 
-/** Waits until a condition holds, for half a minute at most. */
+/** Waits up to half a minute until a condition is true. */
 export const eventually = (condition: () => boolean | Promise<boolean>): Promise<void> =>
   until(async () => condition(), 30_000);
