@@ -2,12 +2,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Listens on every address of this machine, of both families, and hangs up on whoever comes. */
+/** Listens on every address of this machine, IPv4 and IPv6, and closes each connection at once. */
 export type Canary = {
   port: number;
-  /** How often it was connected to. */
+  /** The number of connections to the canary. */
   visits(): number;
-  /** How many connections this process began, to anywhere. */
+  /** The number of connections that this process started, to any address. */
   begun(): number;
   stop(): Promise<void>;
 };
@@ -23,7 +23,7 @@ export async function startCanary(): Promise<Canary> {
   const count = () => void (begun += 1);
   subscribe('net.client.socket', count);
   return {
-    // as: it listens on a port, not on a path
+    // The server listens on a port, not on a path.
     port: (server.address() as AddressInfo).port,
     visits: () => visits,
     begun: () => begun,
