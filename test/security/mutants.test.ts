@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { removeGuard } from '../../scripts/mutants/database.js';
 import { isSourceMutant, withoutGuard } from '../../scripts/mutants/mutant.js';
-import { faultsOf } from '../../scripts/mutants/stale.js';
+import { problemsOf } from '../../scripts/mutants/stale.js';
 import { MUTANTS } from '../../scripts/mutants/table.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 
@@ -13,7 +13,7 @@ test('the table contains at least 60 mutants', () => {
 });
 
 test('every mutant matches its source exactly once, and its test files and titles exist', () => {
-  expect(faultsOf(MUTANTS)).toEqual([]);
+  expect(problemsOf(MUTANTS)).toEqual([]);
 });
 
 test('rejects a mutant whose text is missing or occurs twice', () => {

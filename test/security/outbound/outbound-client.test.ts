@@ -29,7 +29,7 @@ afterEach(async () => {
 const send = (url: string, request: Partial<OutboundRequest> = {}) =>
   client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
 
-describe('requests', () => {
+describe('sent requests', () => {
   test('contain the method, the unchanged path, the given headers, the headers that HTTP needs, and the body', async () => {
     const seen: { request: IncomingMessage; body: string }[] = [];
     const { url, port } = await startReceiver((request, response) => {
@@ -88,7 +88,7 @@ describe('requests', () => {
   });
 });
 
-describe('responses', () => {
+describe('received responses', () => {
   test.each([200, 201, 204, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599])(
     'status %i is returned unchanged',
     async (status) => {
