@@ -17,7 +17,7 @@ import {
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
-const { judge } = makeResponseValidator(bundle);
+const { judge: validateReply } = makeResponseValidator(bundle);
 
 /** Returns the caller that an example is written for. */
 function documentedCaller(id: OperationId, name: string): Call {
@@ -164,17 +164,17 @@ describe('every example and default of the contract satisfies its schema', () =>
   test('examples and defaults inside schemas are valid', () => {
     const found = schemasIn(dereference(bundle));
     expect(found.length).toBeGreaterThan(20);
-    const faults = found.flatMap(({ at, schema, values }) =>
+    const problems = found.flatMap(({ at, schema, values }) =>
       values.flatMap((value) => problemsOf(schema, value).map((problem) => `${at}: ${problem}`)),
     );
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   // The service skips both checks at start-up.
   test('every request and response schema is valid JSON Schema and compiles', () => {
     const compile = makeEagerCompiler();
     const judging = makeAjv();
-    const faults = operationIds.flatMap((id) => {
+    const problems = operationIds.flatMap((id) => {
       const { parameters = [], requestBody, responses } = describeOperation(id);
       const answers = Object.values(responses).flatMap(({ content = {} }) => Object.values(content));
       const bodies = [...Object.values(requestBody?.content ?? {}), ...answers];
@@ -184,7 +184,7 @@ describe('every example and default of the contract satisfies its schema', () =>
         return judging.validateSchema(schema) ? [] : [`${id}: ${judging.errorsText()}`];
       });
     });
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   type Found = { at: string; schema: Schema; values: unknown[] };
@@ -233,7 +233,7 @@ describe('every response example matches the contract', () => {
       const header = (wanted: string) =>
         wanted === 'content-type' ? mediaType : headers[wanted]?.example?.toString();
       const text = typeof value === 'string' ? value : JSON.stringify(value);
-      expect([status, name, judge(id, { status, header, headerNames: [], text })]).toEqual([
+      expect([status, name, validateReply(id, { status, header, headerNames: [], text })]).toEqual([
         status,
         name,
         [],

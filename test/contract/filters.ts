@@ -33,7 +33,7 @@ const equals = (field: string, value: string): Filter => ({
 });
 const textOf = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : '');
 
-/** Returns the value of a record in the middleValue, which some other records lack. */
+/** Returns the value of a record in the middle, which some other records lack. */
 const middleValue = (all: Body[], field: string) => String(all[Math.floor(all.length / 2)]?.[field]);
 
 /** Returns the name of a row, because lists show the name and not the id. */

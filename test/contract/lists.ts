@@ -82,7 +82,7 @@ export async function readAll(
   for (let page = 1, next: Values = hasPages ? { page } : {}; ; page += 1) {
     const reply = await requestList(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
-      throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+      throw new Error(`${id} returned ${reply.status}: ${JSON.stringify(reply.body)}`);
     const found = recordsIn(id, reply);
     records.push(...found);
     const meta = (reply.body['meta'] ?? {}) as Body;

@@ -68,11 +68,11 @@ async function findDisorder(values: unknown[], direction: 'ASC' | 'DESC'): Promi
   const inner = values.slice(ends[0], (ends[1] ?? 0) + 1);
   if (inner.includes(null)) return 'null stands between other values';
   const type = typeof inner[0] === 'number' ? 'numeric' : 'text';
-  const { rows } = await service.owner.query<{ fault: string }>(
-    `select format('%s before %s', before, value) as fault from (
-       select value, lag(value) over (order by place) as before from unnest($1::${type}[]) with ordinality as v (value, place)
+  const { rows } = await service.owner.query<{ disorder: string }>(
+    `select format('%s before %s', before, value) as disorder from (
+       select value, lag(value) over (order by position) as before from unnest($1::${type}[]) with ordinality as v (value, position)
      ) as pairs where ${direction === 'ASC' ? 'before > value' : 'before < value'} limit 1`,
     [inner],
   );
-  return rows[0]?.fault ?? '';
+  return rows[0]?.disorder ?? '';
 }

@@ -94,9 +94,9 @@ describe('tenant isolation of every table', () => {
     const violations = await list(`select c.conname from pg_constraint c
       where c.contype = 'f' and c.connamespace = 'public'::regnamespace and c.confrelid <> 'tenants'::regclass
         and not exists (
-          select from unnest(c.conkey, c.confkey) as pair (mine, theirs)
-          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.mine
-          join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.theirs
+          select from unnest(c.conkey, c.confkey) as pair (own_column, other_column)
+          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own_column
+          join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.other_column
           where a.attname = 'tenant_id' and b.attname = 'tenant_id')`);
     expect(violations).toEqual([]);
     expect((await list(`select conname from pg_constraint where contype = 'f'`)).length).toBeGreaterThan(10);
@@ -457,14 +457,14 @@ describe('tenant scopes on a shared connection pool', () => {
   });
 
   test('the policies reject a write to another tenant', async () => {
-    const [mine, theirs] = tenants;
-    if (!mine || !theirs) throw new Error('no such tenant');
+    const [own, other] = tenants;
+    if (!own || !other) throw new Error('no such tenant');
     const write = sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key)
-      values (${theirs.tenantId}::uuid, ${newId()}::uuid, ${theirs.courierId}::uuid, 'X', 'X', 'X')`;
+      values (${other.tenantId}::uuid, ${newId()}::uuid, ${other.courierId}::uuid, 'X', 'X', 'X')`;
     // The policy of prealerts rejects it, not that of the counters, which a trigger updates afterwards.
     const refusal = 'row-level security policy for table "prealerts"';
-    await expect(pipeline(db, callerOf(mine), [write])).rejects.toThrow(refusal);
-    const move = sql`update prealerts set tenant_id = ${theirs.tenantId}::uuid, courier_id = ${theirs.courierId}::uuid`;
-    await expect(pipeline(db, callerOf(mine), [move])).rejects.toThrow(refusal);
+    await expect(pipeline(db, callerOf(own), [write])).rejects.toThrow(refusal);
+    const move = sql`update prealerts set tenant_id = ${other.tenantId}::uuid, courier_id = ${other.courierId}::uuid`;
+    await expect(pipeline(db, callerOf(own), [move])).rejects.toThrow(refusal);
   });
 });

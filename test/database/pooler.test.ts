@@ -101,7 +101,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     async function post(path: string, body: object): Promise<Record<string, unknown>> {
       const headers = { authorization: `Bearer ${token}` };
       const reply = await ask(service.url, { method: 'POST', path: `/api/${path}.php`, headers, body });
-      if (reply.status >= 300) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
+      if (reply.status >= 300) throw new Error(`${path} returned ${reply.status}: ${reply.text}`);
       return JSON.parse(reply.text).data;
     }
 

@@ -28,7 +28,7 @@ const PRODUCTION = {
 };
 
 /** Returns the error lines with which these settings stop the start; none if they are valid. */
-function faultsOf(env: Record<string, string>): string[] {
+function errorLinesOf(env: Record<string, string>): string[] {
   try {
     readConfig(env);
     return [];
@@ -138,31 +138,31 @@ describe('reading the settings', () => {
     ['PASSWORD_RESET_URL', 'sesame:{token}', 'must be a URL with {token} in it'],
     ['WEBHOOK_RETRY_SECONDS', '5,sesame', 'must be whole seconds joined by commas'],
   ])('%s=%s stops the start with one line that names it and hides the value', (name, value, text) => {
-    const faults = faultsOf(
+    const lines = errorLinesOf(
       name === 'DATABASE_OWNER_URL' ? { DATABASE_URL: 'postgres://db/x', [name]: value } : { [name]: value },
     );
-    expect(faults).toEqual([expect.stringContaining(`${name} ${text}`)]);
-    expect(faults[0]).not.toContain('\n');
-    expect(faults[0]).not.toContain(value);
-    expect(faults[0]).not.toContain('sesame');
+    expect(lines).toEqual([expect.stringContaining(`${name} ${text}`)]);
+    expect(lines[0]).not.toContain('\n');
+    expect(lines[0]).not.toContain(value);
+    expect(lines[0]).not.toContain('sesame');
   });
 
   test('every invalid setting gets its own line', () => {
-    const faults = faultsOf({ PORT: 'x', POOL_SIZE: '0', LOOKUP_KEY: 'y' });
-    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual(['LOOKUP_KEY', 'POOL_SIZE', 'PORT']);
+    const lines = errorLinesOf({ PORT: 'x', POOL_SIZE: '0', LOOKUP_KEY: 'y' });
+    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(['LOOKUP_KEY', 'POOL_SIZE', 'PORT']);
   });
 
   test('settings that depend on each other must be set together', async () => {
-    expect(faultsOf({ TLS_CERT_FILE: '/cert.pem' })).toEqual([
+    expect(errorLinesOf({ TLS_CERT_FILE: '/cert.pem' })).toEqual([
       'TLS_CERT_FILE and TLS_KEY_FILE must be set together',
     ]);
-    expect(faultsOf({ DATABASE_OWNER_URL: 'postgres://db/x' })).toEqual([
+    expect(errorLinesOf({ DATABASE_OWNER_URL: 'postgres://db/x' })).toEqual([
       expect.stringMatching(/^DATABASE_OWNER_URL needs DATABASE_URL/),
     ]);
     const folder = await makeFolder();
     await writeFile(join(folder, 'not.pem'), 'not a certificate');
     for (const file of [join(folder, 'absent.pem'), join(folder, 'not.pem')]) {
-      expect(faultsOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: file })).toEqual([
+      expect(errorLinesOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: file })).toEqual([
         expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE cannot be used: [^\n]+$/),
       ]);
     }
@@ -186,25 +186,25 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
     Object.fromEntries(Object.entries(complete).filter(([name]) => !names.includes(name)));
 
   test('a complete set of settings is accepted', () => {
-    expect(faultsOf(complete)).toEqual([]);
+    expect(errorLinesOf(complete)).toEqual([]);
     expect(readConfig(complete)).toMatchObject({ appEnv: APP_ENV, databaseOwnerUrl: undefined });
-    expect(faultsOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
+    expect(errorLinesOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
   });
 
   test.each(['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'DATABASE_URL'])('%s is required', (name) => {
-    expect(faultsOf(without(name))).toEqual([
+    expect(errorLinesOf(without(name))).toEqual([
       expect.stringMatching(new RegExp(`^${name} is required in ${APP_ENV}`)),
     ]);
   });
 
   test('TLS or a trusted proxy is required', () => {
-    expect(faultsOf(without('TRUST_PROXY'))).toEqual([
+    expect(errorLinesOf(without('TRUST_PROXY'))).toEqual([
       expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required/),
     ]);
   });
 
   test('all missing settings are reported at once', () => {
-    expect(faultsOf({ APP_ENV })).toHaveLength(5);
+    expect(errorLinesOf({ APP_ENV })).toHaveLength(5);
   });
 
   test.each([
@@ -214,28 +214,28 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
     ['ENCRYPTION_KEYS', `2:${'ab'.repeat(32)},1:${'D0'.repeat(32)}`],
     ['LOOKUP_KEY', 'D1'.repeat(32)],
   ])('%s must not contain the public development value at any position (%#)', (name, value) => {
-    expect(faultsOf({ ...complete, [name]: value })).toEqual([
+    expect(errorLinesOf({ ...complete, [name]: value })).toEqual([
       expect.stringMatching(new RegExp(`^${name} holds the public development value`)),
     ]);
   });
 });
 
 test('SES requires a sender, and OUTBOUND_DNS_SERVERS accepts only addresses', () => {
-  expect(faultsOf({ SES_REGION: 'us-east-1' })).toEqual([
+  expect(errorLinesOf({ SES_REGION: 'us-east-1' })).toEqual([
     'MAIL_FROM must be set with SES_REGION: an address that SES may send from',
   ]);
-  const fault = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
+  const line = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
   for (const OUTBOUND_DNS_SERVERS of ['ns.example.com', '192.0.2.1:', '[192.0.2.1', '1.2.3', '192.0.2.1,x'])
-    expect([OUTBOUND_DNS_SERVERS, faultsOf({ OUTBOUND_DNS_SERVERS })]).toEqual([
+    expect([OUTBOUND_DNS_SERVERS, errorLinesOf({ OUTBOUND_DNS_SERVERS })]).toEqual([
       OUTBOUND_DNS_SERVERS,
-      [fault],
+      [line],
     ]);
-  expect(faultsOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
+  expect(errorLinesOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
 });
 
 test('PASSWORD_RESET_URL must use https outside development', () => {
   const PASSWORD_RESET_URL = 'http://portal.example/reset#token={token}';
-  expect(faultsOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
+  expect(errorLinesOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
     'PASSWORD_RESET_URL must begin with https:// outside of development',
   ]);
   expect(readConfig({ PASSWORD_RESET_URL })).toMatchObject({ passwordResetUrl: PASSWORD_RESET_URL });
@@ -243,10 +243,10 @@ test('PASSWORD_RESET_URL must use https outside development', () => {
 
 test('OUTBOUND_ALLOW_LOOPBACK is rejected only in production', () => {
   const OUTBOUND_ALLOW_LOOPBACK = 'true';
-  expect(faultsOf({ ...PRODUCTION, OUTBOUND_ALLOW_LOOPBACK })).toEqual([
+  expect(errorLinesOf({ ...PRODUCTION, OUTBOUND_ALLOW_LOOPBACK })).toEqual([
     'OUTBOUND_ALLOW_LOOPBACK is refused in production',
   ]);
-  expect(faultsOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
+  expect(errorLinesOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
   expect(readConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outbound: { allowLoopback: true } });
 });
 

@@ -1183,7 +1183,7 @@ describe('mass assignment', () => {
     await newCustomer();
     const untouched = await startService();
     try {
-      const [mine, fresh] = [await fingerprint(service.owner), await fingerprint(untouched.owner)];
+      const [current, fresh] = [await fingerprint(service.owner), await fingerprint(untouched.owner)];
       for (const table of [
         'users',
         'couriers',
@@ -1195,7 +1195,7 @@ describe('mass assignment', () => {
         'warehouses',
         'carriers',
       ]) {
-        expect([table, mine[table]]).toEqual([table, fresh[table]]);
+        expect([table, current[table]]).toEqual([table, fresh[table]]);
       }
     } finally {
       await untouched.stop();

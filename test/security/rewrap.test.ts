@@ -100,7 +100,7 @@ async function versions(): Promise<Record<string, number>> {
     `select split_part(cipher, '.', 1) as version, count(*)::int from (
        select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
        union all select webhook_secret_cipher from couriers union all select webhook_previous_secret_cipher from couriers
-       union all select totp_secret from users union all select totp_pending_secret from users) as kept
+       union all select totp_secret from users union all select totp_pending_secret from users) as stored
      where cipher is not null group by 1 order by 1`,
   );
   return Object.fromEntries(rows.map(({ version, count }) => [version, count]));
@@ -163,10 +163,11 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
   closing.push(rotated.stop);
   const staff = await logIn(rotated.url);
   await expectSigners(rotated.app.secrets, planted);
-  const { rows: kept } = await owner.query('select totp_pending_secret as cipher from users where id = $1', [
-    pending.rowId,
-  ]);
-  expect(rotated.app.secrets.decrypt(kept[0].cipher, pending)).toBe('PENDING');
+  const { rows: stored } = await owner.query(
+    'select totp_pending_secret as cipher from users where id = $1',
+    [pending.rowId],
+  );
+  expect(rotated.app.secrets.decrypt(stored[0].cipher, pending)).toBe('PENDING');
   const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
   for (const { id, key, token: expected } of some)
     expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });

@@ -92,7 +92,7 @@ export function idsFor({ ids }: Pools, field: string, operationId: string): stri
   return table ? (ids.get(table) ?? []) : [];
 }
 
-/** Returns stored texts of the column that the field is tableNamedIn after, in snake_case or camelCase. */
+/** Returns stored texts of the column that the field is named after, in snake case or camel case. */
 export function textsFor({ texts }: Pools, field: string): string[] {
   const column = field.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
   return texts.get(column) ?? [];

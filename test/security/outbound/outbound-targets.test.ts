@@ -136,9 +136,9 @@ describe('the client connects to no private address', () => {
     const urls = [...new Set([...written, ...own, ...literals].flatMap((url) => [url, atCanary(url)]))];
     expect(new Set(written).size).toBeGreaterThanOrEqual(250);
     expect(urls.filter((url) => url.includes(`:${canary.port}`)).length).toBeGreaterThan(200);
-    const before = canary.begun();
+    const before = canary.started();
     expect(await repliesWithout(strict, urls, 'unsafe_target')).toEqual([]);
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
     expect(canary.visits()).toBe(0);
   });
 
@@ -146,22 +146,22 @@ describe('the client connects to no private address', () => {
     const names = namesOf([...NOT_PUBLIC, ...ownAddresses()]);
     const urls = names.map((name) => `https://${name}:${canary.port}/hook`);
     expect(urls.length).toBeGreaterThan(300);
-    const before = canary.begun();
+    const before = canary.started();
     expect(await repliesWithout(strict, urls, 'unsafe_target')).toEqual([]);
     expect(names.filter((name) => dns.askedFor(name) !== 1)).toEqual([]);
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
     expect(canary.visits()).toBe(0);
   });
 
   test('if the URL check is bypassed, because the connector verifies addresses too', async () => {
     const resolve = async () => [PUBLIC];
     const open = makeOpenSocket({ allowLoopback: false, resolve, tls: {} });
-    const before = canary.begun();
+    const before = canary.started();
     for (const hostname of [...NOT_PUBLIC, ...ownAddresses()])
       await expect(
         open({ hostname, port: canary.port, isTls: false }, AbortSignal.timeout(5000)),
       ).rejects.toMatchObject({ outcome: 'unsafe_target' });
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
   });
 
   test('in development, except loopback', async () => {
@@ -171,9 +171,9 @@ describe('the client connects to no private address', () => {
       ...addresses.map((address) => `http://${bracketed(address)}:${canary.port}/`),
       ...namesOf(addresses).map((name) => `http://${name}:${canary.port}/`),
     ];
-    const before = canary.begun();
+    const before = canary.started();
     expect(await repliesWithout(lenient, urls, 'unsafe_target')).toEqual([]);
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
   });
 
   test.each<[string, Parameters<DnsServer['say']>[1], string]>([
@@ -184,10 +184,10 @@ describe('the client connects to no private address', () => {
     ['a name whose servers fail', 'SERVFAIL', 'the name could not be looked up'],
   ])('%s is reported as unreachable with a reason', async (_case, records, error) => {
     dns.say('nothing.example.com', records);
-    const before = canary.begun();
+    const before = canary.started();
     const reply = await post(strict, `https://nothing.example.com:${canary.port}/`);
     expect(reply).toMatchObject({ outcome: 'unreachable', error });
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
   });
 
   test('and error messages contain no address of the target or the name server', async () => {
@@ -207,12 +207,16 @@ test('with loopback allowed, each of these URLs connects exactly once, so the li
     'https://alias.example.com/',
   ].map(atCanary);
   for (const url of urls) {
-    const before = { visits: canary.visits(), begun: canary.begun() };
+    const before = { visits: canary.visits(), started: canary.started() };
     expect(await post(lenient, url)).toMatchObject({ outcome: 'unreachable' });
-    expect({ url, visits: canary.visits() - before.visits, begun: canary.begun() - before.begun }).toEqual({
+    expect({
+      url,
+      visits: canary.visits() - before.visits,
+      started: canary.started() - before.started,
+    }).toEqual({
       url,
       visits: 1,
-      begun: 1,
+      started: 1,
     });
   }
 });
@@ -235,7 +239,7 @@ describe('DNS rebinding', () => {
     respond = (_request, response) => void response.setHeader('connection', 'close').end('here');
     const addresses = Array.from({ length: 200 }, (_, at) => [at % 2 === 0 ? '127.0.0.1' : '10.0.0.1']);
     dns.say('turns.example.com', ...addresses);
-    const before = canary.begun();
+    const before = canary.started();
     const url = `http://turns.example.com:${receiverPort}/`;
     const replies = await Promise.all(addresses.map(() => post(lenient, url, 20_000)));
     const count = (outcome: string) => replies.filter((reply) => reply.outcome === outcome).length;
@@ -243,7 +247,7 @@ describe('DNS rebinding', () => {
       answered: 100,
       unsafe: 100,
     });
-    expect(canary.begun() - before).toBe(100);
+    expect(canary.started() - before).toBe(100);
   });
 
   test('does not affect a kept connection, and the next connection resolves the name again', async () => {
@@ -263,7 +267,7 @@ describe('redirects are not followed', () => {
   ];
 
   test.each([300, 301, 302, 303, 307, 308])('status %i is returned unchanged', async (status) => {
-    const before = { visits: canary.visits(), begun: canary.begun() };
+    const before = { visits: canary.visits(), started: canary.started() };
     for (const to of TARGETS) {
       const location = `${to}:${canary.port}/latest/meta-data/`;
       respond = (_request, response) => void response.writeHead(status, { location }).end('moved');
@@ -275,7 +279,7 @@ describe('redirects are not followed', () => {
     }
     expect(canary.visits() - before.visits).toBe(0);
     // At most two connections to the receiver, which are kept.
-    expect(canary.begun() - before.begun).toBeLessThanOrEqual(2);
+    expect(canary.started() - before.started).toBeLessThanOrEqual(2);
   });
 
   test.each<Record<string, string>>([

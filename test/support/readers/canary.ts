@@ -8,25 +8,25 @@ export type Canary = {
   /** The number of connections to the canary. */
   visits(): number;
   /** The number of connections that this process started, to any address. */
-  begun(): number;
+  started(): number;
   stop(): Promise<void>;
 };
 
 export async function startCanary(): Promise<Canary> {
   let visits = 0;
-  let begun = 0;
+  let started = 0;
   const server = createServer((socket) => {
     visits += 1;
     socket.on('error', () => {}).destroy();
   }).listen(0, '::');
   await once(server, 'listening');
-  const count = () => void (begun += 1);
+  const count = () => void (started += 1);
   subscribe('net.client.socket', count);
   return {
     // The server listens on a port, not on a path.
     port: (server.address() as AddressInfo).port,
     visits: () => visits,
-    begun: () => begun,
+    started: () => started,
     async stop() {
       unsubscribe('net.client.socket', count);
       server.close();
