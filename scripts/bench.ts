@@ -15,9 +15,9 @@ import { runScript } from './script.js';
 
 const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
 
-// npm run bench: the hot paths as ratios against PostgreSQL itself, measured side by side in one run. Rates want
-// a high ratio, times a low one. `npm run bench -- list export` measures only the rows whose names hold one of these
-// words. `npm run bench -- --smoke` runs every row once on little data, and writes no history.
+// npm run bench: measures the hot paths as ratios to plain PostgreSQL, both in the same run. Rates should
+// have a high ratio, times a low one. `npm run bench -- list export` measures only rows whose names contain
+// one of these words. `npm run bench -- --smoke` runs every row once on little data and writes no history.
 await runScript(async (print) => {
   const { values, positionals: words } = parseArgs({
     options: { smoke: { type: 'boolean', default: false } },
@@ -45,15 +45,16 @@ await runScript(async (print) => {
   }
 });
 
-/** Runs every planned row, also behind one that fails. @throws naming the rows that failed */
+/** Runs every planned row, even after a failed one. @throws with the names of the failed rows */
 async function measure(planned: PlannedRow[], print: (line: string) => void): Promise<Row[]> {
   const rows: Row[] = [];
   const failed: string[] = [];
   for (const { name, run } of planned) {
     try {
       const row = await run();
-      // on little data the start of psql may outweigh its work, and its share come out below zero
-      if (!(row.ours > 0 && Number.isFinite(row.theirs))) throw new Error('It measured nothing.');
+      // On little data the start of psql may take longer than its work, which makes the result negative.
+      if (!(row.measured > 0 && Number.isFinite(row.reference)))
+        throw new Error('The measurement is not positive.');
       show(row, print);
       rows.push(row);
     } catch (error) {
@@ -65,13 +66,13 @@ async function measure(planned: PlannedRow[], print: (line: string) => void): Pr
   return rows;
 }
 
-function show({ name, ours, theirs, unit, against, ratio }: Row, print: (line: string) => void): void {
+function show({ name, measured, reference, unit, against, ratio }: Row, print: (line: string) => void): void {
   print(
-    `${name.padEnd(34)} ${figure(ours)} ${unit}  against ${figure(theirs)} ${unit}  ratio ${ratio.toFixed(2)}  (${against})`,
+    `${name.padEnd(34)} ${figure(measured)} ${unit}  against ${figure(reference)} ${unit}  ratio ${ratio.toFixed(2)}  (${against})`,
   );
 }
 
-/** The growth of each list, and a line of history. */
+/** Prints how each list grows with its size, and adds a line to the history. */
 function report(rows: Row[], scale: Scale, print: (line: string) => void): void {
   const growth: Record<string, number> = {};
   const [smallEnd, largeEnd] = [scale.small, scale.large].map((size) => `, ${rowCount(size)} rows`);
@@ -80,8 +81,10 @@ function report(rows: Row[], scale: Scale, print: (line: string) => void): void 
     const list = small.name.replace(smallEnd, '');
     const large = rows.find(({ name }) => name === `${list}${largeEnd}`);
     if (!large) continue;
-    growth[list] = Number((large.ours / small.ours).toFixed(3));
-    print(`${`${list}: 1 M rows over 10 k`.padEnd(48)} ratio ${(large.ours / small.ours).toFixed(2)}`);
+    growth[list] = Number((large.measured / small.measured).toFixed(3));
+    print(
+      `${`${list}: 1 M rows over 10 k`.padEnd(48)} ratio ${(large.measured / small.measured).toFixed(2)}`,
+    );
   }
   const figures = Object.fromEntries(rows.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]));
   const entry = {

@@ -2,17 +2,17 @@ const KIB = 1024;
 const FLOOR = 64 * KIB;
 const CEILING = 1024 * KIB;
 
-/** For white space, and for keys that the contract does not know, which are ignored. */
+/** For white space and for unknown keys, which are ignored. */
 const ROOM = 16 * KIB;
 const ROOM_PER_VALUE = 16;
 
-/** `\ud83d\ude00`: the longest way to spell one character in JSON. */
+/** `\ud83d\ude00` is the longest notation of one character in JSON. */
 const BYTES_PER_CHARACTER = 12;
 
 /**
- * Writes into every request body of a bundled contract how large it may be, `x-max-body-bytes`: the smallest power of
- * two that holds every body which the schema allows, between 64 KiB and 1 MiB. A contract may state its own limit
- * instead. Forms with files have limits for each file.
+ * Adds `x-max-body-bytes` to every request body of a bundled contract: the smallest power of two, between 64
+ * KiB and 1 MiB, that fits every body allowed by the schema. A contract may state its own limit instead.
+ * Forms with files have limits per file.
  */
 export function addBodyLimits(bundle) {
   for (const { requestBody } of Object.values(bundle.paths).flatMap((item) => Object.values(item))) {
@@ -29,7 +29,7 @@ const powerOfTwo = (bytes) => 2 ** Math.ceil(Math.log2(bytes));
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-/** How many bytes the largest JSON value takes that a schema allows. */
+/** Returns the size of the largest JSON value that a schema allows, in bytes. */
 function bytesOf(bundle, schema) {
   if (schema.$ref) return bytesOf(bundle, lookUp(bundle, schema.$ref));
   const { oneOf = [], anyOf = [], allOf = [], properties = {} } = schema;
@@ -49,12 +49,12 @@ function ownBytesOf(bundle, { type, format, maxLength, maxItems, items, enum: va
   }
   if (!types.includes('string')) return 32;
   const known = values ?? (value === undefined ? FIXED[format] && [FIXED[format]] : [value]);
-  // text of a fixed form without a limit, such as a date-time, is short
+  // Text in a fixed format without a limit, such as a date-time, is short.
   const characters = known ? Math.max(...known.map((each) => each.length)) : (maxLength ?? 100);
   return 2 + characters * (known ? 1 : BYTES_PER_CHARACTER);
 }
 
-/** Nobody escapes the characters of these. */
+/** Clients do not escape the characters of these formats. */
 const FIXED = { uuid: '01930a3e-7c1d-7e11-9c5a-000000000001', date: '2026-11-21' };
 
 function lookUp(bundle, reference) {

@@ -1,5 +1,6 @@
-// npm run fuzz -- --requests 1000000 --seed 7: the gate's fuzzing, longer or otherwise. It prints what was taken and
-// refused of each operation, and on a failure the seed and the smallest request that shows it.
+// npm run fuzz -- --requests 1000000 --seed 7: a longer run of the fuzz test. Prints the accepted and
+// rejected requests per operation. On a failure it prints the seed and the smallest request that reproduces
+// it.
 import { parseArgs } from 'node:util';
 import { runJest } from './jest.mjs';
 import { prepare } from './prepare.mjs';

@@ -3,7 +3,7 @@ import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/startup/prepare-database.js';
 import { runScript } from './script.js';
 
-// npm run migrate: brings the database that DATABASE_OWNER_URL names up to date.
+// npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL.
 await runScript(async (print) => {
   const applied = await migrate(readOwnerUrl(), MIGRATIONS);
   print(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to apply.');

@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
-import { makeJudge, type Verdict } from './mutants/judge.js';
-import { placeOf, type Mutant } from './mutants/mutant.js';
+import { makeEvaluator, type Verdict } from './mutants/evaluate.js';
+import { locationOf, type Mutant } from './mutants/mutant.js';
 import { startServer, type Server } from './mutants/server.js';
-import { faultsOf } from './mutants/stale.js';
+import { problemsOf } from './mutants/stale.js';
 import { MUTANTS } from './mutants/table.js';
-import { openWorkshop } from './mutants/workshop.js';
+import { openWorkingCopy } from './mutants/working-copy.js';
 import { runScript } from './script.js';
 
-// npm run mutants: removes the guards of the table one by one, in a copy of the project, and runs the tests that must
-// notice. `-- --only name` picks the guards whose names hold it, `--jobs 2` runs two at once, `--list` runs nothing.
+// npm run mutants: removes the guards in the table one by one, in a copy of the project, and runs the tests
+// that must detect it. `-- --only name` selects guards by part of their name, `--jobs 2` runs two in
+// parallel, `--list` only lists them.
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: [''] },
@@ -18,29 +19,29 @@ const { values } = parseArgs({
 });
 
 const NAME_WIDTH = Math.max(...MUTANTS.map(({ name }) => name.length));
-const FILE_WIDTH = Math.max(...MUTANTS.map((mutant) => placeOf(mutant).length));
+const FILE_WIDTH = Math.max(...MUTANTS.map((mutant) => locationOf(mutant).length));
 
 await runScript(async (print) => {
-  const faults = faultsOf(MUTANTS);
-  if (faults.length > 0) throw new Error(faults.join('\n'));
+  const problems = problemsOf(MUTANTS);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
   if (!/^[1-9]$/.test(values.jobs)) throw new Error('--jobs must be a number from 1 to 9.');
   const chosen = MUTANTS.filter(({ name }) => values.only.some((part) => name.includes(part)));
   if (chosen.length === 0)
-    throw new Error('No guard has that in its name. `npm run mutants -- --list` names them.');
+    throw new Error('No guard matches --only. List the names with `npm run mutants -- --list`.');
   if (values.list) {
-    for (const mutant of chosen) print(`${mutant.name}  (${placeOf(mutant)})`);
+    for (const mutant of chosen) print(`${mutant.name}  (${locationOf(mutant)})`);
     return;
   }
   const server = await startServer();
   try {
-    report(await judgeAll(server, chosen, print), print);
+    report(await evaluateAll(server, chosen, print), print);
   } finally {
     await server.stop();
   }
 });
 
-/** Judges all, `--jobs` at a time, each job in a copy of its own. */
-async function judgeAll(
+/** Evaluates all mutants, `--jobs` in parallel, each job in its own copy. */
+async function evaluateAll(
   server: Server,
   chosen: readonly Mutant[],
   print: (line: string) => void,
@@ -48,24 +49,24 @@ async function judgeAll(
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stopping.abort(new Error('Interrupted.')));
-  const judge = makeJudge(server, chosen, stopping.signal);
-  const waiting = [...chosen];
+  const evaluate = makeEvaluator(server, chosen, stopping.signal);
+  const pending = [...chosen];
   const verdicts: Verdict[] = [];
   print(`${'guard'.padEnd(NAME_WIDTH)} ${'file'.padEnd(FILE_WIDTH)} ${'verdict'.padEnd(8)} seconds  by`);
   const work = async () => {
-    const workshop = await openWorkshop();
+    const copy = await openWorkingCopy();
     const templates = await server.copyTemplates();
     try {
-      for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-        const verdict = await judge(mutant, { workshop, templates });
+      for (let mutant = pending.shift(); mutant; mutant = pending.shift()) {
+        const verdict = await evaluate(mutant, { copy, templates });
         stopping.signal.throwIfAborted();
         verdicts.push(verdict);
         print(rowOf(mutant, verdict));
       }
     } finally {
-      // after a fault, the other jobs stop too
-      waiting.length = 0;
-      await workshop.remove();
+      // After an error the other jobs stop too.
+      pending.length = 0;
+      await copy.remove();
     }
   };
   const jobs = await Promise.allSettled(Array.from({ length: Number(values.jobs) }, work));
@@ -73,17 +74,17 @@ async function judgeAll(
   return verdicts;
 }
 
-function rowOf(mutant: Mutant, { killedBy, fault, seconds }: Verdict): string {
-  const verdict = killedBy !== undefined ? 'killed' : fault !== undefined ? 'BROKEN' : 'SURVIVED';
-  const columns = [mutant.name.padEnd(NAME_WIDTH), placeOf(mutant).padEnd(FILE_WIDTH), verdict.padEnd(8)];
-  return `${columns.join(' ')} ${seconds.toFixed(1).padStart(7)}  ${killedBy ?? fault ?? ''}`.trimEnd();
+function rowOf(mutant: Mutant, { killedBy, error, seconds }: Verdict): string {
+  const verdict = killedBy !== undefined ? 'killed' : error !== undefined ? 'BROKEN' : 'SURVIVED';
+  const columns = [mutant.name.padEnd(NAME_WIDTH), locationOf(mutant).padEnd(FILE_WIDTH), verdict.padEnd(8)];
+  return `${columns.join(' ')} ${seconds.toFixed(1).padStart(7)}  ${killedBy ?? error ?? ''}`.trimEnd();
 }
 
 function report(verdicts: Verdict[], print: (line: string) => void): void {
   const killed = verdicts.filter(({ killedBy }) => killedBy !== undefined).length;
-  const broken = verdicts.filter(({ fault }) => fault !== undefined).length;
+  const broken = verdicts.filter(({ error }) => error !== undefined).length;
   print(`${killed} of ${verdicts.length} killed`);
-  if (broken > 0) throw new Error('A mutant cannot be judged. Mend its entry or its tests.');
+  if (broken > 0) throw new Error('A mutant cannot be evaluated. Fix its entry in the table or its tests.');
   if (killed < verdicts.length)
-    throw new Error('No test notices that a guard is gone. Add the test that does.');
+    throw new Error('A mutant survived: no test fails without its guard. Add a test that does.');
 }

@@ -6,12 +6,12 @@ import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { rewrapSecrets } from '../src/modules/tenants/rewrap.js';
 import { runScript } from './script.js';
 
-// npm run rewrap: encrypts with the newest key what older ones encrypted.
+// npm run rewrap: encrypts secrets that use an older key with the newest key.
 await runScript(async (print) => {
   const config = readConfig();
   const url = readOwnerUrl();
   await assertDirect('The URL of the owner', url);
-  // the owner alone sees every tenant; the work is done as the service does its own
+  // Only the owner sees every tenant; the work itself runs with the service's role.
   const tenantIds = await withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);

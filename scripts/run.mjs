@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
 const [, , name, ...rest] = process.argv;
-// an image that was built and stripped of its compiler runs what it has
+// An image without the compiler runs the existing build.
 if (existsSync(join(root, 'node_modules', 'typescript'))) prepare();
 process.argv = [process.argv[0], name, ...rest];
 await import(`../dist/scripts/${name}.js`);

@@ -1,4 +1,4 @@
-/** Runs a command-line script: what goes wrong is one line and exit status 1. */
+/** Runs a command-line script. An error is printed in one line, with exit status 1. */
 export async function runScript(work: (print: (line: string) => void) => Promise<void>): Promise<void> {
   try {
     await work((line) => process.stdout.write(`${line}\n`));

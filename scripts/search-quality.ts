@@ -12,8 +12,8 @@ import { runScript } from './script.js';
 import { describe, loadCustomers, measure } from './search-quality/measure.js';
 import { makeNames } from './search-quality/names.js';
 
-// npm run search:quality [customers [queries of a kind]]: how many of the names that misspelt queries mean the
-// advanced search finds, and how fast, beside a brute force over all rows.
+// npm run search:quality [customers [queries per kind]]: measures the recall of the advanced search for
+// misspelt names and its speed, compared with a brute-force search over all rows.
 const [, , count = '100000', perKind = '140'] = process.argv;
 
 await runScript(async (print) => {

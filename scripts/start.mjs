@@ -1,4 +1,4 @@
-// npm start and npm run worker: everything that a fresh clone needs, then the service, or the worker alone.
+// npm start and npm run worker: prepares a fresh clone, then starts the service, or only the worker.
 import { prepare } from './prepare.mjs';
 
 prepare();

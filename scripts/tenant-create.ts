@@ -64,7 +64,7 @@ function usage(fault: string): Error {
   return new Error(`${fault}\n${USAGE}`);
 }
 
-/** Asks where somebody can answer, and makes one up where nobody can. */
+/** Prompts for a password if there is a terminal, and otherwise generates one. */
 async function choosePassword({
   admin,
   generatePassword,

@@ -1,5 +1,6 @@
-// npm run test:long: the whole suite with more rounds, then long campaigns of fuzzing and chaos. Takes an hour or more.
-// Arguments go to jest, and then only the suite runs: npm run test:long -- test/modules/customers/upload-races.test.ts
+// npm run test:long: runs the whole suite with more rounds, then long fuzz and chaos runs. Takes an hour or
+// more. With arguments for jest, only the suite runs: npm run test:long --
+// test/modules/customers/upload-races.test.ts
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';

@@ -16,11 +16,11 @@ import { openScratchServer, type BenchServer } from './scratch.js';
 export type BenchTenant = {
   id: string;
   host: string;
-  /** Holds the scale's number of packages. */
+  /** A manifest with the scale's number of packages. */
   manifestId: string;
   /** One of its ten couriers. */
   courierId: string;
-  /** How many rows of everything it has. */
+  /** The number of its customers, pre-alerts and packages each. */
   size: number;
 };
 
@@ -32,15 +32,17 @@ export type BenchDatabase = {
 };
 
 /**
- * The demo data, and one tenant of each of the scale's sizes. A full run keeps them for the next one; a smoke run
- * has a database of its own and removes it.
+ * Prepares the demo data and one tenant per size of the scale. A full run keeps them for the next run; a
+ * smoke run uses a temporary database and removes it.
  */
 export async function openBenchDatabase(
   config: Config,
   scale: Scale,
   print: (line: string) => void,
 ): Promise<BenchDatabase> {
-  const server = await (scale.name === 'smoke' ? openScratchServer(config) : openKeptServer(config, print));
+  const server = await (scale.name === 'smoke'
+    ? openScratchServer(config)
+    : openPersistentServer(config, print));
   try {
     await migrate(server.url, MIGRATIONS);
     const tenants = await withClient(server.url, async (client) => {
@@ -55,7 +57,7 @@ export async function openBenchDatabase(
   }
 }
 
-async function openKeptServer(config: Config, print: (line: string) => void): Promise<BenchServer> {
+async function openPersistentServer(config: Config, print: (line: string) => void): Promise<BenchServer> {
   if (config.databaseOwnerUrl) return { url: config.databaseOwnerUrl, stop: async () => undefined };
   return startEmbeddedPostgres({
     dataDir: join(projectRoot, '.data', 'bench'),

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 
 /**
- * Statements that fill a tenant: ten couriers with their customers, pre-alerts and packages, `size` of each,
- * spread evenly over the couriers and over a year; the first packages are aboard one manifest.
+ * Returns statements that fill a tenant: ten couriers with `size` customers, pre-alerts and packages in
+ * total, spread evenly over the couriers and over a year. The first packages are on one manifest.
  */
 export function loadTenant(slug: string, size: number, manifestPackages: number): string[] {
   const tenant = `(select id from tenants where slug = '${slug}')`;
-  // one customer in ten a courier: n counts within the tenant
+  // Each courier gets every tenth row; n is the row number within the tenant.
   const courier = `couriers c on c.code = 'C' || n % 10 and c.tenant_id = ${tenant}`;
   const userCode = `c.code || '-' || n`;
   const age = `now() - n * interval '1 year' / ${size}`;
@@ -39,7 +39,7 @@ export function loadTenant(slug: string, size: number, manifestPackages: number)
   ];
 }
 
-/** Names for the customers of a tenant that is being loaded, in the order of their numbers. */
+/** Returns a statement that inserts the customers of a tenant, with these names in this order. */
 export function loadCustomers(slug: string, names: { first: string; last: string }[]): pg.QueryConfig {
   return {
     text: `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch)

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DEMO } from '../../src/development/demo/seed.js';
 
-// Runs as a worker: so many logins a second, each on a connection of its own and all with the right password, as
-// on a morning when everybody comes in at once. Reports the answers' statuses and the longest wait for one.
+// Runs as a worker: sends logins with the right password at a constant rate, each on its own connection, as
+// on a busy morning. Reports the statuses and the longest response time.
 type Load = { port: number; perSecond: number; seconds: number };
 
 const { port, perSecond, seconds } = workerData as Load;

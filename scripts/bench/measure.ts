@@ -6,17 +6,17 @@ import { inline, timeTransaction } from './postgres.js';
 import type { Scale } from './scale.js';
 import { exchange, logIn, type Exchange } from './service.js';
 
-/** One line of the report: ours, PostgreSQL's own, and what is compared. */
+/** One line of the report: the service's figure, PostgreSQL's figure, and what it was compared with. */
 export type Row = {
   name: string;
-  ours: number;
-  theirs: number;
+  measured: number;
+  reference: number;
   unit: string;
   against: string;
   ratio: number;
 };
 
-/** Where the rows measure. */
+/** The servers and tenants that the rows measure. */
 export type Bench = {
   servingUrl: string;
   ownerUrl: string;
@@ -26,27 +26,28 @@ export type Bench = {
   scale: Scale;
 };
 
-// Statement builders need a Db only for its switch.
+// Statement builders use only this property of the Db.
 export const filters = { applicationFilters: true } as Db;
 
-export const median = (rounds: { ours: number; theirs: number }[]) => {
-  const sorted = [...rounds].sort((a, b) => a.ours / a.theirs - b.ours / b.theirs);
-  return sorted[Math.floor(sorted.length / 2)] ?? { ours: NaN, theirs: NaN };
+export const median = (rounds: { measured: number; reference: number }[]) => {
+  const sorted = [...rounds].sort((a, b) => a.measured / a.reference - b.measured / b.reference);
+  return sorted[Math.floor(sorted.length / 2)] ?? { measured: NaN, reference: NaN };
 };
 
-/** Measures both sides in turn, and answers the median round. */
+/** Measures both sides alternately and returns the median round. */
 export async function compare(
   { rounds: count }: Scale,
-  ours: () => Promise<number>,
-  theirs: () => Promise<number> | number,
-): Promise<{ ours: number; theirs: number; ratio: number }> {
+  measured: () => Promise<number>,
+  reference: () => Promise<number> | number,
+): Promise<{ measured: number; reference: number; ratio: number }> {
   const rounds = [];
-  for (let round = 0; round < count; round += 1) rounds.push({ theirs: await theirs(), ours: await ours() });
+  for (let round = 0; round < count; round += 1)
+    rounds.push({ reference: await reference(), measured: await measured() });
   const middle = median(rounds);
-  return { ...middle, ratio: middle.ours / middle.theirs };
+  return { ...middle, ratio: middle.measured / middle.reference };
 }
 
-/** A call as the tenant's administrator, over HTTP and as its statements through psql. */
+/** Measures a request of the tenant's administrator over HTTP, and its statements through psql. */
 export async function readRow(
   bench: Bench,
   tenant: BenchTenant,
@@ -73,9 +74,9 @@ export async function readRow(
     bench.scale,
     () => timeCalls(read, times),
     async () => {
-      const theirs = await timeTransaction(bench.servingUrl, sqlTexts, times);
-      client = theirs.client;
-      return theirs.ms;
+      const reference = await timeTransaction(bench.servingUrl, sqlTexts, times);
+      client = reference.client;
+      return reference.ms;
     },
   );
   return { name, ...compared, unit: 'ms', against: `${client}, the same statements` };

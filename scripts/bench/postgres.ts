@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Sql } from '../../src/platform/db/transaction.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 
-/** A statement with its values written into it, as psql and pgbench take it. */
+/** Returns a statement with its values inlined, for psql and pgbench. */
 export function inline(statement: Sql, expressions: Record<string, string> = {}): string {
   return statement.text.replace(/\$(\d+)/g, (_, position: string) => {
     const value: unknown = statement.values[Number(position) - 1];
@@ -18,12 +18,11 @@ function literal(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
     return String(value);
   if (value instanceof Date) return literal(value.toISOString());
-  if (typeof value !== 'string')
-    throw new Error(`A statement of the bench binds a value that has no literal here: ${typeof value}.`);
+  if (typeof value !== 'string') throw new Error(`The bench cannot inline a value of type ${typeof value}.`);
   return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Where a PostgreSQL client program is, on the PATH or in a distribution's folder. */
+/** Returns the path of a PostgreSQL client program, from PATH or the distribution's folder. */
 export function findProgram(name: string): string | undefined {
   const versions = '/usr/lib/postgresql';
   const folders = [
@@ -33,7 +32,9 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** Milliseconds that PostgreSQL's own client takes for one transaction of these statements, on average. */
+/**
+ * Returns the average milliseconds that PostgreSQL's own client needs for a transaction of these statements.
+ */
 export async function timeTransaction(
   url: string,
   statements: string[],
@@ -54,11 +55,14 @@ function timeWithPsql(psql: string, url: string, statements: string[], times: nu
     });
     return performance.now() - started;
   };
-  // without the start of the program and its connection, which no service pays for each request
+  // Without the start of the program and its connection, which no service has per request.
   return (run(times) - run(1)) / (times - 1);
 }
 
-/** Milliseconds that psql's COPY takes to put a CSV file into a table; rolled back. @throws without psql */
+/**
+ * Returns the milliseconds that psql's COPY needs to load a CSV file into a table, then rolls back. @throws
+ * without psql
+ */
 export function timeCopyFrom(url: string, file: string, table: string): number {
   const psql = findProgram('psql');
   if (!psql) throw new Error('This row needs psql.');
@@ -80,7 +84,10 @@ async function timeWithDriver(url: string, statements: string[], times: number):
   });
 }
 
-/** Transactions a second that pgbench reaches with these statements, pipelined as we send them. */
+/**
+ * Returns the transactions per second that pgbench reaches with these statements, pipelined as the service
+ * sends them.
+ */
 export function ratePgbench(
   pgbench: string,
   url: string,
@@ -117,7 +124,7 @@ export function ratePgbench(
   }
 }
 
-/** The same through bare node-postgres, for a machine without pgbench. */
+/** Returns the same rate with bare node-postgres, for machines without pgbench. */
 export async function rateDriver(
   url: string,
   statements: (n: number) => string[],

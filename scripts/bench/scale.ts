@@ -1,15 +1,15 @@
-/** How much a run of the bench loads and measures. */
+/** The amounts of data and measurements of a bench run. */
 export type Scale = {
   name: 'full' | 'smoke';
-  /** Rows of everything in the two tenants that are measured. */
+  /** Customers, pre-alerts and packages of the two measured tenants, each. */
   small: number;
   large: number;
   manifestPackages: number;
-  /** How often both sides of a row are measured; the median counts. */
+  /** The number of measurements per row; the report uses the median. */
   rounds: number;
-  /** How many calls a measurement of `usual` calls makes. */
+  /** The number of calls per measurement, instead of `usual`. */
   times(usual: number): number;
-  /** How long a rate is measured. */
+  /** The duration of a rate measurement. */
   seconds: number;
   exported: number;
   added: number;
@@ -33,14 +33,14 @@ export const FULL: Scale = {
   floodSeconds: 15,
 };
 
-/** Every row once, on little data: it shows that the rows run, and its figures mean nothing. */
+/** Runs every row once on little data. This shows that the rows work; the figures mean nothing. */
 export const SMOKE: Scale = {
   name: 'smoke',
   small: 1_000,
   large: 5_000,
   manifestPackages: 200,
   rounds: 1,
-  // a measurement through psql takes the difference between one call and several
+  // With psql, a measurement is the difference between one call and several.
   times: (usual) => Math.min(usual, 5),
   seconds: 1,
   exported: 1_000,
@@ -50,11 +50,11 @@ export const SMOKE: Scale = {
   floodSeconds: 1,
 };
 
-/** `10 k`, `1 M`, or the digits: how row names state a number of rows of a tenant. */
+/** Formats a tenant's number of rows for row names: `10 k`, `1 M`, or digits. */
 export function rowCount(rows: number): string {
   if (rows >= 1_000_000) return `${rows / 1_000_000} M`;
   return rows >= 1_000 ? `${rows / 1_000} k` : String(rows);
 }
 
-/** `100,000`: how row names state any other number. */
+/** Formats any other number for row names: `100,000`. */
 export const digits = (count: number): string => count.toLocaleString('en-US');

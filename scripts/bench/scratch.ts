@@ -7,12 +7,12 @@ import { startEmbeddedPostgres } from '../../src/development/embedded-postgres/e
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { projectRoot } from '../../src/config/project-root.js';
 
-/** `url` is its owner's connection. */
+/** `url` connects as the owner. */
 export type BenchServer = { url: string; stop(): Promise<void> };
 
 const FOLDER = join(projectRoot, '.data', 'bench-smoke');
 
-/** A database that nothing else uses, and that stop() removes: on the operator's server, or on one of its own. */
+/** Creates a temporary database that stop() removes: on the operator's server, or on a new one. */
 export function openScratchServer({ databaseOwnerUrl }: Config): Promise<BenchServer> {
   return databaseOwnerUrl ? createDatabase(databaseOwnerUrl) : startScratchServer();
 }
@@ -31,7 +31,7 @@ async function createDatabase(adminUrl: string): Promise<BenchServer> {
   };
 }
 
-/** In a folder that is named by our process, so that two runs do not share a server. */
+/** The folder is named after the process, so that two runs do not share a server. */
 async function startScratchServer(): Promise<BenchServer> {
   await removeServersOfDeadRuns();
   return start(String(process.pid));
@@ -43,14 +43,14 @@ async function start(name: string): Promise<BenchServer> {
     dataDir: folder,
     database: 'crossdock_bench',
     log: () => undefined,
-    // nothing here outlives the run
+    // The data do not need to survive the run.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
   });
   return {
     url: server.url,
     async stop() {
       await server.stop();
-      // root's cluster may live elsewhere (decision 0003)
+      // The cluster of root may be in another folder (decision 0003).
       for (const each of [dirname(server.dataDir), folder]) await rm(each, { recursive: true, force: true });
     },
   };
@@ -59,7 +59,7 @@ async function start(name: string): Promise<BenchServer> {
 async function removeServersOfDeadRuns(): Promise<void> {
   const names = existsSync(FOLDER) ? readdirSync(FOLDER) : [];
   for (const name of names.filter((each) => !isAlive(Number(each)))) {
-    // it is started once more to be stopped, because it may still run
+    // The server may still run, so it is started again to be stopped.
     await (await start(name)).stop();
   }
 }

@@ -7,10 +7,10 @@ import { projectRoot } from '../../src/config/project-root.js';
 
 export type BenchService = { port: number; stop(): Promise<void> };
 
-/** Of the one service that a run measures. */
+/** The port of the service that the run measures. */
 let servicePort = 0;
 
-/** The built service as a process of its own, as an operator runs it, its log thrown away. */
+/** Starts the built service as a separate process, as an operator does, without its log. */
 export async function startBenchService(databaseUrl: string, ownerUrl: string): Promise<BenchService> {
   servicePort = await freePort();
   const child = spawn(process.execPath, [join(projectRoot, 'dist/src/main.js')], {
@@ -70,13 +70,15 @@ export type Exchange = {
   body?: unknown;
 };
 
-/** One request on a connection kept open; answers the parsed body. @throws unless the status is 2xx */
+/**
+ * Sends a request on a kept-alive connection and returns the parsed body. @throws unless the status is 2xx
+ */
 export async function exchange(call: Exchange): Promise<Record<string, unknown>> {
-  // as: the service answers JSON objects to these calls
+  // The service returns JSON objects for these calls.
   return JSON.parse((await fetchBytes(call)).toString()) as Record<string, unknown>;
 }
 
-/** The same for an answer that is a file. A body that is a Buffer goes as it is, with the headers given. */
+/** The same for a response that is a file. A Buffer is sent unchanged, with the given headers. */
 export function fetchBytes({ method, path, host, headers = {}, body }: Exchange): Promise<Buffer> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body));
   const type =
@@ -97,7 +99,7 @@ export function fetchBytes({ method, path, host, headers = {}, body }: Exchange)
         const reply = Buffer.concat(chunks);
         const status = response.statusCode ?? 0;
         if (status < 200 || status > 299)
-          reject(new Error(`${method} ${path} answered ${status}: ${reply.toString()}`));
+          reject(new Error(`${method} ${path} returned ${status}: ${reply.toString()}`));
         else resolve(reply);
       });
     });
@@ -114,6 +116,6 @@ export async function logIn(host: string): Promise<string> {
     host,
     body: { action: 'login', username: 'admin', password: 'crossdock-demo' },
   });
-  // as: the contract's answer to a login without a second factor
+  // The contract defines this response to a login without a second factor.
   return (reply['data'] as { access_token: string }).access_token;
 }

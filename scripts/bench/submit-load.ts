@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
-// Runs as a worker: submits pre-alerts on kept connections as fast as they are answered, and reports how many
-// answers came. Bare sockets, because a full HTTP client would take more of the machine than the service.
+// Runs as a worker: submits pre-alerts on kept-alive connections as fast as possible and reports the number
+// of responses. Bare sockets, because a full HTTP client would use more CPU than the service.
 type Load = { port: number; connections: number; seconds: number; key: string };
 
 const { port, connections, seconds, key } = workerData as Load;
@@ -21,7 +21,7 @@ function submitUntilDone(): Promise<void> {
     const socket = connect(port, '127.0.0.1', () => socket.write(nextRequest()));
     socket.on('error', reject);
     socket.on('data', (chunk: Buffer) => {
-      // every answer is smaller than a segment and starts its own chunk
+      // Every response is smaller than a segment and starts its own chunk.
       if (!chunk.subarray(0, 5).equals(HTTP)) return;
       if (chunk.subarray(9, 12).toString() === '201') created += 1;
       else refused += 1;

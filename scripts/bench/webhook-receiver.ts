@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-// Runs as a worker: a courier's own system that takes everything at once. Says its port, then how many it has had
-// whenever it is asked.
+// Runs as a worker: a courier's system that accepts all webhooks at once. Posts its port, and then its count
+// for each message.
 let received = 0;
 const server = createServer((request, response) => {
   request.resume().once('end', () => {
@@ -12,6 +12,6 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 60_000;
-// as: a server that listens on TCP has an address of this kind
+// A server that listens on TCP has an address of this type.
 server.listen(0, '127.0.0.1', () => parentPort?.postMessage((server.address() as AddressInfo).port));
 parentPort?.on('message', () => parentPort?.postMessage(received));

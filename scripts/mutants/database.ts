@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { withoutGuard, type DatabaseMutant } from './mutant.js';
 
-/** Takes the guard out of a migrated database. @throws when it is not there */
+/** Removes the guard from a migrated database. @throws if it is not there */
 export async function removeGuard(client: pg.ClientBase, mutant: DatabaseMutant): Promise<void> {
   if ('statement' in mutant) {
     await client.query(mutant.statement);
@@ -14,6 +14,6 @@ export async function removeGuard(client: pg.ClientBase, mutant: DatabaseMutant)
   );
   const [row, ...others] = rows;
   if (!row || others.length > 0)
-    throw new Error(`There are ${rows.length} functions ${mutant.function}, and must be one.`);
+    throw new Error(`Expected one function ${mutant.function}, found ${rows.length}.`);
   await client.query(withoutGuard(row.definition, mutant));
 }

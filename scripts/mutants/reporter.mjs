@@ -1,17 +1,17 @@
-// A jest reporter for scripts/mutants: one line of JSON for each test as it ends.
+// A jest reporter for scripts/mutants: prints one line of JSON per test result.
 export default class LineReporter {
   onTestCaseResult(_test, { fullName, status }) {
-    say({ title: fullName, status });
+    printLine({ title: fullName, status });
   }
 
   onTestFileResult(_test, { testExecError, failureMessage, numPassingTests, numFailingTests }) {
-    // a file that could not be loaded, or whose set-up failed outside a test
+    // The file could not be loaded, or its set-up failed outside a test.
     if (testExecError || (failureMessage && numFailingTests === 0))
-      say({ title: '', status: 'failed', fault: testExecError?.message ?? failureMessage });
-    say({ end: true, passed: numPassingTests });
+      printLine({ title: '', status: 'failed', error: testExecError?.message ?? failureMessage });
+    printLine({ end: true, passed: numPassingTests });
   }
 }
 
-function say(fact) {
+function printLine(fact) {
   process.stdout.write(`\n@@${JSON.stringify(fact)}\n`);
 }

@@ -5,50 +5,57 @@ import { createInterface } from 'node:readline';
 import { patternOf, type Selection } from './mutant.js';
 
 export type Outcome = {
-  /** Titles of the tests that passed. */
+  /** Titles of the passed tests. */
   passed: string[];
-  /** What failed first: a test's title, or what went wrong outside of all tests. */
+  /** The first failure: the title of a test, or the error outside all tests. */
   failure: string | undefined;
   seconds: number;
 };
 
-export type Bench = {
-  /** The copy of the project. */
+export type RunEnvironment = {
+  /** The folder of the working copy. */
   folder: string;
   serverUrl: string;
-  /** Of the template databases. */
+  /** The name prefix of the template databases. */
   prefix: string;
-  /** Ends the run as a failure. */
+  /** Aborts the run, which then counts as failed. */
   stopping: AbortSignal;
 };
 
-/** Lines of scripts/mutants/reporter.mjs. */
-type Fact = { title?: string; status?: string; fault?: string };
+/** A line printed by scripts/mutants/reporter.mjs. */
+type ReporterLine = { title?: string; status?: string; error?: string };
 
-/** Runs tests of one file in the copy, up to the first that fails. A run that takes longer than the limit has failed. */
-export async function runTests(bench: Bench, { file, titles }: Selection, limitMs: number): Promise<Outcome> {
+/**
+ * Runs tests of one file in the working copy until the first failure. A run that exceeds the time limit
+ * counts as failed.
+ */
+export async function runTests(
+  environment: RunEnvironment,
+  { file, titles }: Selection,
+  limitMs: number,
+): Promise<Outcome> {
   const startMs = performance.now();
   const outcome: Outcome = { passed: [], failure: undefined, seconds: 0 };
-  const child = startJest(bench, file, titles);
+  const child = startJest(environment, file, titles);
   const fail = (failure: string) => {
     outcome.failure ??= failure;
     stop(child);
   };
   const timer = setTimeout(() => fail(`more than ${Math.round(limitMs / 1000)} s`), limitMs);
   const interrupt = () => fail('interrupted');
-  bench.stopping.addEventListener('abort', interrupt);
+  environment.stopping.addEventListener('abort', interrupt);
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   createInterface({ input: child.stdout }).on('line', (line) => {
     if (!line.startsWith('@@')) return;
-    // The reporter writes these lines.
-    const { title = '', status, fault } = JSON.parse(line.slice(2)) as Fact;
+    // The reporter prints these lines.
+    const { title = '', status, error } = JSON.parse(line.slice(2)) as ReporterLine;
     if (status === 'passed') outcome.passed.push(title);
-    if (status === 'failed') fail(title || `the file fails: ${firstLine(fault ?? '')}`);
+    if (status === 'failed') fail(title || `the file fails: ${firstLine(error ?? '')}`);
   });
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(timer);
-  bench.stopping.removeEventListener('abort', interrupt);
+  environment.stopping.removeEventListener('abort', interrupt);
   if (code !== 0) outcome.failure ??= `jest ended with ${code}: ${firstLine(errors)}`;
   outcome.seconds = (performance.now() - startMs) / 1000;
   return outcome;
@@ -56,7 +63,7 @@ export async function runTests(bench: Bench, { file, titles }: Selection, limitM
 
 const firstLine = (text: string) => text.trim().split('\n')[0] ?? '';
 
-function startJest({ folder, serverUrl, prefix }: Bench, file: string, titles?: readonly string[]) {
+function startJest({ folder, serverUrl, prefix }: RunEnvironment, file: string, titles?: readonly string[]) {
   const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js');
   const flags = ['--experimental-vm-modules', '--no-warnings'];
   const pattern = titles ? ['-t', titles.map(patternOf).join('|')] : [];
@@ -76,7 +83,7 @@ function startJest({ folder, serverUrl, prefix }: Bench, file: string, titles?: 
       cwd: folder,
       env: { ...process.env, TEST_ADMIN_URL: serverUrl, TEST_DATABASE_PREFIX: prefix },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // a group of its own: what the tests have started ends with them
+      // In its own process group, so that child processes of the tests end with it.
       detached: process.platform !== 'win32',
     },
   );

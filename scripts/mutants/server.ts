@@ -8,19 +8,19 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { removeGuard } from './database.js';
 import { isSourceMutant, type Mutant } from './mutant.js';
 
-/** One PostgreSQL server for the whole run. Its template databases are migrated and filled once. */
+/** One PostgreSQL server for the whole run. Its template databases are created once. */
 export type Server = {
   url: string;
-  /** Copies the templates, without the guard of a mutant of the database. */
+  /** Copies the templates, without the guard of a database mutant. */
   copyTemplates(mutant?: Mutant): Promise<Templates>;
   stop(): Promise<void>;
 };
 
-/** What test files clone their databases from. */
+/** The template databases that test files clone. */
 export type Templates = {
-  /** The names of the templates and of their clones begin with it. */
+  /** The prefix of the names of the templates and their clones. */
   prefix: string;
-  /** Drops clones that a run has left behind. */
+  /** Drops clones that a run left behind. */
   dropClones(): Promise<void>;
   drop(): Promise<void>;
 };
@@ -58,7 +58,7 @@ type SetUp = {
 
 async function loadSetUp(): Promise<SetUp> {
   const file = join(projectRoot, 'test', 'support', 'global-setup.mjs');
-  // The file is plain JavaScript, which has no types.
+  // The file is plain JavaScript without types.
   return (await import(pathToFileURL(file).href)) as SetUp;
 }
 

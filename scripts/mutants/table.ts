@@ -6,7 +6,7 @@ import { RECORDS } from './table/records.js';
 import { SIGN_IN } from './table/sign-in.js';
 import { TRANSPORT } from './table/transport.js';
 
-/** Every guard that `npm run mutants` removes. */
+/** All guards that `npm run mutants` removes. */
 export const MUTANTS: readonly Mutant[] = [
   ...SIGN_IN,
   ...ACCESS,

@@ -2,13 +2,15 @@ import { rollDice } from '../../src/development/demo/values/dice.js';
 import { KINDS, type Kind } from './misspell.js';
 import type { Name } from './names.js';
 
-/** A query, and the name that was meant by it. */
+/** A query and the name that it refers to. */
 export type Labelled = { kind: Kind; query: string; wanted: Name };
 
-/** So many misspelt queries of each kind for customers drawn from `names`, the same every time. */
+/**
+ * Returns `perKind` misspelt queries of each kind for customers from `names`. The result is deterministic.
+ */
 export function makeLabelled(names: Name[], perKind: number, seed = 11): Labelled[] {
   const dice = rollDice(seed);
-  // as: the table's own keys
+  // Object.keys loses the type of the table's keys.
   return (Object.keys(KINDS) as Kind[]).flatMap((kind) => {
     const made: Labelled[] = [];
     while (made.length < perKind) {
@@ -20,7 +22,7 @@ export function makeLabelled(names: Name[], perKind: number, seed = 11): Labelle
   });
 }
 
-/** The share of queries whose wanted name is among the first `depth` found. */
+/** Returns the share of queries whose wanted name is among the first `depth` results. */
 export function recallAt(depth: number, results: { wanted: Name; found: Name[] }[]): number {
   const hits = results.filter(({ wanted, found }) =>
     found.slice(0, depth).some(({ first, last }) => first === wanted.first && last === wanted.last),

@@ -10,7 +10,7 @@ export type Result = Labelled & { found: Name[]; ms: number };
 
 export type Measured = { ours: Result[]; bruteForce: Result[] };
 
-/** Stores so many customers of the demo tenant's first courier in one statement, and answers their names. */
+/** Inserts customers for the demo tenant's first courier in one statement and returns their names. */
 export async function loadCustomers(owner: pg.ClientBase, count: number): Promise<Name[]> {
   const names = makeNames(count);
   await owner.query('begin');
@@ -30,9 +30,9 @@ export async function loadCustomers(owner: pg.ClientBase, count: number): Promis
 }
 
 /**
- * Searches with so many misspelt queries of each kind, as an administrator does, and with every n-th of them by
- * brute force: the edit distance to every customer's whole name, in both orders. A hit is the wanted name,
- * whichever of the customers that share it is found.
+ * Searches with misspelt queries of each kind, as an administrator does, and with every n-th query by brute
+ * force: the edit distance to every customer's full name, in both orders. A result counts as found if the
+ * name matches, whichever customer with this name it is.
  */
 export async function measure(
   db: Db,
@@ -41,7 +41,7 @@ export async function measure(
   { perKind, bruteForceEvery }: { perKind: number; bruteForceEvery: number },
 ): Promise<Measured> {
   const labelled = makeLabelled(names, perKind);
-  // plans and caches are made once a connection, not once a query
+  // Plans and caches are created once per connection, not per query.
   for (const { query } of labelled.slice(0, 10)) await searchAsAdmin(db, query);
   const ours: Result[] = [];
   const bruteForce: Result[] = [];
@@ -59,7 +59,7 @@ export const latency = (results: Result[], share: number): number =>
     share,
   );
 
-/** Recall at 1, 5 and 15 of each kind and of all, then the latencies, one line each. */
+/** Returns the lines of the report: recall at 1, 5 and 15 per kind and in total, then the latencies. */
 export function describe({ ours, bruteForce }: Measured): string[] {
   const kinds = [...new Set(ours.map(({ kind }) => kind))];
   const line = (title: string, results: Result[]) =>

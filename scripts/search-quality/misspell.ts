@@ -1,7 +1,7 @@
 import type { Dice } from '../../src/development/demo/values/dice.js';
 import type { Name } from './names.js';
 
-/** What is done to a name before it is searched for; null where it cannot be done to this name. */
+/** Misspells a name; returns null if this kind does not apply to it. */
 export type Misspelling = (name: Name, dice: Dice) => string | null;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -18,7 +18,10 @@ const edits: Record<'substitution' | 'deletion' | 'insertion' | 'doubling' | 'tr
     word.slice(0, at) + word.slice(at + 1, at + 2) + word.slice(at, at + 1) + word.slice(at + 2),
 };
 
-/** One edit of a word of four letters or more, somewhere in it, the first letter seldom: people get that right. */
+/**
+ * Makes one edit in a word of at least four letters, rarely in its first letter, which people usually get
+ * right.
+ */
 function editOnce(text: string, edit: Edit, dice: Dice): string | null {
   const parts = text.split(/([ '-])/);
   const long = parts.flatMap((part, index) => (part.length >= 4 ? [index] : []));
@@ -46,7 +49,7 @@ const once =
     return edited && `${first} ${edited}`;
   };
 
-/** Two edits of any kinds: of one name if it has seven letters or more, else one of each. */
+/** Two edits of any kind: both in a name of at least seven letters, or one in each name. */
 const twice: Misspelling = ({ first, last }, dice) => {
   const [one, two] = [dice.pick(Object.values(edits)), dice.pick(Object.values(edits))];
   if (last.length >= 7 && dice.whole(0, 1) === 0) {
@@ -58,7 +61,7 @@ const twice: Misspelling = ({ first, last }, dice) => {
   return editedFirst && editedLast && `${editedFirst} ${editedLast}`;
 };
 
-// What is heard the same and written otherwise.
+// different spellings of the same sound
 const SOUNDS: [RegExp, string][] = [
   [/ph/i, 'f'],
   [/f(?!f)/, 'ph'],
@@ -88,12 +91,12 @@ const SOUNDS: [RegExp, string][] = [
   [/e$/, ''],
 ];
 
-const heard: Misspelling = ({ first, last }, dice) => {
+const soundAlike: Misspelling = ({ first, last }, dice) => {
   const inLast = dice.whole(0, 2) > 0;
   const name = inLast ? last : first;
-  const fitting = SOUNDS.filter(([from]) => from.test(name));
-  if (fitting.length === 0) return null;
-  const [from, to] = dice.pick(fitting);
+  const applicable = SOUNDS.filter(([from]) => from.test(name));
+  if (applicable.length === 0) return null;
+  const [from, to] = dice.pick(applicable);
   const changed = name.replace(from, to);
   return inLast ? `${first} ${changed}` : `${changed} ${last}`;
 };
@@ -105,33 +108,33 @@ const unaccented: Misspelling = (name) => {
   return text === full(name) ? null : text;
 };
 
-/** A vowel gets an accent that it does not have. */
+/** Adds an accent to a vowel without one. */
 const accented: Misspelling = (name, dice) => {
   const text = full(name);
-  const places = [...text.matchAll(/[aeiou](?![\u0300-\u036f])/g)].map(({ index }) => index);
-  if (places.length === 0) return null;
-  const at = dice.pick(places);
+  const positions = [...text.matchAll(/[aeiou](?![\u0300-\u036f])/g)].map(({ index }) => index);
+  if (positions.length === 0) return null;
+  const at = dice.pick(positions);
   return (text.slice(0, at + 1) + dice.pick(['\u0301', '\u0300', '\u0302']) + text.slice(at + 1)).normalize(
     'NFC',
   );
 };
 
-/** Hyphens, apostrophes and spaces inside a name left out, or a space for a hyphen. */
+/** Removes hyphens, apostrophes and spaces inside a name, or replaces a hyphen by a space. */
 const unpunctuated: Misspelling = ({ first, last }, dice) => {
   if (!/['\- ]/.test(first + last)) return null;
   const by = dice.pick(['', ' ']);
   return `${first.replace(/[-]/g, by)} ${last.replace(/[- ]/g, by).replace(/'/g, dice.pick(['', '’']))}`.toLowerCase();
 };
 
-/** One name whole, and of the other its first four letters or more. */
+/** One full name, and the first four or more letters of the other. */
 const partial: Misspelling = ({ first, last }, dice) => {
   const cut = (text: string) => (text.length >= 6 ? text.slice(0, dice.whole(4, text.length - 1)) : null);
   if (dice.whole(0, 1) === 0) {
-    const begun = cut(last);
-    return begun && `${first} ${begun.trimEnd()}`;
+    const prefix = cut(last);
+    return prefix && `${first} ${prefix.trimEnd()}`;
   }
-  const begun = cut(first);
-  return begun && `${begun.trimEnd()} ${last}`;
+  const prefix = cut(first);
+  return prefix && `${prefix.trimEnd()} ${last}`;
 };
 
 const swapped: Misspelling = ({ first, last }, dice) => dice.pick([`${last} ${first}`, `${last}, ${first}`]);
@@ -139,11 +142,11 @@ const swapped: Misspelling = ({ first, last }, dice) => dice.pick([`${last} ${fi
 const swappedAndEdited: Misspelling = (name, dice) =>
   once(dice.pick(Object.values(edits)))({ first: name.last, last: name.first }, dice);
 
-const heardAndEdited: Misspelling = ({ first, last }, dice) => {
+const soundAlikeAndEdited: Misspelling = ({ first, last }, dice) => {
   const edited = editOnce(first, dice.pick(Object.values(edits)), dice);
-  const fitting = SOUNDS.filter(([from]) => from.test(last));
-  if (!edited || fitting.length === 0) return null;
-  const [from, to] = dice.pick(fitting);
+  const applicable = SOUNDS.filter(([from]) => from.test(last));
+  if (!edited || applicable.length === 0) return null;
+  const [from, to] = dice.pick(applicable);
   return `${edited} ${last.replace(from, to)}`;
 };
 
@@ -159,14 +162,14 @@ export const KINDS = {
   doubling: once(edits.doubling),
   transposition: once(edits.transposition),
   'two edits': twice,
-  'sound-alike': heard,
+  'sound-alike': soundAlike,
   swapped,
   'accents left out': unaccented,
   'accent added': accented,
   'punctuation left out': unpunctuated,
   partial,
   'swapped, edited': swappedAndEdited,
-  'sound-alike, edited': heardAndEdited,
+  'sound-alike, edited': soundAlikeAndEdited,
   'accents left out, edited': unaccentedAndEdited,
 } satisfies Record<string, Misspelling>;
 

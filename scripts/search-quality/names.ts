@@ -6,7 +6,7 @@ const words = (text: string): string[] => text.trim().split(/\s*,\s*/);
 const joined = (stems: string, ends: string): string[] =>
   stems.split(/,\s*/).flatMap((stem) => words(ends).map((end) => stem + end));
 
-// Most frequent first: how often a name occurs falls with its place, as it does among people.
+// Most frequent first: the frequency of a name falls with its position, as in real populations.
 const FIRSTS = words(`
   John, Maria, Michael, Keisha, David, Marcia, Andre, José, Shanice, Anthony, Jean-Pierre, Anjali, Renée, Devon, Mary-Ann,
   Latoya, Omar, Carlos, Tanesha, Winston, Simone, Errol, Nadine, Kemar, Sarah, Yolande, Curtis, Delroy, Camille, Rohan,
@@ -35,7 +35,7 @@ const COMMON_LASTS = words(`
   Thomson, Reed, Philips, Phillips, Stuart, Edmonds, Nielsen, Castle-Grant, Wong-Shue, Chin-Loy, Lee Lum, Hosein, Hussain
 `);
 
-// The rest are put together the way such names are.
+// The other last names are composed of typical parts.
 const RARE_LASTS = [
   joined(
     'Ash, Barn, Black, Brad, Burn, Carl, Chat, Clay, Craw, Dal, Dun, East, Fair, Far, Gar, Green, Hal, Hart, Hather, Hamp, Kings, Lang, Lind, Mar, Mel, Nor, Oak, Pen, Rad, Red, Rock, Sand, Shel, Stan, Stock, Strat, Swin, Thorn, Wake, Wal, Wen, West, Whit, Wind, Wood',
@@ -64,8 +64,8 @@ const RARE_LASTS = [
 ].flat();
 
 /**
- * So many people, the same every time. First and last names fall off in frequency as they do in life; one in eight
- * has two last names or a second first name.
+ * Returns `count` names. The result is deterministic. Frequencies are skewed as in real populations; one in
+ * eight people has two last names or a second first name.
  */
 export function makeNames(count: number, seed = 7): Name[] {
   const dice = rollDice(seed);
@@ -79,7 +79,7 @@ export function makeNames(count: number, seed = 7): Name[] {
   });
 }
 
-/** Picks the n-th with a likelihood that falls with the power of n. */
+/** Picks the n-th item with a probability that falls with a power of n. */
 function skewed(list: string[], power: number, dice: Dice): () => string {
   let total = 0;
   const sums = list.map((_, index) => (total += (index + 1) ** -power));

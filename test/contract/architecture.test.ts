@@ -12,7 +12,10 @@ type Import = { from: string; to: string; isType: boolean };
 
 const imports = sources.flatMap(({ path, text }) => importsOf(path, text));
 
-/** Every relative import of a file, types included; both paths start at the project's root. */
+/**
+ * Returns every relative import of a file, type imports included. Both paths are relative to the project's
+ * root.
+ */
 function importsOf(from: string, text: string): Import[] {
   const statements = text.matchAll(/^(?:import|export)\s(?<type>type\s)?[^;]*?from '(?<name>\.[^']+)'/gm);
   const dynamic = text.matchAll(/import\('(?<name>\.[^']+)'\)/g);
@@ -29,12 +32,12 @@ function filesUnder(folder: string): string[] {
     .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
 }
 
-/** `platform`, `modules`, ...; none for a file directly in src/. */
+/** Returns `platform`, `modules`, ..., or undefined for a file directly in src/. */
 const layerOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1];
 const moduleOf = (path: string) => /^src\/modules\/([^/]+)\//.exec(path)?.[1];
 const shown = (found: Import[]) => found.map(({ from, to }) => `${from} -> ${to}`);
 
-/** What each layer may import, besides itself and generated/. */
+/** The layers that each layer may import, besides itself and generated/. */
 const MAY_IMPORT: Record<string, string[]> = {
   config: [],
   platform: ['config'],
@@ -44,8 +47,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   startup: ['config', 'platform', 'modules', 'development'],
 };
 
-describe('imports point one way', () => {
-  test('there are sources and imports to check', () => {
+describe('dependencies between layers and modules point in one direction', () => {
+  test('finds sources and imports to check', () => {
     expect(sources.length).toBeGreaterThan(200);
     expect(imports.length).toBeGreaterThan(800);
   });
@@ -71,7 +74,7 @@ describe('imports point one way', () => {
     expect(shown(wrong)).toEqual([]);
   });
 
-  test('handlers are imported by the handler table alone, and SQL by neither handlers nor views', () => {
+  test('only the handler table imports handlers, and handlers and views do not import SQL', () => {
     const handlers = imports.filter(
       ({ from, to }) => /handlers\.ts$/.test(to) && moduleOf(to) && from !== 'src/handlers.ts',
     );
@@ -82,12 +85,12 @@ describe('imports point one way', () => {
     expect(shown(queries)).toEqual([]);
   });
 
-  test('modules know neither the web server nor the composition', () => {
+  test('modules import neither Fastify nor the composition', () => {
     const wrong = imports.filter(
       ({ from, to, isType }) =>
         moduleOf(from) && !isType && (to.startsWith('src/platform/http/') || layerOf(to) === undefined),
     );
-    // generated/ is no layer
+    // generated/ is not a layer
     expect(shown(wrong).filter((line) => !line.includes('-> generated/'))).toEqual([]);
     const fastify = sources.filter(({ path, text }) => moduleOf(path) && /from '(@?fastify)/.test(text));
     expect(fastify.map(({ path }) => path)).toEqual([]);
@@ -96,7 +99,7 @@ describe('imports point one way', () => {
   test.each([
     ['files', (path: string) => path],
     ['folders', dirname],
-  ])('no cycle between %s, types included', (_what, nodeOf) => {
+  ])('%s have no import cycles, type imports included', (_what, nodeOf) => {
     const edges = new Map<string, Set<string>>();
     for (const { from, to } of imports) {
       const [a, b] = [nodeOf(from), nodeOf(to)];
@@ -114,7 +117,7 @@ describe('imports point one way', () => {
     expect(cycles).toEqual([]);
   });
 
-  test('sources import neither scripts nor tests, and the generator imports nothing generated', () => {
+  test('sources import neither scripts nor tests, and scripts import nothing from generated/', () => {
     const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);
     const scripts = filesUnder('scripts').flatMap((path) =>
@@ -124,43 +127,43 @@ describe('imports point one way', () => {
   });
 });
 
-describe('the tree shows the design', () => {
-  test('src holds the entry points, the composition and the handler table, and nothing else', () => {
+describe('the folder tree follows the design', () => {
+  test('src holds only the entry points, the composition and the handler table', () => {
     const loose = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
     expect(loose.sort()).toEqual(['src/app.ts', 'src/handlers.ts', 'src/main.ts', 'src/worker.ts']);
   });
 
-  test('no folder holds more than 14 files', () => {
+  test('no folder contains more than 14 files', () => {
     const counts = new Map<string, number>();
     for (const path of [...filesUnder('src'), ...filesUnder('test'), ...filesUnder('scripts')])
       counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-    // one command per file
+    // The scripts folder has one file per command.
     counts.delete('scripts');
     expect([...counts].filter(([, count]) => count > 14)).toEqual([]);
   });
 
-  test('no file is longer than 400 lines', () => {
+  test('every source file has fewer than 400 lines', () => {
     const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
     expect(long.filter(({ lines }) => lines >= 400)).toEqual([]);
   });
 });
 
-describe('each concern has one place', () => {
-  test('the environment is read by src/config, and by the embedded server for the programs that it starts', () => {
+describe('each concern has one location', () => {
+  test('only src/config and the embedded PostgreSQL read the environment', () => {
     const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
     expect(readers.filter((path) => !/^src\/(config|development\/embedded-postgres)\//.test(path))).toEqual(
       [],
     );
   });
 
-  test('connections are opened in platform/db alone, and nothing else sets a session up', () => {
+  test('only platform/db opens connections, and session settings are local to a transaction', () => {
     const clients = sources.filter(
       ({ path, text }) =>
         !path.startsWith('src/platform/db/') && /new PrismaClient|new (pg\.)?Pool\(/.test(text),
     );
     expect(clients.map(({ path }) => path)).toEqual([]);
     const scopes = sources.filter(({ text }) => /set_config\(/.test(text)).map(({ path }) => path);
-    // tenants are made by the owner of the schema, in transactions of its own
+    // The schema's owner creates tenants in its own transactions.
     expect(scopes.sort()).toEqual([
       'src/development/demo/seed.ts',
       'src/modules/tenants/tenant.ts',
@@ -173,7 +176,7 @@ describe('each concern has one place', () => {
     }
   });
 
-  test('no SQL is put together from strings: raw() takes names that the code itself spells', () => {
+  test('no SQL is built from strings', () => {
     const raws = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/\$(?:query|execute)RawUnsafe/g)].map(() => path),
     );

@@ -10,7 +10,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-  // whatever it requires of administrators, it is not locked out by it
+  // This administrator stays able to log in even if a call makes two-factor login mandatory.
   await service.owner.query("update users set two_factor_enabled = true, totp_secret = 'x' where id = $1", [
     DEMO.usersOfTwo.admin,
   ]);
@@ -20,10 +20,10 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** A keyword of a schema, what just satisfies it and what just does not. */
-type Bound = { keyword: string; accepted: unknown[]; refused: unknown[] };
+/** A keyword of a schema, with values just inside the bound and values just outside it. */
+type Bound = { keyword: string; accepted: unknown[]; rejected: unknown[] };
 
-/** Every bound that a schema sets. What a keyword needs to be tried, the schema's others allow. */
+/** Returns every bound that a schema sets. The accepted values also satisfy the schema's other keywords. */
 function boundsOf(schema: Schema): Bound[] {
   const bounds = Object.entries(schema).map(([keyword, limit]) => BOUNDS[keyword]?.(limit, schema));
   return bounds.filter((bound) => bound !== undefined);
@@ -38,33 +38,33 @@ const BOUNDS: Record<string, MakeBound> = {
   minimum: (limit, schema) => ({
     keyword: 'minimum',
     accepted: [limit],
-    refused: [exact(Number(limit) - stepOf(schema))],
+    rejected: [exact(Number(limit) - stepOf(schema))],
   }),
   maximum: (limit, schema) => ({
     keyword: 'maximum',
     accepted: [limit],
-    refused: [exact(Number(limit) + stepOf(schema))],
+    rejected: [exact(Number(limit) + stepOf(schema))],
   }),
   exclusiveMinimum: (limit, schema) => ({
     keyword: 'exclusiveMinimum',
     accepted: [exact(Number(limit) + stepOf(schema))],
-    refused: [limit],
+    rejected: [limit],
   }),
   multipleOf: (limit, schema) => {
     const step = Number(limit);
     const least = Number(schema['minimum'] ?? schema['exclusiveMinimum'] ?? 0);
-    return { keyword: 'multipleOf', accepted: [exact(least + step)], refused: [exact(least + step * 1.5)] };
+    return { keyword: 'multipleOf', accepted: [exact(least + step)], rejected: [exact(least + step * 1.5)] };
   },
   minLength: (limit, schema) => ({
     keyword: 'minLength',
     accepted: limit === 0 ? [] : [textOf(Number(limit), schema)],
-    refused: limit === 0 ? [] : ['x'.repeat(Number(limit) - 1)],
+    rejected: limit === 0 ? [] : ['x'.repeat(Number(limit) - 1)],
   }),
-  // counted in characters, so that an emoji is one
+  // Lengths are counted in characters, so an emoji counts once.
   maxLength: (limit, schema) => ({
     keyword: 'maxLength',
     accepted: [textOf(Number(limit), schema), ...(isFree(schema) ? ['😀'.repeat(Number(limit))] : [])],
-    refused: [
+    rejected: [
       `${textOf(Number(limit), schema)}x`,
       ...(isFree(schema) ? [`${'😀'.repeat(Number(limit))}x`] : []),
     ],
@@ -72,25 +72,25 @@ const BOUNDS: Record<string, MakeBound> = {
   minItems: (limit, schema) => ({
     keyword: 'minItems',
     accepted: [listOf(Number(limit), schema)],
-    refused: limit === 0 ? [] : [listOf(Number(limit) - 1, schema)],
+    rejected: limit === 0 ? [] : [listOf(Number(limit) - 1, schema)],
   }),
   maxItems: (limit, schema) => ({
     keyword: 'maxItems',
     accepted: [listOf(Number(limit), schema)],
-    refused: [listOf(Number(limit) + 1, schema)],
+    rejected: [listOf(Number(limit) + 1, schema)],
   }),
   enum: (values) => ({
     keyword: 'enum',
     accepted: [values].flat(),
-    refused: ['unknown', `${String([values].flat()[0])} `],
+    rejected: ['unknown', `${String([values].flat()[0])} `],
   }),
-  const: (value) => ({ keyword: 'const', accepted: [value], refused: [`${String(value)}s`] }),
+  const: (value) => ({ keyword: 'const', accepted: [value], rejected: [`${String(value)}s`] }),
   pattern: (pattern, schema) => {
-    const isFitting = (text: string) => new RegExp(String(pattern), 'u').test(text);
+    const isAllowed = (text: string) => new RegExp(String(pattern), 'u').test(text);
     return {
       keyword: 'pattern',
       accepted: [patternText(schema)],
-      refused: [' ', '!', 'x', '1'].filter((text) => !isFitting(text)),
+      rejected: [' ', '!', 'x', '1'].filter((text) => !isAllowed(text)),
     };
   },
   format: (format) => {
@@ -99,24 +99,24 @@ const BOUNDS: Record<string, MakeBound> = {
   },
 };
 
-// A format that is missing here is not tried, and `every format is tried` says so.
+// The test `every format has samples` fails for a format that is missing here.
 const FORMATS: Record<string, () => Omit<Bound, 'keyword'>> = {
-  uuid: () => ({ accepted: [randomUUID()], refused: ['not-a-uuid', `${randomUUID()}0`] }),
-  date: () => ({ accepted: ['2028-02-29'], refused: ['2026-02-29', '2026-13-01', '21.11.2026'] }),
-  email: () => ({ accepted: ['desk@example.com'], refused: ['desk', 'desk@', '@example.com'] }),
-  uri: () => ({ accepted: ['https://example.com/hooks'], refused: ['hooks', '//x'] }),
+  uuid: () => ({ accepted: [randomUUID()], rejected: ['not-a-uuid', `${randomUUID()}0`] }),
+  date: () => ({ accepted: ['2028-02-29'], rejected: ['2026-02-29', '2026-13-01', '21.11.2026'] }),
+  email: () => ({ accepted: ['desk@example.com'], rejected: ['desk', 'desk@', '@example.com'] }),
+  uri: () => ({ accepted: ['https://example.com/hooks'], rejected: ['hooks', '//x'] }),
 };
 
-/** They forbid nothing. */
+/** These formats forbid nothing. */
 const FREE_FORMATS = ['password', 'int32', 'int64', 'float', 'double', 'binary'];
 
 const isFree = ({ pattern, format, enum: values }: Schema) =>
   (pattern === undefined || pattern === '\\S') && format === undefined && values === undefined;
 
-// as: JSON Schema's patterns are texts
+// JSON Schema patterns are strings.
 const patternOf = (schema: Schema) => (schema['pattern'] ?? '.*') as string;
 
-/** A text of that length that the pattern allows, or the longest that a sample can be stretched to. */
+/** Returns a matching text of the given length, or the longest that a sample can be stretched to. */
 function textOf(length: number, schema: Schema): string {
   if (isFree(schema)) return 'x'.repeat(length);
   const pattern = new RegExp(patternOf(schema), 'u');
@@ -133,13 +133,13 @@ function textOf(length: number, schema: Schema): string {
 
 const patternText = (schema: Schema): string => samplesOf(schema)[0] ?? '';
 
-/** Texts that the pattern and the lengths allow. */
+/** Returns texts that the pattern and the length limits allow. */
 function samplesOf(schema: Schema): string[] {
   const texts = fc.stringMatching(new RegExp(patternOf(schema)));
   const { minLength = 0, maxLength = 100 } = schema as { minLength?: number; maxLength?: number };
-  const isFitting = (text: string) =>
+  const isAllowed = (text: string) =>
     text.length >= minLength && text.length <= maxLength && text.trim() !== '';
-  return fc.sample(texts, { seed: 1, numRuns: 100 }).filter(isFitting).slice(0, 20);
+  return fc.sample(texts, { seed: 1, numRuns: 100 }).filter(isAllowed).slice(0, 20);
 }
 
 function listOf(length: number, schema: Schema): unknown[] {
@@ -161,15 +161,15 @@ const leastOf = (schema: Schema): unknown => boundsOf(schema)[0]?.accepted[0] ??
 
 const errorsOf = ({ body }: Reply) => (body['errors'] ?? []) as { field: string; code: string }[];
 
-/** An unknown action is told as a value that is not among the known ones. */
-const SAID: Record<string, string[]> = { const: ['const', 'enum'] };
+/** The error codes that report a violation: an unknown action is reported as `enum`, not as `const`. */
+const REPORTED_AS: Record<string, string[]> = { const: ['const', 'enum'] };
 
-const isRefusedFor = (reply: Reply, field: string, keyword: string) =>
+const isRejectedFor = (reply: Reply, field: string, keyword: string) =>
   errorsOf(reply).some(
-    (error) => isNamed(error.field, field) && (SAID[keyword] ?? [keyword]).includes(error.code),
+    (error) => isNamed(error.field, field) && (REPORTED_AS[keyword] ?? [keyword]).includes(error.code),
   );
 
-const words = (value: unknown): string => {
+const summarize = (value: unknown): string => {
   if (typeof value === 'string' && value.length > 24)
     return `${[...value].length} times ${[...value][0] ?? ''}`;
   if (Array.isArray(value)) return `${value.length} items`;
@@ -178,28 +178,31 @@ const words = (value: unknown): string => {
 
 const cases = inputs.flatMap((input) => boundsOf(input.schema).map((bound) => ({ input, bound })));
 
-const title = ({ field, owner }: Input, { keyword, accepted, refused }: Bound) =>
-  `${field} of ${owner}, ${keyword}: ${accepted.map(words).join(', ') || 'nothing'} is accepted, ${
-    refused.map(words).join(', ') || 'nothing'
-  } is refused`;
+const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) =>
+  `${field} of ${owner}, ${keyword}: accepts ${accepted.map(summarize).join(', ') || 'nothing'} and rejects ${
+    rejected.map(summarize).join(', ') || 'nothing'
+  }`;
 
-describe('every bound of every input', () => {
+describe('schema bounds of every input', () => {
   test.each(cases.map(({ input, bound }) => [title(input, bound), input, bound] as const))(
     '%s',
-    async (_title, input, { keyword, accepted, refused }) => {
+    async (_title, input, { keyword, accepted, rejected }) => {
       for (const value of accepted) {
         const reply = await service.call(input.id, input.callWith(value));
-        expect([words(value), isRefusedFor(reply, input.field, keyword)]).toEqual([words(value), false]);
-        // a rule may refuse it, but not as something that the contract does not allow there
+        expect([summarize(value), isRejectedFor(reply, input.field, keyword)]).toEqual([
+          summarize(value),
+          false,
+        ]);
+        // A business rule may reject the value, but the schema must not.
         expect(
-          ['format', 'type', 'pattern'].filter((each) => isRefusedFor(reply, input.field, each)),
+          ['format', 'type', 'pattern'].filter((each) => isRejectedFor(reply, input.field, each)),
         ).toEqual([]);
         expect(reply.status).toBeLessThan(500);
       }
-      for (const value of refused) {
+      for (const value of rejected) {
         const reply = await service.call(input.id, input.callWith(value));
-        expect([words(value), reply.status, isRefusedFor(reply, input.field, keyword)]).toEqual([
-          words(value),
+        expect([summarize(value), reply.status, isRejectedFor(reply, input.field, keyword)]).toEqual([
+          summarize(value),
           400,
           true,
         ]);
@@ -207,8 +210,8 @@ describe('every bound of every input', () => {
     },
   );
 
-  test('every format is tried, and every text, number and list has a bound', () => {
-    // as: JSON Schema's formats are texts
+  test('every format has samples, and every string, number and array has a bound', () => {
+    // JSON Schema formats are strings.
     const formats = inputs.map(({ schema }) => schema['format'] as string | undefined);
     const untried = formats.filter((format) => format && !FORMATS[format] && !FREE_FORMATS.includes(format));
     expect(untried).toEqual([]);

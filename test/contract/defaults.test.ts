@@ -22,42 +22,42 @@ afterAll(async () => {
 
 const defaulted = inputs.filter(({ schema }) => 'default' in schema);
 
-test('there are defaults', () => {
+test('the contract declares defaults', () => {
   expect(defaulted.length).toBeGreaterThan(4);
 });
 
 test.each(defaulted.map((input) => [title(input), input] as const))(
   '%s',
   async (_title, input) => {
-    const given = input.schema['default'];
-    const [left, sent, other] = [
+    const defaultValue = input.schema['default'];
+    const [omitted, sentDefault, other] = [
       await effectOf(input, undefined),
-      await effectOf(input, given),
-      await effectOf(input, otherThan(given, input.schema)),
+      await effectOf(input, defaultValue),
+      await effectOf(input, otherThan(defaultValue, input.schema)),
     ];
-    expect(left.status).toBeLessThan(300);
-    expect(left).toEqual(sent);
-    expect(left).not.toEqual(other);
+    expect(omitted.status).toBeLessThan(300);
+    expect(omitted).toEqual(sentDefault);
+    expect(omitted).not.toEqual(other);
   },
   60_000,
 );
 
 function title({ field, owner, schema }: Input): string {
-  return `${field} of ${owner}: left out, it is ${JSON.stringify(schema['default'])}, and nothing else`;
+  return `${field} of ${owner}: omitting it has the same effect as sending ${JSON.stringify(schema['default'])}, and another value differs`;
 }
 
 type Effect = { status: number; reply: string; rows: unknown };
 
 const writes = new Set<Input>();
 
-/** What a default is for, where it means nothing alone. */
-const BESIDE: Record<string, Record<string, string | boolean>> = {
+/** Parameters to send along when the parameter under test has no effect alone. */
+const EXTRA_PARAMS: Record<string, Record<string, string | boolean>> = {
   'retrievePackages export_format': { export: true },
-  // enough hits for the limit to show, and a misspelt name
+  // enough matches for the limit to have an effect, and a misspelt name
   'searchCustomers limit': { q: 'an' },
   'readEvents after': { courier_id: DEMO.couriers.IEX },
   'readEvents limit': { courier_id: DEMO.couriers.IEX },
-  // the demo's packages are of the weeks before today
+  // The demo packages date from the weeks before today.
   'manageCourierBills create_draft tax_rate': { start_date: '2020-01-01', end_date: '2100-01-01' },
   'courierStatement page': { courier_id: DEMO.couriers.IEX, ...lastYear() },
   'courierStatement limit': { courier_id: DEMO.couriers.IEX, ...lastYear() },
@@ -66,37 +66,37 @@ const BESIDE: Record<string, Record<string, string | boolean>> = {
 
 function callOf(input: Input, value: unknown): Call {
   const call = input.callWith(value);
-  const beside = BESIDE[`${input.owner} ${input.field}`];
-  if (!beside) return call;
-  if (operationOf(input.id).method === 'GET') return { ...call, query: { ...call.query, ...beside } };
-  // as: bodies that stand in the table are objects
-  return { ...call, body: { ...(call.body as object), ...beside } };
+  const extraParams = EXTRA_PARAMS[`${input.owner} ${input.field}`];
+  if (!extraParams) return call;
+  if (operationOf(input.id).method === 'GET') return { ...call, query: { ...call.query, ...extraParams } };
+  // Inputs in this table have object bodies.
+  return { ...call, body: { ...(call.body as object), ...extraParams } };
 }
 
-/** What a call answers and what it leaves in the database, without what differs each time. */
+/** Returns a call's response and the rows that it creates, without values that differ each time. */
 async function effectOf(input: Input, value: unknown): Promise<Effect> {
   if (!writes.has(input)) {
     const before = await fingerprint(shared.owner);
     const reply = await shared.call(input.id, callOf(input, value));
     const isRead = JSON.stringify(await fingerprint(shared.owner)) === JSON.stringify(before);
-    if (isRead) return { ...plain(reply), rows: 'none changed' };
+    if (isRead) return { ...masked(reply), rows: 'none changed' };
     writes.add(input);
   }
-  // the next call must find what this one found
+  // A fresh service, so that each call finds the same data.
   const fresh = await startService();
   try {
     const { rows } = await fresh.owner.query<{ now: Date }>('select now()');
     const again = await fresh.call(input.id, callOf(input, value));
-    return { ...plain(again), rows: await rowsSince(fresh.owner, rows[0]?.now) };
+    return { ...masked(again), rows: await rowsSince(fresh.owner, rows[0]?.now) };
   } finally {
     await fresh.stop();
   }
 }
 
-const plain = ({ status, body }: Reply) => ({ status, reply: withoutAccidents(JSON.stringify(body)) });
+const masked = ({ status, body }: Reply) => ({ status, reply: maskVolatile(JSON.stringify(body)) });
 
-/** Ids, times and random numbers are never the same twice. */
-const withoutAccidents = (text: string) =>
+/** Masks ids, times and random numbers, which always differ. */
+const maskVolatile = (text: string) =>
   text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/g, '<id>')
     .replace(/\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(\+\d\d:\d\d)?/g, '<time>')
@@ -116,7 +116,7 @@ async function rowsSince(owner: pg.Pool, began: Date | undefined): Promise<unkno
       `select to_jsonb(r) as row from "${name}" r where r.created_at >= $1`,
       [began],
     );
-    found[name] = rows.map(({ row }) => withoutAccidents(JSON.stringify(row))).sort();
+    found[name] = rows.map(({ row }) => maskVolatile(JSON.stringify(row))).sort();
   }
   return found;
 }

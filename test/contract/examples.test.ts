@@ -17,54 +17,54 @@ import {
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
-const { judge } = makeResponseValidator(bundle);
+const { judge: validateReply } = makeResponseValidator(bundle);
 
-/** Who an example is written for. */
+/** Returns the caller that an example is written for. */
 function documentedCaller(id: OperationId, name: string): Call {
   const { credential, permission } = operationOf(id);
   if (credential === 'key') return { key: DEMO.apiKeys.IEX };
   if (credential === 'none') return {};
-  // it logs out, and nobody else is hrb here
+  // The example logs out, and no other test uses hrb here.
   if (id === 'manageSessions') return { as: 'hrb' };
   if (name.startsWith('courier')) return { as: 'iex' };
   return { as: holds('manager', permission) ? 'manager' : 'admin' };
 }
 
-// What is not simply done, and why.
-const OTHERWISE: Record<string, number> = {
-  // their preauth_token stands for one that login gave
+// Examples that do not succeed, with the expected status and the reason.
+const EXPECTED_FAILURES: Record<string, number> = {
+  // Their preauth_token is a placeholder.
   'login verifyCode': 401,
   'login verifyBackupCode': 401,
-  // its token stands for one that was mailed
+  // Its token is a placeholder for a mailed one.
   'resetPassword reset': 400,
-  // nothing was sent to anybody
+  // No webhook was sent.
   'manageWebhookDeliveries redeliver': 404,
-  // the demo couriers have no URLs: a fresh installation calls nobody
+  // The demo couriers have no URLs, so that a fresh installation calls nobody.
   'syncCustomers staff': 400,
   'syncCustomers courier': 400,
-  // nobody was given this one-time password, and no authenticator shows this code
+  // The one-time password and the codes are placeholders.
   'changePassword firstLogin': 400,
   'manageTwoFactor enable': 400,
   'manageTwoFactor disable': 400,
   'manageTwoFactor regenerate': 400,
-  // it stands for one that listSessions answered
+  // The session id is a placeholder.
   'manageSessions end': 404,
-  // packages name them
+  // Packages refer to them.
   'manageWarehouses delete': 400,
   'manageCarriers delete': 400,
-  // the demo manifest has packages aboard
+  // The demo manifest contains packages.
   'manageManifest delete_manifest': 400,
-  // it stands for one that add_adjustment answered
+  // The adjustment id is a placeholder.
   'manageCourierBills remove_adjustment': 404,
-  // the example before has published it
+  // The previous example published it.
   'manageCourierBills delete_draft': 400,
 };
 
-// The demo's packages are of the weeks before today, whenever that is, and shipped since.
-const JUST_NOW = new Date(Date.now() - 60_000).toISOString().slice(0, 19).replace('T', ' ');
+// The demo packages date from the weeks before today and were shipped since.
+const ONE_MINUTE_AGO = new Date(Date.now() - 60_000).toISOString().slice(0, 19).replace('T', ' ');
 const TIMES: Record<string, Body> = {
   'manageCourierBills create_draft': { start_date: '2020-01-01', end_date: '2100-01-01' },
-  'recordPackageEvent several': { occurred_at: JUST_NOW },
+  'recordPackageEvent several': { occurred_at: ONE_MINUTE_AGO },
 };
 
 const requests = operationIds.flatMap((id) =>
@@ -77,14 +77,17 @@ const requests = operationIds.flatMap((id) =>
   ),
 );
 
-/** A body as its media type has it; files cannot stand in an example and take their words' place. */
-function asSent(mediaType: string, schema: Schema, value: unknown): Pick<Call, 'body' | 'headers'> {
+/**
+ * Encodes a body in its media type. Files cannot stand in an example; their descriptions are replaced by
+ * files.
+ */
+function encoded(mediaType: string, schema: Schema, value: unknown): Pick<Call, 'body' | 'headers'> {
   if (mediaType === 'application/json') return { body: value };
-  // as: forms of this contract are flat objects
+  // Form bodies in this contract are flat objects.
   return formCall(mediaType, withFiles(schema as ObjectSchema, value as Body));
 }
 
-describe('a request that is copied out of the reference works on the demo data', () => {
+describe('request examples of the contract work on the demo data', () => {
   let service: Service;
 
   let began: Date;
@@ -95,7 +98,7 @@ describe('a request that is copied out of the reference works on the demo data',
     began = rows[0]?.now ?? new Date();
   });
 
-  // several examples announce the same parcel
+  // Several examples announce the same tracking number.
   afterEach(async () => {
     await service.owner.query('delete from prealerts where created_at >= $1', [began]);
   });
@@ -104,9 +107,9 @@ describe('a request that is copied out of the reference works on the demo data',
     await service.stop();
   });
 
-  // before the bodies, which change what is there
-  test('each query', async () => {
-    // those that need a body were sent with it
+  // Queries run first, because the request bodies change the data.
+  test('each query succeeds with its example parameters', async () => {
+    // Operations that need a body are covered by the request examples.
     for (const id of operationIds.filter((each) => !operationOf(each).bodyRequired)) {
       const { parameters = [] } = describeOperation(id);
       if (parameters.every((parameter) => parameter.in === 'header')) continue;
@@ -115,15 +118,15 @@ describe('a request that is copied out of the reference works on the demo data',
     }
   });
 
-  test.each(requests)('$id, $name', async ({ id, name, mediaType, schema, value }) => {
+  test.each(requests)('$id $name has the expected status', async ({ id, name, mediaType, schema, value }) => {
     const reply = await service.call(id, {
       ...documentedCaller(id, name),
-      ...asSent(mediaType, schema, { ...(value as Body), ...TIMES[`${id} ${name}`] }),
+      ...encoded(mediaType, schema, { ...(value as Body), ...TIMES[`${id} ${name}`] }),
     });
     expect(operationOf(id).statuses).toContain(reply.status);
-    const otherwise = OTHERWISE[`${id} ${name}`];
-    const isAsSaid = otherwise === undefined ? reply.status < 300 : reply.status === otherwise;
-    expect([reply.status, reply.body['message'], isAsSaid]).toEqual([
+    const expectedFailure = EXPECTED_FAILURES[`${id} ${name}`];
+    const isExpected = expectedFailure === undefined ? reply.status < 300 : reply.status === expectedFailure;
+    expect([reply.status, reply.body['message'], isExpected]).toEqual([
       reply.status,
       reply.body['message'],
       true,
@@ -131,47 +134,47 @@ describe('a request that is copied out of the reference works on the demo data',
   });
 });
 
-describe('every example and default of the contract is what its schema allows', () => {
+describe('every example and default of the contract satisfies its schema', () => {
   const ajv = makeAjv();
 
-  const faultsOf = (schema: Schema, value: unknown): string[] => {
+  const problemsOf = (schema: Schema, value: unknown): string[] => {
     const validate = ajv.compile(schema);
-    // defaults are filled in, which must not reach the example
+    // Validation fills in defaults, which must not change the example.
     if (validate(structuredClone(value))) return [];
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   };
 
-  test.each(requests)('the request $id, $name', ({ mediaType, schema, value }) => {
+  test.each(requests)('the request body of $id, example $name, is valid', ({ mediaType, schema, value }) => {
     const required = (schema['required'] ?? []) as string[];
     const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
     const texts = required.filter((name) => properties[name]?.['format'] !== 'binary');
     const plain = mediaType === 'application/json' ? schema : { ...schema, required: texts };
-    expect(faultsOf(plain, value)).toEqual([]);
+    expect(problemsOf(plain, value)).toEqual([]);
   });
 
   const parameters = operationIds.flatMap((id) =>
     (describeOperation(id).parameters ?? []).map((parameter) => ({ id, ...parameter })),
   );
 
-  test.each(parameters)('the parameter $name of $id', ({ schema, example }) => {
+  test.each(parameters)('the example of parameter $name of $id is valid', ({ schema, example }) => {
     expect(example).toBeDefined();
-    expect(faultsOf(schema, example)).toEqual([]);
+    expect(problemsOf(schema, example)).toEqual([]);
   });
 
-  test('of every schema, wherever it stands', () => {
+  test('examples and defaults inside schemas are valid', () => {
     const found = schemasIn(dereference(bundle));
     expect(found.length).toBeGreaterThan(20);
-    const faults = found.flatMap(({ at, schema, values }) =>
-      values.flatMap((value) => faultsOf(schema, value).map((fault) => `${at}: ${fault}`)),
+    const problems = found.flatMap(({ at, schema, values }) =>
+      values.flatMap((value) => problemsOf(schema, value).map((problem) => `${at}: ${problem}`)),
     );
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  // The service skips both at its start.
-  test('every schema of a request or an answer is valid JSON Schema and compiles', () => {
+  // The service skips both checks at start-up.
+  test('every request and response schema is valid JSON Schema and compiles', () => {
     const compile = makeEagerCompiler();
     const judging = makeAjv();
-    const faults = operationIds.flatMap((id) => {
+    const problems = operationIds.flatMap((id) => {
       const { parameters = [], requestBody, responses } = describeOperation(id);
       const answers = Object.values(responses).flatMap(({ content = {} }) => Object.values(content));
       const bodies = [...Object.values(requestBody?.content ?? {}), ...answers];
@@ -181,12 +184,12 @@ describe('every example and default of the contract is what its schema allows', 
         return judging.validateSchema(schema) ? [] : [`${id}: ${judging.errorsText()}`];
       });
     });
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   type Found = { at: string; schema: Schema; values: unknown[] };
 
-  /** Everything that has a type, and says what it looks like or what it is when left out. */
+  /** Returns every typed schema that has examples or a default. */
   function schemasIn(node: unknown, at = ''): Found[] {
     if (typeof node !== 'object' || node === null) return [];
     const schema = node as Schema;
@@ -200,7 +203,7 @@ describe('every example and default of the contract is what its schema allows', 
   }
 });
 
-describe('every example of an answer is one that the contract allows', () => {
+describe('every response example matches the contract', () => {
   const answers = operationIds.flatMap((id) =>
     Object.entries(describeOperation(id).responses).flatMap(([status, { headers = {}, content = {} }]) =>
       Object.entries(content).flatMap(([mediaType, media]) =>
@@ -221,16 +224,16 @@ describe('every example of an answer is one that the contract allows', () => {
     return example === undefined ? named : [['example', example], ...named];
   }
 
-  test('there are hundreds', () => {
+  test('the contract has more than 200 response examples', () => {
     expect(answers.length).toBeGreaterThan(200);
   });
 
-  test.each(operationIds)('%s', (id) => {
+  test.each(operationIds)('every response example of %s is valid', (id) => {
     for (const { status, name, mediaType, headers, value } of answers.filter((answer) => answer.id === id)) {
       const header = (wanted: string) =>
         wanted === 'content-type' ? mediaType : headers[wanted]?.example?.toString();
       const text = typeof value === 'string' ? value : JSON.stringify(value);
-      expect([status, name, judge(id, { status, header, headerNames: [], text })]).toEqual([
+      expect([status, name, validateReply(id, { status, header, headerNames: [], text })]).toEqual([
         status,
         name,
         [],
@@ -243,7 +246,7 @@ describe('every example of an answer is one that the contract allows', () => {
   const wordFor = (id: OperationId, status: number) =>
     status >= 500 || (status === 401 && operationOf(id).credential === 'token') ? 'error' : 'fail';
 
-  test('every answer with a JSON body has an example', () => {
+  test('every JSON response has an example', () => {
     const bare = operationIds.flatMap((id) =>
       Object.entries(describeOperation(id).responses)
         .filter(([, { content = {} }]) =>

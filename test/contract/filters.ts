@@ -7,40 +7,42 @@ import { plantDispatch, plantLog } from '../support/builders/deliveries.js';
 import { plantCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';
 
-/** A filter's value, and which of the records it keeps. */
+/** A filter's value, and the records that match it. */
 export type Filter = {
   value: string | number | boolean;
-  keeps(record: Body): boolean;
-  /** What is sent beside it, where it means nothing alone; the records to choose from are those that this selects. */
-  beside?: Values;
+  matches(record: Body): boolean;
+  /**
+   * Parameters to send along if the filter has no effect alone. They also limit the records to compare with.
+   */
+  extraParams?: Values;
 };
 
-/** Made of all the records that the list has without it. */
+/** Makes a filter from all records of the unfiltered list. */
 type MakeFilter = (all: Body[], owner: pg.Pool) => Filter | Promise<Filter>;
 
-/** One that is no filter, and why. */
+/** A parameter that is not a filter, with the reason. */
 type NoFilter = { isNoFilter: string };
 
 const contains = (value: string, ...fields: string[]): Filter => ({
   value,
-  keeps: (record) => fields.some((field) => textOf(record[field]).includes(value.toLowerCase())),
+  matches: (record) => fields.some((field) => textOf(record[field]).includes(value.toLowerCase())),
 });
 const equals = (field: string, value: string): Filter => ({
   value,
-  keeps: (record) => record[field] === value,
+  matches: (record) => record[field] === value,
 });
 const textOf = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : '');
 
-/** The value of a record in the middle, which others lack. */
-const middle = (all: Body[], field: string) => String(all[Math.floor(all.length / 2)]?.[field]);
+/** Returns the value of a record in the middle, which some other records lack. */
+const middleValue = (all: Body[], field: string) => String(all[Math.floor(all.length / 2)]?.[field]);
 
-/** A row of a small table by its id: lists show the name alone. */
+/** Returns the name of a row, because lists show the name and not the id. */
 async function nameOf(owner: pg.Pool, table: 'couriers' | 'carriers', id: string): Promise<string> {
   const { rows } = await owner.query<{ name: string }>(`select name from ${table} where id = $1`, [id]);
   return rows[0]?.name ?? '';
 }
 
-/** Ended synchronisations of both couriers, which the demo does not have. */
+/** Inserts finished synchronisations of both couriers. The demo has none. */
 async function plantSyncs(owner: pg.Pool): Promise<void> {
   await owner.query(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, finished_at)
@@ -51,8 +53,8 @@ async function plantSyncs(owner: pg.Pool): Promise<void> {
 }
 
 /**
- * What each filter of each list leaves out, tried on the demo data. `<operation> <field>`; what takes a limit is a
- * list, and a field of a list that is missing here fails filters.test.ts.
+ * The filters of each list, as `<operation> <field>`, tried on the demo data. An operation with a limit is a
+ * list; filters.test.ts fails if one of its fields is missing here.
  */
 export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listPrealerts status': () => equals('status', 'flagged'),
@@ -62,19 +64,19 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
 
   'listUsers role': () => equals('role', 'courier'),
   'listUsers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
-  'listUsers is_active': () => ({ value: false, keeps: (record) => record['is_active'] === false }),
+  'listUsers is_active': () => ({ value: false, matches: (record) => record['is_active'] === false }),
   'listUsers search': () => contains('manager', 'username', 'full_name'),
 
-  'listSessions user_id': { isNoFilter: 'says whose sessions' },
-  'listSessions is_active': { isNoFilter: 'open sessions or ended ones: sessions.test.ts' },
+  'listSessions user_id': { isNoFilter: 'selects the user whose sessions are listed' },
+  'listSessions is_active': { isNoFilter: 'selects active or ended sessions: sessions.test.ts' },
 
-  'listCustomers action': { isNoFilter: 'asks for the branches instead of customers' },
+  'listCustomers action': { isNoFilter: 'returns the branches instead of customers' },
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
   'listCustomers branch': () => equals('branch', 'Montego Bay'),
   'listCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
 
-  'searchCustomers q': { isNoFilter: 'what is looked for: search-customers.test.ts has an oracle for it' },
-  'searchCustomers advanced': { isNoFilter: 'how it is looked for' },
+  'searchCustomers q': { isNoFilter: 'is the search text: search-customers.test.ts has an oracle for it' },
+  'searchCustomers advanced': { isNoFilter: 'selects the search mode' },
   'searchCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
 
   'listCustomerSyncs courier_id': async (_all, owner) => {
@@ -94,35 +96,35 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return equals('courier_id', DEMO.couriers.HRB);
   },
   'loadCourierBills status': () => equals('status', 'published'),
-  // by the period, of which one day is enough
+  // Filters by the period; an overlap of one day is enough.
   'loadCourierBills from': (all) => {
-    const date = middle(all, 'end_date');
-    return { value: date, keeps: (record) => String(record['end_date']) >= date };
+    const date = middleValue(all, 'end_date');
+    return { value: date, matches: (record) => String(record['end_date']) >= date };
   },
   'loadCourierBills to': (all) => {
-    const date = middle(all, 'start_date');
-    return { value: date, keeps: (record) => String(record['start_date']) <= date };
+    const date = middleValue(all, 'start_date');
+    return { value: date, matches: (record) => String(record['start_date']) <= date };
   },
 
-  'getCourierBill bill_id': { isNoFilter: 'says which bill' },
-  'courierStatement courier_id': { isNoFilter: 'says whose account' },
+  'getCourierBill bill_id': { isNoFilter: 'selects the bill' },
+  'courierStatement courier_id': { isNoFilter: 'selects the account' },
   'courierStatement from': (all) => {
     const date = String(all.at(-1)?.['date']);
-    return { value: date, keeps: (record) => String(record['date']) >= date };
+    return { value: date, matches: (record) => String(record['date']) >= date };
   },
   'courierStatement to': (all) => {
     const date = String(all[0]?.['date']);
-    return { value: date, keeps: (record) => String(record['date']) <= date };
+    return { value: date, matches: (record) => String(record['date']) <= date };
   },
 
   'billingReconciliation courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'billingReconciliation from': (all) => {
-    const date = middle(all, 'received_at').slice(0, 10);
-    return { value: date, keeps: (record) => String(record['received_at']).slice(0, 10) >= date };
+    const date = middleValue(all, 'received_at').slice(0, 10);
+    return { value: date, matches: (record) => String(record['received_at']).slice(0, 10) >= date };
   },
   'billingReconciliation to': (all) => {
-    const date = middle(all, 'received_at').slice(0, 10);
-    return { value: date, keeps: (record) => String(record['received_at']).slice(0, 10) <= date };
+    const date = middleValue(all, 'received_at').slice(0, 10);
+    return { value: date, matches: (record) => String(record['received_at']).slice(0, 10) <= date };
   },
 
   'listWebhookDeliveries courier_id': async (_all, owner) => {
@@ -145,23 +147,23 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     equals('event_id', (await plantLog(owner)).eventId),
   'listWebhookDeliveries package_id': async (_all, owner) =>
     equals('package_id', (await plantLog(owner)).packageId),
-  // a delivery of the day itself, first and last second, is in
+  // The day's first and last second are included.
   'listWebhookDeliveries from': async (_all, owner) => {
     const { day } = await plantLog(owner);
-    return { value: day, keeps: (record) => String(record['created_at']).slice(0, 10) >= day };
+    return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) >= day };
   },
   'listWebhookDeliveries to': async (_all, owner) => {
     const { day } = await plantLog(owner);
-    return { value: day, keeps: (record) => String(record['created_at']).slice(0, 10) <= day };
+    return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) <= day };
   },
 
   'listCouriers search': () => contains('harb', 'courier_code', 'courier_name', 'company_name'),
   'listCouriers is_active': async (_all, owner) => {
     await plantCouriers(owner);
-    return { value: false, keeps: (record) => record['is_active'] === false };
+    return { value: false, matches: (record) => record['is_active'] === false };
   },
 
-  'readEvents courier_id': { isNoFilter: 'says whose events' },
+  'readEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
   'listDispatches dispatch_id': async (_all, owner) => {
     await plantDispatch(owner);
@@ -189,20 +191,20 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     equals('request_id', (await plantAuditLog(owner)).requestId),
   'listAuditLog from': async (_all, owner) => {
     const { day } = await plantAuditLog(owner);
-    return { value: day, keeps: (record) => String(record['at']).slice(0, 10) >= day };
+    return { value: day, matches: (record) => String(record['at']).slice(0, 10) >= day };
   },
   'listAuditLog to': async (_all, owner) => {
     const { day } = await plantAuditLog(owner);
-    return { value: day, keeps: (record) => String(record['at']).slice(0, 10) <= day };
+    return { value: day, matches: (record) => String(record['at']).slice(0, 10) <= day };
   },
 
-  'retrievePackages export': { isNoFilter: 'asks for a file' },
-  'retrievePackages export_format': { isNoFilter: 'says which file' },
-  'retrievePackages action': { isNoFilter: 'asks for something to be done' },
-  'retrievePackages package_ids': { isNoFilter: 'names what queue_dispatch is for' },
+  'retrievePackages export': { isNoFilter: 'requests a file' },
+  'retrievePackages export_format': { isNoFilter: 'selects the file format' },
+  'retrievePackages action': { isNoFilter: 'starts an action' },
+  'retrievePackages package_ids': { isNoFilter: 'lists the packages for queue_dispatch' },
   'retrievePackages trackingNumber': (all) =>
-    contains(middle(all, 'tracking_number').slice(2, 6), 'tracking_number'),
-  'retrievePackages houseNumber': (all) => equals('house_number', middle(all, 'house_number')),
+    contains(middleValue(all, 'tracking_number').slice(2, 6), 'tracking_number'),
+  'retrievePackages houseNumber': (all) => equals('house_number', middleValue(all, 'house_number')),
   'retrievePackages userCode': (all) =>
     equals('user_code', String(all.find((each) => each['user_code'] !== null)?.['user_code'])),
   'retrievePackages shipper': () => contains('ama', 'shipper'),
@@ -220,11 +222,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { ...equals('carrier_name', String(rows[0]?.name)), value: String(rows[0]?.id) };
   },
   'retrievePackages entryDateFloor': (all) => {
-    const date = middle(all, 'entry_date_time').slice(0, 10);
-    return { value: date, keeps: (record) => String(record['entry_date_time']).slice(0, 10) >= date };
+    const date = middleValue(all, 'entry_date_time').slice(0, 10);
+    return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) >= date };
   },
   'retrievePackages entryDateCeiling': (all) => {
-    const date = middle(all, 'entry_date_time').slice(0, 10);
-    return { value: date, keeps: (record) => String(record['entry_date_time']).slice(0, 10) <= date };
+    const date = middleValue(all, 'entry_date_time').slice(0, 10);
+    return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) <= date };
   },
 };

@@ -6,16 +6,16 @@ import { readContract, type Bundle } from '../../src/platform/contract/bundle.js
 import { byAction, type BodyOf } from '../../src/platform/contract/types.js';
 import { registerRoutes } from '../../src/platform/http/routes.js';
 
-// The first three are proven by the compiler: without its error, `@ts-expect-error` is one.
+// The compiler proves the first three: an unused `@ts-expect-error` is a compile error.
 
-test('a handler map that lacks an operation does not compile', () => {
+test('a handler map without one of the operations does not compile', () => {
   const { getHealth: _, ...rest } = {} as Handlers;
   // @ts-expect-error -- getHealth is missing
   const handlers: Handlers = rest;
   expect(handlers).toBeDefined();
 });
 
-test('a handler that answers with another payload than the contract’s does not compile', () => {
+test('a handler that returns a payload outside the contract does not compile', () => {
   const handlers = {
     // @ts-expect-error -- prealert_id is text
     createPrealert: async () => ({ statusCode: 201, message: 'Created.', data: { prealert_id: 7 } }),
@@ -25,14 +25,14 @@ test('a handler that answers with another payload than the contract’s does not
   expect(handlers).toBeDefined();
 });
 
-test('a table of actions that lacks one does not compile', () => {
+test('an action table without one of the actions does not compile', () => {
   const body = { action: 'login' } as BodyOf<'login'>;
   // @ts-expect-error -- verify_2fa is missing
   const answer = byAction(body, { login: () => 'login' });
   expect(answer).toBe('login');
 });
 
-test('the service refuses to boot while an operation has no handler', async () => {
+test('the service does not start if an operation has no handler', async () => {
   const bundle = JSON.parse((await readContract()).json) as Bundle;
   const { login: missing, ...rest } = Object.fromEntries(
     Object.keys(operations).map((id) => [id, async () => ({ statusCode: 200, message: '' })]),

@@ -8,10 +8,10 @@ import type { Call, Reply, Service } from '../support/service/service.js';
 
 export type Values = Record<string, string | number | boolean>;
 
-/** An operation that answers with records a page at a time, or as many as asked for. */
+/** An operation that returns records in pages or up to a limit. */
 export type List = {
   id: OperationId;
-  /** What it takes beside the page and the order. */
+  /** Parameters other than paging and sorting. */
   filters: string[];
   sorts: string[];
   maxLimit: number;
@@ -28,7 +28,7 @@ export const lists: List[] = operationIds.flatMap((id) => {
   return {
     id,
     filters: own.map(({ field }) => field).filter((field) => !PAGING.includes(field)),
-    // as: an enum lists what it allows
+    // An enum of strings lists the allowed values.
     sorts: (named('sort_by')?.['enum'] ?? []) as string[],
     maxLimit: Number(limit['maximum']),
     hasPages: named('page') !== undefined,
@@ -37,12 +37,12 @@ export const lists: List[] = operationIds.flatMap((id) => {
 
 export function listOf(id: OperationId): List {
   const list = lists.find((each) => each.id === id);
-  if (!list) throw new Error(`${id} is no list.`);
+  if (!list) throw new Error(`${id} is not a list.`);
   return list;
 }
 
-/** What a list cannot be asked without. */
-const ALWAYS: Partial<Record<OperationId, Values>> = {
+/** Required parameters of the lists. */
+const REQUIRED_PARAMS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   readEvents: { courier_id: DEMO.couriers.IEX },
   getCourierBill: { bill_id: DEMO.bills.published },
@@ -50,26 +50,26 @@ const ALWAYS: Partial<Record<OperationId, Values>> = {
   billingReconciliation: lastYear(),
 };
 
-/** Where `data` is not the list itself but has it. */
-const LISTED_AS: Partial<Record<OperationId, string>> = {
+/** The property of `data` that contains the records, where `data` is not the array itself. */
+const RECORDS_KEY: Partial<Record<OperationId, string>> = {
   getCourierBill: 'lines',
   courierStatement: 'movements',
   billingReconciliation: 'exceptions',
 };
 
 export const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
-  const name = LISTED_AS[id];
+  const name = RECORDS_KEY[id];
   return name ? body['data'][name] : body['data'];
 };
 
-export function ask(service: Service, id: OperationId, values: Values): Promise<Reply> {
+export function requestList(service: Service, id: OperationId, values: Values): Promise<Reply> {
   const { method } = operationOf(id);
-  const all = { ...ALWAYS[id], ...values };
+  const all = { ...REQUIRED_PARAMS[id], ...values };
   const call: Call = method === 'GET' ? { query: all } : { body: all };
   return service.call(id, { ...mostPrivilegedCaller(id), ...call });
 }
 
-/** All records that the values select, a page after the other. */
+/** Reads all records that the values select, page by page. */
 export async function readAll(
   service: Service,
   id: OperationId,
@@ -80,9 +80,9 @@ export async function readAll(
   const records: Body[] = [];
   const size = limit ?? maxLimit;
   for (let page = 1, next: Values = hasPages ? { page } : {}; ; page += 1) {
-    const reply = await ask(service, id, { ...values, limit: size, ...next });
+    const reply = await requestList(service, id, { ...values, limit: size, ...next });
     if (reply.status !== 200)
-      throw new Error(`${id} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+      throw new Error(`${id} returned ${reply.status}: ${JSON.stringify(reply.body)}`);
     const found = recordsIn(id, reply);
     records.push(...found);
     const meta = (reply.body['meta'] ?? {}) as Body;

@@ -22,29 +22,29 @@ const sorts = lists.flatMap(({ id, sorts: fields }) =>
 );
 
 test.each(sorts)(
-  '$id by $field, $direction: every record once, in order, and the same order whatever the page',
+  '$id by $field, $direction, returns every record once, in the same order for every page size',
   async ({ id, field, direction }) => {
     const order = { sort_by: field, sort_dir: direction };
     const [all, unsorted] = [await readAll(service, id, order), await readAll(service, id, {})];
-    // several pages of seven
+    // 20 records make several pages of seven.
     expect(all.length).toBeGreaterThan(20);
     expect(all.every((record) => field in record)).toBe(true);
     expect(textsOf(all).sort()).toEqual(textsOf(unsorted).sort());
     expect(new Set(textsOf(all)).size).toBe(all.length);
     expect(
-      await faultOfOrder(
+      await findDisorder(
         all.map((record) => record[field]),
         direction,
       ),
     ).toBe('');
-    // ties are broken the same way each time
+    // Ties are broken the same way each time.
     expect(textsOf(await readAll(service, id, order, 7))).toEqual(textsOf(all));
   },
   60_000,
 );
 
 test.each([...new Set(sorts.map(({ id }) => id))])(
-  '%s: the two directions are each other’s reverse',
+  '%s: descending order is the reverse of ascending order',
   async (id) => {
     for (const { field } of sorts.filter((sort) => sort.id === id && sort.direction === 'ASC')) {
       const up = await readAll(service, id, { sort_by: field, sort_dir: 'ASC' });
@@ -59,17 +59,20 @@ test.each([...new Set(sorts.map(({ id }) => id))])(
 
 const textsOf = (records: Body[]) => records.map((record) => JSON.stringify(record));
 
-/** Where values are out of order, with null together at one end; PostgreSQL's collation decides on texts. */
-async function faultOfOrder(values: unknown[], direction: 'ASC' | 'DESC'): Promise<string> {
+/**
+ * Returns where values are out of order. Nulls must be together at one end; PostgreSQL's collation compares
+ * texts.
+ */
+async function findDisorder(values: unknown[], direction: 'ASC' | 'DESC'): Promise<string> {
   const ends = [values.findIndex((value) => value !== null), values.findLastIndex((value) => value !== null)];
   const inner = values.slice(ends[0], (ends[1] ?? 0) + 1);
   if (inner.includes(null)) return 'null stands between other values';
   const type = typeof inner[0] === 'number' ? 'numeric' : 'text';
-  const { rows } = await service.owner.query<{ fault: string }>(
-    `select format('%s before %s', before, value) as fault from (
-       select value, lag(value) over (order by place) as before from unnest($1::${type}[]) with ordinality as v (value, place)
+  const { rows } = await service.owner.query<{ disorder: string }>(
+    `select format('%s before %s', before, value) as disorder from (
+       select value, lag(value) over (order by position) as before from unnest($1::${type}[]) with ordinality as v (value, position)
      ) as pairs where ${direction === 'ASC' ? 'before > value' : 'before < value'} limit 1`,
     [inner],
   );
-  return rows[0]?.fault ?? '';
+  return rows[0]?.disorder ?? '';
 }

@@ -5,12 +5,13 @@ import { parse } from 'yaml';
 import type { Media, Schema } from '../../src/platform/contract/bundle.js';
 import { bundle, describeOperation } from '../support/service/contract.js';
 
-// As a generator of client code reads the contract: JSON Schema 2020-12 alone, without discriminators, so that `oneOf`
-// means exactly one. The service's own validator picks a branch by its discriminator, and closes schemas in tests.
+// Validates examples as a client generator does: plain JSON Schema 2020-12 without discriminators, where
+// `oneOf` means exactly one. The service's own validator selects a branch by its discriminator and closes
+// schemas in tests.
 
 const ajv = new Ajv2020({
   strict: true,
-  // OpenAPI states a type beside each keyword only where one is needed, and `required` beside `$ref`
+  // OpenAPI does not require a type beside each keyword, and allows `required` beside `$ref`.
   strictTypes: false,
   strictRequired: false,
   allowUnionTypes: true,
@@ -33,11 +34,11 @@ function lookUp(reference: string): unknown {
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  // as: the bundle's references lead to objects
+  // The bundle's references point to objects.
   return keys.reduce<unknown>((node, key) => (node as Schema)[key], bundle);
 }
 
-/** References replaced by what they name, discriminators taken out. */
+/** Replaces references by their targets and removes discriminators. */
 function inline(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(inline);
   if (typeof node !== 'object' || node === null) return node;
@@ -50,7 +51,7 @@ function inline(node: unknown): unknown {
   );
 }
 
-function ofMedia(where: string, content: Record<string, Media> = {}): Example[] {
+function mediaExamples(where: string, content: Record<string, Media> = {}): Example[] {
   return Object.entries(content).flatMap(([mediaType, { schema, example, examples = {} }]) => {
     if (!schema) return [];
     const values = Object.entries(examples).map(([name, { value }]) => ({ name, value }));
@@ -61,27 +62,27 @@ function ofMedia(where: string, content: Record<string, Media> = {}): Example[] 
 
 type Single = { name?: string; schema?: Schema; example?: unknown };
 
-const ofSingle = (where: string, { schema, example }: Single): Example[] =>
+const singleExample = (where: string, { schema, example }: Single): Example[] =>
   schema && example !== undefined ? [{ where, schema, value: example }] : [];
 
 function examplesOf(id: string, operation: unknown): Example[] {
-  // as: what OpenAPI says an operation holds
+  // OpenAPI defines this shape of an operation.
   const { parameters = [], requestBody, responses = {} } = inline(operation) as Described;
   return [
-    ...(parameters as Single[]).flatMap((each) => ofSingle(`${id} parameter ${each.name ?? ''}`, each)),
-    ...ofMedia(`${id} request`, requestBody?.content),
+    ...(parameters as Single[]).flatMap((each) => singleExample(`${id} parameter ${each.name ?? ''}`, each)),
+    ...mediaExamples(`${id} request`, requestBody?.content),
     ...Object.entries(responses).flatMap(([status, response]) => {
       const { content, headers = {} } = response as { content?: Record<string, Media>; headers?: object };
       const named = Object.entries(headers) as [string, Single][];
       return [
-        ...ofMedia(`${id} ${status}`, content),
-        ...named.flatMap(([name, header]) => ofSingle(`${id} ${status} header ${name}`, header)),
+        ...mediaExamples(`${id} ${status}`, content),
+        ...named.flatMap(([name, header]) => singleExample(`${id} ${status} header ${name}`, header)),
       ];
     }),
   ];
 }
 
-// as: the bundle holds webhooks beside paths, in the same shape
+// The bundle contains webhooks in the same shape as paths.
 const { webhooks = {} } = bundle as unknown as { webhooks?: Record<string, object> };
 const operations = [...Object.entries(bundle.paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
   Object.entries(item)
@@ -93,7 +94,7 @@ const operations = [...Object.entries(bundle.paths), ...Object.entries(webhooks)
 
 const compiled = new Map<string, ValidateFunction>();
 
-function faultsOf(schema: Schema, value: unknown): string[] {
+function problemsOf(schema: Schema, value: unknown): string[] {
   const text = JSON.stringify(schema);
   const validate = compiled.get(text) ?? ajv.compile(schema);
   compiled.set(text, validate);
@@ -103,27 +104,27 @@ function faultsOf(schema: Schema, value: unknown): string[] {
   );
 }
 
-describe('a strict validator of JSON Schema 2020-12 accepts every example, in exactly one branch of a oneOf', () => {
-  test.each(operations)('%s', (id, operation) => {
-    const faults = examplesOf(id, operation).flatMap(({ where, schema, value }) =>
-      faultsOf(schema, value).map((fault) => `${where}: ${fault}`),
+describe('every example satisfies plain JSON Schema 2020-12, in exactly one branch of a oneOf', () => {
+  test.each(operations)('%s has only valid examples', (id, operation) => {
+    const problems = examplesOf(id, operation).flatMap(({ where, schema, value }) =>
+      problemsOf(schema, value).map((problem) => `${where}: ${problem}`),
     );
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('of more than 2,000 examples, webhooks among them', () => {
+  test('the contract has more than 2,000 examples, webhooks included', () => {
     expect(operations.flatMap(([id, operation]) => examplesOf(id, operation)).length).toBeGreaterThan(2_000);
     expect(Object.keys(webhooks).length).toBeGreaterThan(0);
   });
 
-  test('and refuses one that fits two branches', () => {
+  test('an example that matches two branches is rejected', () => {
     const schema = { oneOf: [{ required: ['a'] }, { required: ['b'] }] };
-    expect(faultsOf(schema, { a: 1 })).toEqual([]);
-    expect(faultsOf(schema, { a: 1, b: 2 })).toHaveLength(1);
+    expect(problemsOf(schema, { a: 1 })).toEqual([]);
+    expect(problemsOf(schema, { a: 1, b: 2 })).toHaveLength(1);
   });
 });
 
-test('the YAML document is declared as a file and not as a string, and its example is YAML of an OpenAPI document', () => {
+test('the YAML contract is declared as a file, not as a string, and its example is an OpenAPI document in YAML', () => {
   const media = describeOperation('getContractYaml').responses['200']?.content?.['application/yaml'];
   expect(media?.schema).toBeUndefined();
   expect(parse(String(media?.example))).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });

@@ -25,17 +25,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The first column of what a statement answers. */
+/** Returns the first column of a statement's rows. */
 async function list(statement: string, pool = owner): Promise<string[]> {
   const { rows } = await pool.query<{ [name: string]: unknown }>(statement);
   return rows.map((row) => String(Object.values(row)[0]));
 }
 
-const OURS = `t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p') and t.relname <> '_prisma_migrations'`;
-const TABLES = `pg_class t where ${OURS}`;
+const PUBLIC_TABLES = `t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p') and t.relname <> '_prisma_migrations'`;
+const TABLES = `pg_class t where ${PUBLIC_TABLES}`;
 
-describe('every table is a tenant’s', () => {
-  test('there are tables', async () => {
+describe('tenant isolation of every table', () => {
+  test('finds tables to check', async () => {
     const tables = await list(`select t.relname from ${TABLES}`);
     expect(tables.length).toBeGreaterThan(15);
     expect(tables).toEqual(
@@ -46,72 +46,72 @@ describe('every table is a tenant’s', () => {
     );
   });
 
-  test('each but tenants has a tenant_id that cannot be null', async () => {
+  test('each table except tenants has a tenant_id that cannot be null', async () => {
     const without = await list(`select t.relname from ${TABLES} and t.relname <> 'tenants' and not exists (
       select from pg_attribute a where a.attrelid = t.oid and a.attname = 'tenant_id' and a.attnotnull)`);
     expect(without).toEqual([]);
   });
 
-  test('each has row-level security, forced on its owner too, and a policy', async () => {
+  test('each table has a policy and row-level security, which also applies to its owner', async () => {
     expect(
       await list(`select t.relname from ${TABLES} and not (t.relrowsecurity and t.relforcerowsecurity)`),
     ).toEqual([]);
-    const bare = await list(`select t.relname from ${TABLES} and not exists (
+    const withoutPolicy = await list(`select t.relname from ${TABLES} and not exists (
       select from pg_policy p where p.polrelid = t.oid)`);
-    expect(bare).toEqual([]);
+    expect(withoutPolicy).toEqual([]);
   });
 
-  test('each policy that binds the service asks for the tenant, in what it reads and in what it writes', async () => {
-    const loose = await list(`select p.tablename || '.' || p.policyname from pg_policies p
+  test('each policy for the service checks the tenant for reads and writes', async () => {
+    const violations = await list(`select p.tablename || '.' || p.policyname from pg_policies p
       where p.schemaname = 'public' and p.roles && array['public', '${APP_ROLE}']::name[]
         and (coalesce(p.qual, 'app_tenant()') !~ 'app_tenant\\(\\)'
           or coalesce(p.with_check, 'app_tenant()') !~ 'app_tenant\\(\\)')`);
-    expect(loose).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
-  test('only the owner of the schema and the lookups have policies of their own', async () => {
+  test("only the schema's owner and the lookup role have policies of their own", async () => {
     const roles = await list(`select distinct role from pg_policies, unnest(roles) role
       where schemaname = 'public' and role not in ('public', current_user) order by role`);
     expect(roles).toEqual(['crossdock_lookup']);
   });
 
-  test('each table that has a courier’s rows is narrowed to the courier', async () => {
-    const loose = await list(`select t.relname from ${TABLES} and exists (
+  test('each table with rows of couriers is restricted to the courier', async () => {
+    const violations = await list(`select t.relname from ${TABLES} and exists (
         select from pg_attribute a where a.attrelid = t.oid and a.attname = 'courier_id')
       and exists (select from pg_policies p where p.tablename = t.relname and p.cmd in ('ALL', 'SELECT')
         and 'public' = any(p.roles) and p.qual !~ 'app_courier\\(\\)|app_sees_all_couriers\\(\\)')`);
-    expect(loose).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
-  test('primary keys begin with the tenant', async () => {
+  test('primary keys start with the tenant', async () => {
     const others = await list(`select t.relname from ${TABLES} and t.relname <> 'tenants' and not exists (
       select from pg_constraint c join pg_attribute a on a.attrelid = t.oid and a.attnum = c.conkey[1]
       where c.conrelid = t.oid and c.contype = 'p' and a.attname = 'tenant_id')`);
     expect(others).toEqual([]);
   });
 
-  test('foreign keys between tenants’ tables hold the tenant on both sides', async () => {
-    const loose = await list(`select c.conname from pg_constraint c
+  test('foreign keys between tenant tables contain the tenant on both sides', async () => {
+    const violations = await list(`select c.conname from pg_constraint c
       where c.contype = 'f' and c.connamespace = 'public'::regnamespace and c.confrelid <> 'tenants'::regclass
         and not exists (
-          select from unnest(c.conkey, c.confkey) as pair (mine, theirs)
-          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.mine
-          join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.theirs
+          select from unnest(c.conkey, c.confkey) as pair (own_column, other_column)
+          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own_column
+          join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.other_column
           where a.attname = 'tenant_id' and b.attname = 'tenant_id')`);
-    expect(loose).toEqual([]);
+    expect(violations).toEqual([]);
     expect((await list(`select conname from pg_constraint where contype = 'f'`)).length).toBeGreaterThan(10);
   });
 
-  test('unique indexes begin with the tenant, so that one tenant’s values say nothing of another’s', async () => {
-    const loose =
+  test('unique indexes start with the tenant, so that a conflict reveals nothing about another tenant', async () => {
+    const violations =
       await list(`select i.indexrelid::regclass from pg_index i join pg_class t on t.oid = i.indrelid
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
-      where ${OURS} and i.indisunique and a.attname <> 'tenant_id'`);
-    // registers of the installation itself: who answers on which host
-    expect(loose.sort()).toEqual(['tenant_hosts_host_key', 'tenants_pkey', 'tenants_slug_key']);
+      where ${PUBLIC_TABLES} and i.indisunique and a.attname <> 'tenant_id'`);
+    // tables of the installation itself, such as the tenant of each host
+    expect(violations.sort()).toEqual(['tenant_hosts_host_key', 'tenants_pkey', 'tenants_slug_key']);
   });
 
-  test('views run with the rights of who asks', async () => {
+  test('views run with the rights of the querying role', async () => {
     const views = await list(`select v.relname from pg_class v where v.relnamespace = 'public'::regnamespace
       and v.relkind in ('v', 'm') and not coalesce(v.reloptions @> array['security_invoker=true'], false)`);
     expect(views).toEqual([]);
@@ -120,7 +120,7 @@ describe('every table is a tenant’s', () => {
 
 describe('roles', () => {
   test.each([APP_ROLE, 'crossdock_lookup'])(
-    '%s is no superuser, cannot bypass, log in, create roles or databases',
+    '%s is not a superuser and cannot bypass row-level security, log in, or create roles or databases',
     async (role) => {
       const { rows } = await owner.query(
         `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole, rolcreatedb, rolreplication from pg_roles where rolname = $1`,
@@ -139,7 +139,7 @@ describe('roles', () => {
     },
   );
 
-  test('the service owns nothing, and is a member of nobody', async () => {
+  test("the service's role owns nothing and is a member of no role", async () => {
     expect(
       await list(
         `select objid::text from pg_shdepend where refobjid = '${APP_ROLE}'::regrole and deptype = 'o'`,
@@ -150,7 +150,7 @@ describe('roles', () => {
     ).toEqual([]);
   });
 
-  test('the service may not change the schema, the migrations, the tenants or what is append-only', async () => {
+  test('the service cannot change the schema, migrations, tenants or append-only tables', async () => {
     const { rows } =
       await owner.query(`select has_schema_privilege('${APP_ROLE}', 'public', 'create') as creates,
       has_table_privilege('${APP_ROLE}', '_prisma_migrations', 'insert, update, delete') as migrates,
@@ -174,7 +174,7 @@ describe('roles', () => {
     ).toEqual([]);
   });
 
-  test('functions that look past row-level security belong to the lookup role, with a fixed search_path', async () => {
+  test('functions that bypass row-level security belong to the lookup role and have a fixed search_path', async () => {
     const found = await owner.query<{ name: string; role: string; settings: string[] | null; open: boolean }>(
       `select proname as name, proowner::regrole::text as role, proconfig as settings,
          has_function_privilege('public', oid, 'execute') as open
@@ -189,7 +189,7 @@ describe('roles', () => {
     }
   });
 
-  test('what the lookup role may read it may not write', async () => {
+  test('the lookup role cannot write', async () => {
     const writable = await list(`select t.relname from ${TABLES}
       and has_table_privilege('crossdock_lookup', t.oid, 'insert, update, delete, truncate')`);
     expect(writable).toEqual([]);
@@ -200,11 +200,12 @@ describe('roles', () => {
   });
 });
 
-describe('the schemas of the workers, which belong to no tenant', () => {
+describe('the schemas of the job queue, which belong to no tenant', () => {
   const SCHEMAS = ['queue', 'graphile_worker'];
-  const THEIRS = `pg_class t where t.relnamespace = any('{${SCHEMAS.join()}}'::regnamespace[])`;
+  const QUEUE_TABLES = `pg_class t where t.relnamespace = any('{${SCHEMAS.join()}}'::regnamespace[])`;
 
-  // a tenant's row is named by its id in payload, key and queue_name: test/modules/webhooks/events.test.ts holds what is in them
+  // Payload, key and queue_name contain a tenant's ids; test/modules/webhooks/events.test.ts checks their
+  // content.
   const COLUMNS: Record<string, string[]> = {
     'queue.worker_pools': ['id', 'seen_at'],
     'graphile_worker._private_jobs': [
@@ -218,23 +219,23 @@ describe('the schemas of the workers, which belong to no tenant', () => {
     'graphile_worker.migrations': ['id', 'ts', 'breaking'],
   };
 
-  test('have these tables and these columns, and no others', async () => {
+  test('have exactly these tables and columns', async () => {
     const { rows } = await owner.query<{ name: string; columns: string[] }>(
       `select t.relnamespace::regnamespace || '.' || t.relname as name,
          array_agg(a.attname::text order by a.attnum) as columns
-       from ${THEIRS.replace('where', "join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped where t.relkind in ('r', 'p') and")}
+       from ${QUEUE_TABLES.replace('where', "join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped where t.relkind in ('r', 'p') and")}
        group by name`,
     );
     expect(Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))).toEqual(COLUMNS);
   });
 
-  test('the service reads and writes them, and changes neither them nor what says which version they are', async () => {
+  test('can be read and written by the service, except their structure and version', async () => {
     const unusable =
-      await list(`select t.relname from ${THEIRS} and t.relkind = 'r' and t.relname <> 'migrations'
+      await list(`select t.relname from ${QUEUE_TABLES} and t.relkind = 'r' and t.relname <> 'migrations'
       and not (has_table_privilege('${APP_ROLE}', t.oid, 'select') and has_table_privilege('${APP_ROLE}', t.oid, 'insert')
         and has_table_privilege('${APP_ROLE}', t.oid, 'update') and has_table_privilege('${APP_ROLE}', t.oid, 'delete'))`);
     expect(unusable).toEqual([]);
-    const owned = await list(`select t.relname from ${THEIRS} and t.relkind = 'r'
+    const owned = await list(`select t.relname from ${QUEUE_TABLES} and t.relkind = 'r'
       and has_table_privilege('${APP_ROLE}', t.oid, 'truncate, trigger')`);
     expect(owned).toEqual([]);
     const { rows } = await owner.query(
@@ -246,7 +247,7 @@ describe('the schemas of the workers, which belong to no tenant', () => {
     expect(rows).toEqual([{ creates: false, migrates: false }]);
   });
 
-  test('the service adds a job outside of any tenant’s scope, sees it, and takes it away again', async () => {
+  test('the service can add, read and delete a job without a tenant scope', async () => {
     const db = openDb({ url: database.ownerUrl, size: 1, assumeRole: APP_ROLE, onError: () => {} });
     try {
       const { rows: added } = await db.pool.query(
@@ -266,14 +267,14 @@ describe('the schemas of the workers, which belong to no tenant', () => {
     }
   });
 
-  test('nobody but the service and the owner may use them', async () => {
-    const open = await list(`select t.relname from ${THEIRS} and t.relkind in ('r', 'v')
+  test('only the service and the owner can use them', async () => {
+    const open = await list(`select t.relname from ${QUEUE_TABLES} and t.relkind in ('r', 'v')
       and (has_table_privilege('public', t.oid, 'select, insert, update, delete')
         or has_table_privilege('crossdock_lookup', t.oid, 'select, insert, update, delete'))`);
     expect(open).toEqual([]);
   });
 
-  test('installing the queue again changes nothing', async () => {
+  test('a second installation of the queue changes nothing', async () => {
     const grants = () =>
       list(`select concat_ws(' ', table_schema, table_name, grantee, privilege_type) as found
         from information_schema.role_table_grants where table_schema = any('{${SCHEMAS.join()}}') order by found`);
@@ -324,13 +325,13 @@ describe('schema.prisma and the migrations', () => {
   const COLUMNS = `select concat_ws(' ', t.relname, a.attname, format_type(a.atttypid, a.atttypmod),
       case when a.attnotnull then 'not null' end, pg_get_expr(d.adbin, d.adrelid)) as found
     from pg_class t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
-      left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum where ${OURS} order by found`;
+      left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum where ${PUBLIC_TABLES} order by found`;
 
   const KEYS = `select concat_ws(' ', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) as found
     from pg_constraint c where c.connamespace = 'public'::regnamespace and c.contype in ('p', 'f', 'u')
       and c.conrelid <> coalesce(to_regclass('_prisma_migrations'), 0) order by found`;
 
-  // of whole columns, whole tables: what Prisma can say
+  // indexes on whole columns and tables, which Prisma can express
   const INDEXES = `select pg_get_indexdef(i.indexrelid) as found from pg_index i join pg_class x on x.oid = i.indexrelid
     join pg_am am on am.oid = x.relam
     where x.relnamespace = 'public'::regnamespace and am.amname = 'btree' and i.indpred is null and i.indexprs is null
@@ -347,7 +348,7 @@ describe('schema.prisma and the migrations', () => {
   });
 });
 
-describe('scopes on a shared pool', () => {
+describe('tenant scopes on a shared connection pool', () => {
   const TENANTS = 50;
   const WORKERS = 32;
   const ROUNDS = 25;
@@ -356,7 +357,7 @@ describe('scopes on a shared pool', () => {
 
   beforeAll(async () => {
     db = openDb({ url: database.ownerUrl, size: 8, assumeRole: APP_ROLE, onError: () => {} });
-    // the application's own filters must not be what keeps them apart
+    // Without the application's own filters, only row-level security separates the tenants.
     db.applicationFilters = false;
     tenants = Array.from({ length: TENANTS }, (_, index) => ({
       tenantId: newId(),
@@ -405,10 +406,10 @@ describe('scopes on a shared pool', () => {
   });
 
   const READ = sql`select p.tenant_id, p.vendor, c.name from prealerts p join couriers c on c.id = p.courier_id`;
-  // fails after the scope is set, in the middle of the flush
+  // fails after the scope is set, in the middle of the pipeline
   const BREAK = sql`select 1 / 0`;
 
-  test(`${WORKERS} workers on ${TENANTS} tenants never read another’s rows, broken transactions among them`, async () => {
+  test(`${WORKERS} workers on ${TENANTS} tenants never read another tenant's rows, even between failed transactions`, async () => {
     let reads = 0;
     const work = async (worker: number) => {
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -434,7 +435,7 @@ describe('scopes on a shared pool', () => {
     expect(reads).toBeGreaterThan((WORKERS * ROUNDS) / 2);
   });
 
-  test('outside a scope there are no rows, on any connection that served one', async () => {
+  test('outside a scope no rows are visible, on any connection that served one', async () => {
     const counts = await Promise.all(
       Array.from({ length: 16 }, () =>
         db.pool.query<{ n: number }>('select count(*)::int as n from prealerts'),
@@ -443,7 +444,7 @@ describe('scopes on a shared pool', () => {
     expect(counts.map(({ rows }) => rows[0]?.n)).toEqual(Array(16).fill(0));
   });
 
-  test('a caller who may not enter reads and writes nothing, though its statements are already sent', async () => {
+  test('a rejected caller reads and writes nothing, although its statements were already sent', async () => {
     const [tenant] = tenants;
     if (!tenant) throw new Error('no such tenant');
     const stale = { ...callerOf(tenant), tokenVersion: 2 };
@@ -455,15 +456,15 @@ describe('scopes on a shared pool', () => {
     );
   });
 
-  test('writing into another tenant is refused by the policies', async () => {
-    const [mine, theirs] = tenants;
-    if (!mine || !theirs) throw new Error('no such tenant');
+  test('the policies reject a write to another tenant', async () => {
+    const [own, other] = tenants;
+    if (!own || !other) throw new Error('no such tenant');
     const write = sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key)
-      values (${theirs.tenantId}::uuid, ${newId()}::uuid, ${theirs.courierId}::uuid, 'X', 'X', 'X')`;
-    // not by the policy of the counters, which a trigger updates afterwards
+      values (${other.tenantId}::uuid, ${newId()}::uuid, ${other.courierId}::uuid, 'X', 'X', 'X')`;
+    // The policy of prealerts rejects it, not that of the counters, which a trigger updates afterwards.
     const refusal = 'row-level security policy for table "prealerts"';
-    await expect(pipeline(db, callerOf(mine), [write])).rejects.toThrow(refusal);
-    const move = sql`update prealerts set tenant_id = ${theirs.tenantId}::uuid, courier_id = ${theirs.courierId}::uuid`;
-    await expect(pipeline(db, callerOf(mine), [move])).rejects.toThrow(refusal);
+    await expect(pipeline(db, callerOf(own), [write])).rejects.toThrow(refusal);
+    const move = sql`update prealerts set tenant_id = ${other.tenantId}::uuid, courier_id = ${other.courierId}::uuid`;
+    await expect(pipeline(db, callerOf(own), [move])).rejects.toThrow(refusal);
   });
 });

@@ -8,7 +8,7 @@ import { endProcesses, freePort, removeFolders, run, startReplica } from '../sup
 import { statusOf, until } from '../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
-// an operator's own database: no superuser, but the owner, who may make the roles that the migrations need
+// The owner of an operator's own database: not a superuser, but able to create the roles of the migrations.
 const OWNER = { user: 'operator', password: 'operator-password' };
 
 let server: OwnServer;
@@ -26,13 +26,13 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 test(
-  'of 2 replicas that start together 1 migrates and 1 loads the demo data, as an owner who is no superuser',
+  'of 2 replicas that start in parallel, 1 migrates and 1 loads the demo data, with an owner who is not a superuser',
   async () => {
     const DATABASE_URL = await makeDatabase('together');
     const replicas = await Promise.all([startReplica({ DATABASE_URL }), startReplica({ DATABASE_URL })]);
-    const said = replicas.map((replica) => replica.output()).join('\n');
-    expect(said.match(/Applied migrations/g)).toHaveLength(1);
-    expect(said.match(/Loaded the demo data/g)).toHaveLength(1);
+    const output = replicas.map((replica) => replica.output()).join('\n');
+    expect(output.match(/Applied migrations/g)).toHaveLength(1);
+    expect(output.match(/Loaded the demo data/g)).toHaveLength(1);
 
     const [first, second] = replicas;
     expect(await announce(first.url, 'SEEN-BY-BOTH')).toBe(201);
@@ -44,7 +44,7 @@ test(
 );
 
 test(
-  'in development the owner serves in the role that owns nothing and that row-level security binds',
+  'in development the owner serves in a role that owns nothing and is subject to row-level security',
   async () => {
     const config = readConfig({ DATABASE_URL: await makeDatabase('stepped_down') });
     const { url, assumeRole = '' } = await prepareDatabase(config, () => undefined, true);
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'without the database /ready is 503 in the envelope, and 200 within 2 s of its return',
+  '/ready returns 503 in the envelope while the database is down, and 200 within 2 s of its return',
   async () => {
     const DATABASE_URL = await makeDatabase('away');
     const replica = await startReplica({ DATABASE_URL });
@@ -83,7 +83,7 @@ test(
   LIMIT_MS,
 );
 
-test('a database that nobody serves gives one line without the password, and exit status 1', async () => {
+test('a database URL without a server gives one error line without the password, and exit status 1', async () => {
   const port = await freePort();
   const url = `postgres://somebody:secret-word@127.0.0.1:${port}/nowhere`;
   const refused = run('src/main.js', { DATABASE_URL: url });

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 
-// What PostgreSQL refuses even if the service asks for it. Each statement runs as the owner of the tables, past all
-// policies and all checks of the application.
+// What PostgreSQL rejects even if the service requests it. Each statement runs as the tables' owner, without
+// policies and without checks of the application.
 
 let database: TestDatabase;
 let owner: pg.Pool;
@@ -18,12 +18,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Runs a statement, undoes it, and answers why PostgreSQL refused it; undefined when it did not. */
+/** Runs a statement, rolls it back, and returns why PostgreSQL rejected it; undefined if it did not. */
 async function refusalOf(statement: string): Promise<string | undefined> {
   const client = await owner.connect();
   try {
     await client.query('begin');
-    // constraints that wait for the commit are judged now
+    // Deferred constraints are checked immediately.
     await client.query('set constraints all immediate');
     const { rowCount } = await client.query(statement);
     if (!rowCount) throw new Error(`The demo data has no row for: ${statement}`);
@@ -64,20 +64,20 @@ test.each([
   ],
   ['bill_payments', 'pays_something', 'update bill_payments set amount_usd = 0'],
   ['packages', 'weighs_something', 'update packages set weight_lb = 0'],
-])('%s: %s refuses what it is named after', async (_table, constraint, statement) => {
+])('%s: the constraint %s rejects a violation', async (_table, constraint, statement) => {
   expect(await refusalOf(statement)).toBe(constraint);
 });
 
 describe.each(['audit_entries', 'audit_links', 'package_events'])('%s', (table) => {
   test.each([`update ${table} set tenant_id = tenant_id`, `delete from ${table}`])(
-    'refuses %s',
+    'rejects %s',
     async (statement) => {
       expect(await refusalOf(statement)).toBe(`${table} is append-only`);
     },
   );
 });
 
-test('a package that is on one bill is refused on a second one', async () => {
+test('a package that is on one bill is rejected on a second one', async () => {
   const secondLine = `insert into bill_lines
     select (jsonb_populate_record(line, jsonb_build_object('id', gen_random_uuid(), 'bill_id', draft.id, 'position', 10000))).*
     from bill_lines line
@@ -87,7 +87,7 @@ test('a package that is on one bill is refused on a second one', async () => {
   expect(await refusalOf(secondLine)).toBe('bill_lines_tenant_id_package_id_key');
 });
 
-test('a second package with the tracking number of a stored one is refused', async () => {
+test('a second package with the tracking number of a stored one is rejected', async () => {
   const copy = `insert into packages
     select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'house_number', 'COPY-1', 'prealert_id', null))).*
     from packages p limit 1`;

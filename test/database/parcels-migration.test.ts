@@ -9,7 +9,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js';
 
 const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
-const OURS = '20261124000000_parcels';
+const MIGRATION = '20261124000000_parcels';
 const LABEL = '1195266473930007521100871079919940';
 const SHORT = '871079919940';
 const ASTRA = '32971514560102447849175802862014';
@@ -23,7 +23,7 @@ let admin: pg.Client;
 let folder: string;
 let url: string;
 
-/** A database as it was before the migration, with rows of that time in it. */
+/** A database in the state before the migration, with rows from that time. */
 beforeAll(async () => {
   admin = new pg.Client({ connectionString: process.env['TEST_ADMIN_URL'] });
   await admin.connect();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   url = target.href;
   folder = await mkdtemp(join(tmpdir(), 'migrations-'));
   await cp(MIGRATIONS, folder, { recursive: true });
-  const later = (await readdir(folder)).filter((each) => /^\d/.test(each) && each >= OURS);
+  const later = (await readdir(folder)).filter((each) => /^\d/.test(each) && each >= MIGRATION);
   await Promise.all(later.map((each) => rm(join(folder, each), { recursive: true })));
   await migrate(url, folder);
   owner = new pg.Pool({ connectionString: url, max: 2 });
@@ -92,21 +92,22 @@ const keyOf = async (id: string) =>
   (await one('select tracking_key from packages where id = $1', id)).tracking_key;
 const statusOf = async (id: string) => (await one('select status from prealerts where id = $1', id)).status;
 
-test('stored rows get the new keys, missed pre-alerts are settled, and first weights are kept', async () => {
+test('stored rows get the new keys, missed pre-alerts are matched, and first weights are preserved', async () => {
   const missed = await addPackage({ number: LABEL });
-  const waiting = await addPrealert(couriers.one, SHORT);
+  const pendingPrealert = await addPrealert(couriers.one, SHORT);
   const astra = await addPackage({ number: ASTRA, courier: couriers.two, customer: 'C-1' });
-  const theirs = await addPrealert(couriers.two, '784917580286');
-  // the same parcel received by its label twice over, and by its short number: one key each
+  const otherPrealert = await addPrealert(couriers.two, '784917580286');
+  // A parcel that was received twice under its label and once under its short number; each row needs its own
+  // key.
   const second = '1195271874060007521100871140316925';
-  const twins = [
+  const duplicates = [
     await addPackage({ number: second, day: 3 }),
     await addPackage({ number: `2${second.slice(1)}`, day: 2 }),
   ];
   const third = '1195583874210007521100871140316936';
   const long = await addPackage({ number: third, day: 1 });
   const short = await addPackage({ number: '871140316936', day: 2 });
-  const settled = await addPrealert(couriers.one, '9622001900000000000000776632517510', 'received');
+  const receivedPrealert = await addPrealert(couriers.one, '9622001900000000000000776632517510', 'received');
   const other = await addPackage({
     number: '4201002334249200190132607600833457',
     key: '9200190132607600833457',
@@ -119,14 +120,14 @@ test('stored rows get the new keys, missed pre-alerts are settled, and first wei
       [tenant, `2026-02-01T00:0${minute}:00Z`, reweighed, JSON.stringify({ weight_lb: before })],
     );
 
-  expect(await migrate(url, MIGRATIONS)).toContain(OURS);
+  expect(await migrate(url, MIGRATIONS)).toContain(MIGRATION);
 
-  expect([await keyOf(missed), await statusOf(waiting)]).toEqual([SHORT, 'flagged']);
-  expect([await keyOf(astra), await statusOf(theirs)]).toEqual(['784917580286', 'received']);
-  // the one that was received first has the key, the other its own spelling
-  expect(await Promise.all(twins.map(keyOf))).toEqual([second, '871140316925']);
+  expect([await keyOf(missed), await statusOf(pendingPrealert)]).toEqual([SHORT, 'flagged']);
+  expect([await keyOf(astra), await statusOf(otherPrealert)]).toEqual(['784917580286', 'received']);
+  // The row received first has the key, the other keeps its own spelling.
+  expect(await Promise.all(duplicates.map(keyOf))).toEqual([second, '871140316925']);
   expect([await keyOf(long), await keyOf(short)]).toEqual([third, '871140316936']);
-  expect(await statusOf(settled)).toBe('received');
+  expect(await statusOf(receivedPrealert)).toBe('received');
   expect(await keyOf(other)).toBe('9200190132607600833457');
   const { rows } = await owner.query('select tracking_number, tracking_key from prealerts');
   for (const row of rows) expect(row.tracking_key).toBe(trackingKey(row.tracking_number));
@@ -135,8 +136,8 @@ test('stored rows get the new keys, missed pre-alerts are settled, and first wei
   );
   expect(audited.rows).toEqual(
     expect.arrayContaining([
-      { action: 'prealert.flagged', entity_id: waiting },
-      { action: 'prealert.received', entity_id: theirs },
+      { action: 'prealert.flagged', entity_id: pendingPrealert },
+      { action: 'prealert.received', entity_id: otherPrealert },
     ]),
   );
   const weights = await owner.query('select package_id, received_weight_lb from package_weights');

@@ -35,12 +35,12 @@ const LIMIT_MS = 120_000;
 const LOGIN = `crossdock_pooled_${randomBytes(4).toString('hex')}`;
 const TENANTS = 50;
 const WORKERS = 32;
-const TURNS = rounds(4, 8);
+const ROUNDS = rounds(4, 8);
 
 let database: TestDatabase;
 let owner: pg.Pool;
 let pooler: Pooler;
-/** The service's own login, past the pooler and through it. */
+/** The URLs of the service's own login, direct and through the pooler. */
 let direct: string;
 let pooled: string;
 
@@ -54,7 +54,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     owner.on('error', () => undefined);
     const password = randomBytes(12).toString('hex');
     await owner.query(`create role ${LOGIN} login password '${password}' in role crossdock_app`);
-    // not UTC: what the service does not set for itself shows
+    // A time zone other than UTC reveals settings that the service does not set itself.
     await owner.query(`alter role ${LOGIN} set timezone = 'America/Jamaica'`);
     direct = Object.assign(new URL(database.ownerUrl), { username: LOGIN, password }).href;
     pooler = await startPooler([direct, database.ownerUrl]);
@@ -101,7 +101,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     async function post(path: string, body: object): Promise<Record<string, unknown>> {
       const headers = { authorization: `Bearer ${token}` };
       const reply = await ask(service.url, { method: 'POST', path: `/api/${path}.php`, headers, body });
-      if (reply.status >= 300) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
+      if (reply.status >= 300) throw new Error(`${path} returned ${reply.status}: ${reply.text}`);
       return JSON.parse(reply.text).data;
     }
 
@@ -113,7 +113,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
         expect(received).toMatchObject({ matched_by: 'prealert', courier_id: DEMO.couriers.IEX });
         const listed = JSON.parse((await ask(service.url, listOf(token, 'POOLED-1'))).text);
         expect(listed.data).toMatchObject([{ tracking_number: 'POOLED-1', status: 'received' }]);
-        // by the session's own time zone it would be five hours off
+        // The session's own time zone would be five hours off.
         expect(Math.abs(Date.now() - Date.parse(listed.data[0].created_at))).toBeLessThan(LIMIT_MS);
 
         const { manifest_id } = await post('CreateManifest', { awb_number: '106-12345675' });
@@ -133,11 +133,11 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     );
 
     test(
-      'stores each of 200 pre-alerts that are submitted at once, and answers none with 500',
+      'stores each of 200 parallel pre-alerts, and none gets 500',
       async () => {
         const submit = async (n: number): Promise<Answer> => {
           const reply = await ask(service.url, prealertOf(`AT-ONCE-${n}`));
-          // no connection came free in time: nothing was done, and the integrator tries again
+          // No connection became free in time and nothing was changed, so the integrator retries.
           return reply.status === 503 ? submit(n) : reply;
         };
         const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => submit(n)));
@@ -150,7 +150,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       LIMIT_MS,
     );
 
-    test('a replica that works no queue needs no direct connection', async () => {
+    test('a replica without a worker needs no direct connection', async () => {
       const settings = { DATABASE_POOLER: 'transaction', RUN_WORKER: 'false' };
       const replica = await startReplica({ DATABASE_URL: pooled, ...settings });
       expect((await ask(replica.url, prealertOf('NO-WORKER'))).status).toBe(201);
@@ -158,7 +158,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     });
   });
 
-  describe('a scope', () => {
+  describe('a tenant scope', () => {
     const callers: SystemCaller[] = [];
     let db: Db & { close(): Promise<void> };
 
@@ -181,49 +181,49 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     afterAll(() => db.close());
 
     const seen = sql`select name from warehouses`;
-    const WAYS: Record<string, (caller: SystemCaller, statement: Sql) => Promise<unknown>> = {
-      readInScope: async (caller, statement) => (await snapshot(db, caller, [statement]))[0],
-      flushInScope: async (caller, statement) => (await pipeline(db, caller, [statement]))[0],
-      flushPrepared: async (caller, statement) => (await preparedPipeline(db, caller, [statement]))[0],
-      inScope: (caller, statement) => transaction(db, caller, (tx) => tx.query(statement)),
-      inLargeScope: (caller, statement) => bulkTransaction(db, caller, 9_000, (tx) => tx.query(statement)),
+    const ACCESS_METHODS: Record<string, (caller: SystemCaller, statement: Sql) => Promise<unknown>> = {
+      snapshot: async (caller, statement) => (await snapshot(db, caller, [statement]))[0],
+      pipeline: async (caller, statement) => (await pipeline(db, caller, [statement]))[0],
+      preparedPipeline: async (caller, statement) => (await preparedPipeline(db, caller, [statement]))[0],
+      transaction: (caller, statement) => transaction(db, caller, (tx) => tx.query(statement)),
+      bulkTransaction: (caller, statement) => bulkTransaction(db, caller, 9_000, (tx) => tx.query(statement)),
     };
 
     test(
-      `of ${TENANTS} tenants shows ${WORKERS} workers that share 4 sessions no row of another`,
+      `of ${TENANTS} tenants shows ${WORKERS} workers on 4 shared sessions no row of another tenant`,
       async () => {
         const wrong: unknown[] = [];
         let reads = 0;
         const read = async (worker: number) => {
-          for (let turn = 0; turn < TURNS; turn += 1) {
-            const caller = callers[(worker * 7 + turn * 13) % TENANTS];
+          for (let round = 0; round < ROUNDS; round += 1) {
+            const caller = callers[(worker * 7 + round * 13) % TENANTS];
             if (!caller) throw new Error('There is no such tenant.');
-            for (const way of Object.values(WAYS)) {
-              const rows = await untilFree(() => way(caller, seen));
+            for (const method of Object.values(ACCESS_METHODS)) {
+              const rows = await retryWhileBusy(() => method(caller, seen));
               reads += 1;
               const isOwn = JSON.stringify(rows) === JSON.stringify([{ name: `canary:${caller.tenantId}` }]);
               if (!isOwn) wrong.push([caller.tenantId, rows]);
             }
-            // the scope ends with the transaction
-            const { rows } = await untilFree(() => db.pool.query('select name from warehouses'));
+            // The scope ends with the transaction.
+            const { rows } = await retryWhileBusy(() => db.pool.query('select name from warehouses'));
             if (rows.length > 0) wrong.push(['no scope', rows]);
           }
         };
         await Promise.all(Array.from({ length: WORKERS }, (_, worker) => read(worker)));
         expect(wrong).toEqual([]);
-        expect(reads).toBe(WORKERS * TURNS * 5);
+        expect(reads).toBe(WORKERS * ROUNDS * 5);
       },
       LIMIT_MS,
     );
 
-    test('that were kept in the session would show rows of others: the same reads find them', async () => {
-      // a pooler of its own, because what is set in its sessions stays there
-      const careless = await startPooler([direct]);
-      const pool = new pg.Pool({ connectionString: careless.through(direct), max: WORKERS });
+    test('that is set on the session shows rows of other tenants, which proves that the same reads would detect it', async () => {
+      // A separate pooler, because its sessions keep their settings.
+      const sharedSessions = await startPooler([direct]);
+      const pool = new pg.Pool({ connectionString: sharedSessions.through(direct), max: WORKERS });
       let foreign = 0;
       const read = async (worker: number) => {
-        for (let turn = 0; turn < 4; turn += 1) {
-          const tenantId = callers[(worker * 7 + turn * 13) % TENANTS]?.tenantId;
+        for (let round = 0; round < 4; round += 1) {
+          const tenantId = callers[(worker * 7 + round * 13) % TENANTS]?.tenantId;
           const client = await pool.connect();
           await client.query(
             "select set_config('app.tenant_id', $1, false), set_config('app.courier_id', 'all', false)",
@@ -236,24 +236,24 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       };
       await Promise.all(Array.from({ length: WORKERS }, (_, worker) => read(worker)));
       await pool.end();
-      await careless.stop();
+      await sharedSessions.stop();
       expect(foreign).toBeGreaterThan(0);
     });
 
-    test('has UTC and a statement timeout, which a pooled session does not keep', async () => {
+    test('sets UTC and a statement timeout, which a pooled session does not keep', async () => {
       const settings = sql`select current_setting('timezone') as zone, current_setting('statement_timeout') as limit`;
       const [caller] = callers;
       if (!caller) throw new Error('There is no tenant.');
-      for (const [way, read] of Object.entries(WAYS)) {
-        const limit = way === 'inLargeScope' ? '9s' : '15s';
-        expect([way, await read(caller, settings)]).toEqual([way, [{ zone: 'UTC', limit }]]);
+      for (const [method, read] of Object.entries(ACCESS_METHODS)) {
+        const limit = method === 'bulkTransaction' ? '9s' : '15s';
+        expect([method, await read(caller, settings)]).toEqual([method, [{ zone: 'UTC', limit }]]);
       }
       const { rows } = await db.pool.query(settings.text);
       expect(rows).toEqual([{ zone: 'America/Jamaica', limit: '0' }]);
     });
 
     test('prepares no statement in a pooled session', async () => {
-      const held = await Promise.all(
+      const clients = await Promise.all(
         Array.from({ length: 4 }, async () => {
           const client = await db.pool.connect();
           await client.query('begin');
@@ -261,7 +261,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
         }),
       );
       const names: unknown[] = [];
-      for (const client of held) {
+      for (const client of clients) {
         names.push(...(await client.query('select name from pg_prepared_statements')).rows);
         await client.query('rollback');
         client.release();
@@ -270,7 +270,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     });
   });
 
-  describe('the start is refused', () => {
+  describe('the start is rejected', () => {
     const start = async (env: Record<string, string>, worksQueue = true) => {
       try {
         const prepared = await prepareDatabase(readConfig(env), () => undefined, worksQueue);
@@ -282,7 +282,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     };
     const DATABASE_POOLER = 'transaction';
 
-    test('when a pooler is in the way and DATABASE_POOLER is not set, in one line, by server, worker and migration', async () => {
+    test('if a pooler is used without DATABASE_POOLER, in one line, by server, worker and migration', async () => {
       const line = /^DATABASE_URL leads to a connection pooler: set DATABASE_POOLER=transaction, .*\n$/;
       for (const program of ['src/main.js', 'src/worker.js']) {
         const refused = run(program, { DATABASE_URL: pooled });
@@ -294,7 +294,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       expect(migration.output()).toMatch(/^The URL of the owner leads to a connection pooler: .*\n$/);
     });
 
-    test('when a process that works the queue has no direct connection, a worker with RUN_WORKER=false too', async () => {
+    test('if a process with a worker has no direct connection, even src/worker.js with RUN_WORKER=false', async () => {
       const env = { DATABASE_URL: pooled, DATABASE_POOLER };
       const line =
         /^DATABASE_DIRECT_URL is required with DATABASE_POOLER in a process that works the queue: /;
@@ -305,20 +305,20 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       expect(await start(env, false)).toBe('started');
     });
 
-    test('when the direct connection leads to the pooler, to another database, or nowhere', async () => {
+    test('if the direct connection leads to the pooler, to another database, or nowhere', async () => {
       const to = (DATABASE_DIRECT_URL: string) =>
         start({ DATABASE_URL: pooled, DATABASE_POOLER, DATABASE_DIRECT_URL });
       expect(await to(pooled)).toBe(
         'DATABASE_DIRECT_URL leads to a connection pooler: set it to a connection to PostgreSQL itself',
       );
-      const elsewhere = Object.assign(new URL(direct), { pathname: '/postgres' }).href;
-      expect(await to(elsewhere)).toBe('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
+      const otherDatabase = Object.assign(new URL(direct), { pathname: '/postgres' }).href;
+      expect(await to(otherDatabase)).toBe('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
       const nowhere = Object.assign(new URL(direct), { pathname: '/nowhere' }).href;
       expect(await to(nowhere)).toMatch(/^DATABASE_DIRECT_URL: .*"nowhere" does not exist/);
       expect(await to(direct)).toBe('started');
     });
 
-    test('when the owner’s connection leads to the pooler, with the setting or without', async () => {
+    test("if the owner's connection leads to the pooler, with or without DATABASE_POOLER", async () => {
       const DATABASE_OWNER_URL = pooler.through(database.ownerUrl);
       const line =
         'DATABASE_OWNER_URL leads to a connection pooler: set it to a connection to PostgreSQL itself';
@@ -327,14 +327,14 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       expect(await start({ DATABASE_URL: direct, DATABASE_OWNER_URL })).toBe(line);
     });
 
-    test('when the login may bypass row-level security, in development too: no pooled session keeps a role', async () => {
+    test('if the login can bypass row-level security, in development too, because a pooled session keeps no role', async () => {
       const env = { DATABASE_URL: pooler.through(database.ownerUrl), DATABASE_POOLER };
       expect(await start({ ...env, DATABASE_DIRECT_URL: direct })).toMatch(
         /^DATABASE_URL must not be able to bypass row-level security, but .* is a superuser; grant crossdock_app/,
       );
     });
 
-    test('when the pooler is in statement mode, where there are no transactions; one in session mode serves', async () => {
+    test('if the pooler is in statement mode, which has no transactions; session mode works', async () => {
       const env = { DATABASE_POOLER, DATABASE_DIRECT_URL: direct };
       const statements = await startPooler([direct], { mode: 'statement' });
       expect(await start({ ...env, DATABASE_URL: statements.through(direct) })).toMatch(
@@ -348,7 +348,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
   });
 });
 
-test('a prepared statement is named by its text, whichever a connection prepares first', async () => {
+test('a prepared statement is named after its text, independent of the order of preparation', async () => {
   const fresh = await demoDatabase();
   const db = openDb({ url: fresh.ownerUrl, size: 1, assumeRole: 'crossdock_app', onError: () => undefined });
   const other = openDb({
@@ -375,8 +375,8 @@ test('a prepared statement is named by its text, whichever a connection prepares
   await fresh.drop();
 });
 
-/** More ask than connections may wait: who is told so asks again, as over HTTP after 503. */
-async function untilFree<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Retries while no connection becomes free in time, as a client does after 503. */
+async function retryWhileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
       return await work();

@@ -11,8 +11,8 @@ import { startService, type Service } from '../support/service/service.js';
 
 type Zone = { zone: string; midnight: string; days: string[] };
 
-// What its clocks show at midnight UTC on 1 July, and two days on which they are changed: one has 23 hours there and one
-// 25, or half an hour less and more. Kiritimati, 14 hours ahead, changes nothing.
+// The local time at midnight UTC on 1 July, and two days with clock changes: one has 23 hours in that zone
+// and one 25, or half an hour less and more. Kiritimati, 14 hours ahead, has no clock changes.
 const ZONES: Zone[] = [
   { zone: 'America/New_York', midnight: 'Tue Jun 30 2026 20:00', days: ['2026-03-08', '2026-11-01'] },
   { zone: 'America/St_Johns', midnight: 'Tue Jun 30 2026 21:30', days: ['2026-03-08', '2026-11-01'] },
@@ -49,7 +49,10 @@ afterAll(async () => {
   await service.stop();
 }, 60_000);
 
-/** A package and a bill at each edge of the day: the last moment before it, its first, its last, and the first after it. */
+/**
+ * Inserts a package and a bill at each boundary of the day: its first and last moment, and the moments just
+ * outside.
+ */
 async function plantDay(day: string): Promise<void> {
   for (const [index, offset] of EDGES.entries()) {
     const moment = new Date(Date.parse(`${day}T00:00:00Z`) + offset).toISOString();
@@ -66,7 +69,7 @@ async function plantDay(day: string): Promise<void> {
 type Weighed = { weight: number; entry_date_time: string; received_at: string };
 
 test.each(ZONES)(
-  'a process at $zone knows whole days of UTC, both ends inclusive, when its clocks are changed',
+  'a process in $zone uses whole UTC days, both ends inclusive, when its clocks change',
   async ({ zone, midnight, days }) => {
     child.send(zone);
     expect(await once(child, 'message')).toEqual([midnight]);
@@ -76,7 +79,7 @@ test.each(ZONES)(
         headers: { authorization, 'content-type': 'application/json' },
         ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
       });
-      // as: replies of these shapes, which the contract's own tests have judged
+      // The contract's own tests validate these response shapes.
       return (await reply.json()) as { data: never };
     };
     const weights = (packages: Weighed[]) => packages.map(({ weight }) => weight).sort();

@@ -27,8 +27,8 @@ const PRODUCTION = {
   TRUST_PROXY: '10.0.0.0/8',
 };
 
-/** The lines with which these settings stop a boot; none when they are fine. */
-function faultsOf(env: Record<string, string>): string[] {
+/** Returns the error lines with which these settings stop the start; none if they are valid. */
+function errorLinesOf(env: Record<string, string>): string[] {
   try {
     readConfig(env);
     return [];
@@ -39,7 +39,7 @@ function faultsOf(env: Record<string, string>): string[] {
 }
 
 describe('reading the settings', () => {
-  test('without any, a laptop has all it needs', () => {
+  test('defaults are sufficient for a laptop', () => {
     expect(readConfig({})).toMatchObject({
       appEnv: 'development',
       host: '127.0.0.1',
@@ -63,12 +63,12 @@ describe('reading the settings', () => {
     });
   });
 
-  test('an empty value means unset', () => {
+  test('an empty value counts as unset', () => {
     const names = ['APP_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'TOKEN_KEYS', 'TRUST_PROXY'];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });
 
-  test('what is set counts, converted', () => {
+  test('values are read and converted', () => {
     const config = readConfig({
       ...PRODUCTION,
       PORT: '0',
@@ -137,38 +137,38 @@ describe('reading the settings', () => {
     ['PASSWORD_RESET_URL', 'https://sesame.example/reset', 'must be a URL with {token} in it'],
     ['PASSWORD_RESET_URL', 'sesame:{token}', 'must be a URL with {token} in it'],
     ['WEBHOOK_RETRY_SECONDS', '5,sesame', 'must be whole seconds joined by commas'],
-  ])('%s=%s stops the boot with one line that names it and hides the value', (name, value, says) => {
-    const faults = faultsOf(
+  ])('%s=%s stops the start with one line that names it and hides the value', (name, value, text) => {
+    const lines = errorLinesOf(
       name === 'DATABASE_OWNER_URL' ? { DATABASE_URL: 'postgres://db/x', [name]: value } : { [name]: value },
     );
-    expect(faults).toEqual([expect.stringContaining(`${name} ${says}`)]);
-    expect(faults[0]).not.toContain('\n');
-    expect(faults[0]).not.toContain(value);
-    expect(faults[0]).not.toContain('sesame');
+    expect(lines).toEqual([expect.stringContaining(`${name} ${text}`)]);
+    expect(lines[0]).not.toContain('\n');
+    expect(lines[0]).not.toContain(value);
+    expect(lines[0]).not.toContain('sesame');
   });
 
-  test('every fault has its line', () => {
-    const faults = faultsOf({ PORT: 'x', POOL_SIZE: '0', LOOKUP_KEY: 'y' });
-    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual(['LOOKUP_KEY', 'POOL_SIZE', 'PORT']);
+  test('every invalid setting gets its own line', () => {
+    const lines = errorLinesOf({ PORT: 'x', POOL_SIZE: '0', LOOKUP_KEY: 'y' });
+    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(['LOOKUP_KEY', 'POOL_SIZE', 'PORT']);
   });
 
-  test('what belongs together must come together', async () => {
-    expect(faultsOf({ TLS_CERT_FILE: '/cert.pem' })).toEqual([
+  test('settings that depend on each other must be set together', async () => {
+    expect(errorLinesOf({ TLS_CERT_FILE: '/cert.pem' })).toEqual([
       'TLS_CERT_FILE and TLS_KEY_FILE must be set together',
     ]);
-    expect(faultsOf({ DATABASE_OWNER_URL: 'postgres://db/x' })).toEqual([
+    expect(errorLinesOf({ DATABASE_OWNER_URL: 'postgres://db/x' })).toEqual([
       expect.stringMatching(/^DATABASE_OWNER_URL needs DATABASE_URL/),
     ]);
     const folder = await makeFolder();
     await writeFile(join(folder, 'not.pem'), 'not a certificate');
     for (const file of [join(folder, 'absent.pem'), join(folder, 'not.pem')]) {
-      expect(faultsOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: file })).toEqual([
+      expect(errorLinesOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: file })).toEqual([
         expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE cannot be used: [^\n]+$/),
       ]);
     }
   });
 
-  test('the scripts for the owner ask for no other setting', () => {
+  test('scripts for the owner need no other settings', () => {
     expect(readOwnerUrl({ DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: 'postgres://b/x' })).toBe(
       'postgres://b/x',
     );
@@ -185,26 +185,26 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
   const without = (...names: string[]) =>
     Object.fromEntries(Object.entries(complete).filter(([name]) => !names.includes(name)));
 
-  test('a whole set of settings is accepted', () => {
-    expect(faultsOf(complete)).toEqual([]);
+  test('a complete set of settings is accepted', () => {
+    expect(errorLinesOf(complete)).toEqual([]);
     expect(readConfig(complete)).toMatchObject({ appEnv: APP_ENV, databaseOwnerUrl: undefined });
-    expect(faultsOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
+    expect(errorLinesOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
   });
 
   test.each(['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'DATABASE_URL'])('%s is required', (name) => {
-    expect(faultsOf(without(name))).toEqual([
+    expect(errorLinesOf(without(name))).toEqual([
       expect.stringMatching(new RegExp(`^${name} is required in ${APP_ENV}`)),
     ]);
   });
 
   test('TLS or a trusted proxy is required', () => {
-    expect(faultsOf(without('TRUST_PROXY'))).toEqual([
+    expect(errorLinesOf(without('TRUST_PROXY'))).toEqual([
       expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required/),
     ]);
   });
 
-  test('all that is missing is said at once', () => {
-    expect(faultsOf({ APP_ENV })).toHaveLength(5);
+  test('all missing settings are reported at once', () => {
+    expect(errorLinesOf({ APP_ENV })).toHaveLength(5);
   });
 
   test.each([
@@ -213,44 +213,44 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
     ['ENCRYPTION_KEYS', `1:${'d0'.repeat(32)}`],
     ['ENCRYPTION_KEYS', `2:${'ab'.repeat(32)},1:${'D0'.repeat(32)}`],
     ['LOOKUP_KEY', 'D1'.repeat(32)],
-  ])('%s may not hold the public development value, wherever it stands (%#)', (name, value) => {
-    expect(faultsOf({ ...complete, [name]: value })).toEqual([
+  ])('%s must not contain the public development value at any position (%#)', (name, value) => {
+    expect(errorLinesOf({ ...complete, [name]: value })).toEqual([
       expect.stringMatching(new RegExp(`^${name} holds the public development value`)),
     ]);
   });
 });
 
-test('mail through SES needs a sender, and name servers are addresses', () => {
-  expect(faultsOf({ SES_REGION: 'us-east-1' })).toEqual([
+test('SES requires a sender, and OUTBOUND_DNS_SERVERS accepts only addresses', () => {
+  expect(errorLinesOf({ SES_REGION: 'us-east-1' })).toEqual([
     'MAIL_FROM must be set with SES_REGION: an address that SES may send from',
   ]);
-  const fault = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
+  const line = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
   for (const OUTBOUND_DNS_SERVERS of ['ns.example.com', '192.0.2.1:', '[192.0.2.1', '1.2.3', '192.0.2.1,x'])
-    expect([OUTBOUND_DNS_SERVERS, faultsOf({ OUTBOUND_DNS_SERVERS })]).toEqual([
+    expect([OUTBOUND_DNS_SERVERS, errorLinesOf({ OUTBOUND_DNS_SERVERS })]).toEqual([
       OUTBOUND_DNS_SERVERS,
-      [fault],
+      [line],
     ]);
-  expect(faultsOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
+  expect(errorLinesOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
 });
 
-test('the page for resetting passwords is https outside of development', () => {
+test('PASSWORD_RESET_URL must use https outside development', () => {
   const PASSWORD_RESET_URL = 'http://portal.example/reset#token={token}';
-  expect(faultsOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
+  expect(errorLinesOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
     'PASSWORD_RESET_URL must begin with https:// outside of development',
   ]);
   expect(readConfig({ PASSWORD_RESET_URL })).toMatchObject({ passwordResetUrl: PASSWORD_RESET_URL });
 });
 
-test('calls to loopback are refused in production alone', () => {
+test('OUTBOUND_ALLOW_LOOPBACK is rejected only in production', () => {
   const OUTBOUND_ALLOW_LOOPBACK = 'true';
-  expect(faultsOf({ ...PRODUCTION, OUTBOUND_ALLOW_LOOPBACK })).toEqual([
+  expect(errorLinesOf({ ...PRODUCTION, OUTBOUND_ALLOW_LOOPBACK })).toEqual([
     'OUTBOUND_ALLOW_LOOPBACK is refused in production',
   ]);
-  expect(faultsOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
+  expect(errorLinesOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
   expect(readConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outbound: { allowLoopback: true } });
 });
 
-describe('a boot in production', () => {
+describe('a start in production', () => {
   const LOGIN = { user: `crossdock_test_login_${process.pid}`, password: 'login-password' };
   let database: TestDatabase;
   let owner: pg.Client;
@@ -275,7 +275,7 @@ describe('a boot in production', () => {
     const url = new URL(database.ownerUrl);
     return Object.assign(url, { username: login.user, password: login.password }).href;
   };
-  const boot = (DATABASE_URL: string, more: Record<string, string> = {}) =>
+  const start = (DATABASE_URL: string, more: Record<string, string> = {}) =>
     run('src/main.js', {
       ...PRODUCTION,
       TRUST_PROXY: '127.0.0.1',
@@ -284,7 +284,7 @@ describe('a boot in production', () => {
       ...more,
     });
 
-  test('with settings missing says one line a fault, and exits with 1', async () => {
+  test('reports each missing or invalid setting in one line and exits with 1', async () => {
     const refused = run('src/main.js', { APP_ENV: 'production', PORT: 'sesame' });
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     const lines = refused.output().trimEnd().split('\n');
@@ -293,37 +293,37 @@ describe('a boot in production', () => {
     for (const line of lines) expect(line).toMatch(/^[A-Z_]+ /);
   });
 
-  test('refuses a superuser, and says why', async () => {
-    const refused = boot(database.ownerUrl);
+  test('rejects a superuser with a reason', async () => {
+    const refused = start(database.ownerUrl);
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     expect(refused.output()).toMatch(
       /^DATABASE_URL must not be able to bypass row-level security, but the role \S+ is a superuser; [^\n]+\n$/,
     );
   });
 
-  test('refuses a role that bypasses row-level security, may become one that does, or owns the tables', async () => {
+  test('rejects a role that bypasses row-level security, can become a role that does, or owns the tables', async () => {
     await owner.query(`alter role ${LOGIN.user} bypassrls`);
-    const bypassing = boot(urlOf(LOGIN));
-    await bypassing.ended;
-    expect(bypassing.output()).toMatch(/but the role \S+ bypasses row-level security/);
+    const bypassingRole = start(urlOf(LOGIN));
+    await bypassingRole.ended;
+    expect(bypassingRole.output()).toMatch(/but the role \S+ bypasses row-level security/);
 
     await owner.query(`alter role ${LOGIN.user} nobypassrls`);
     await owner.query(`grant "${new URL(database.ownerUrl).username}" to ${LOGIN.user}`);
-    const becoming = boot(urlOf(LOGIN));
-    await becoming.ended;
+    const memberRole = start(urlOf(LOGIN));
+    await memberRole.ended;
     await owner.query(`revoke "${new URL(database.ownerUrl).username}" from ${LOGIN.user}`);
-    expect(becoming.output()).toMatch(/but the role \S+ may become \S+;/);
+    expect(memberRole.output()).toMatch(/but the role \S+ may become \S+;/);
 
     await owner.query(`alter table prealerts owner to ${LOGIN.user}`);
-    const owning = boot(urlOf(LOGIN));
-    await owning.ended;
+    const ownerRole = start(urlOf(LOGIN));
+    await ownerRole.ended;
     await owner.query('alter table prealerts owner to current_user');
-    expect(owning.output()).toMatch(/but the role \S+ owns the tables/);
+    expect(ownerRole.output()).toMatch(/but the role \S+ owns the tables/);
   });
 
-  test('serves with a login that has the role crossdock_app and nothing else, over HTTPS alone', async () => {
+  test('serves, over HTTPS only, with a login that has only the role crossdock_app', async () => {
     const PORT = String(await freePort());
-    const serving = boot(urlOf(LOGIN), { PORT });
+    const serving = start(urlOf(LOGIN), { PORT });
     const url = `http://127.0.0.1:${PORT}`;
     await until(async () => serving.child.exitCode !== null || (await statusOf(`${url}/ready`)) === 200);
     expect(serving.output()).toBe('');
@@ -337,11 +337,11 @@ describe('a boot in production', () => {
     expect(await serving.ended).toEqual({ code: 0, signal: null });
   });
 
-  test('says which migrations the database lacks, and serves, without demo data, once they are applied', async () => {
+  test('names the missing migrations, and serves without demo data once they are applied', async () => {
     const bare = `${new URL(database.ownerUrl).pathname.slice(1)}_bare`;
     await owner.query(`create database "${bare}"`);
     const at = (url: string) => Object.assign(new URL(url), { pathname: `/${bare}` }).href;
-    const refused = boot(at(urlOf(LOGIN)));
+    const refused = start(at(urlOf(LOGIN)));
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     expect(refused.output()).toMatch(
       /^The database lacks \d+_\w+[^\n]*: run npm run migrate with DATABASE_OWNER_URL set\n$/,
@@ -355,7 +355,7 @@ describe('a boot in production', () => {
     expect(again.output()).toBe('Nothing to apply.\n');
 
     const PORT = String(await freePort());
-    const serving = boot(at(urlOf(LOGIN)), { PORT, DATABASE_OWNER_URL: at(database.ownerUrl) });
+    const serving = start(at(urlOf(LOGIN)), { PORT, DATABASE_OWNER_URL: at(database.ownerUrl) });
     await until(
       async () =>
         serving.child.exitCode !== null || (await statusOf(`http://127.0.0.1:${PORT}/ready`)) === 200,

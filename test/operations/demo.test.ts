@@ -9,12 +9,12 @@ import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js'
 import { freshDatabase } from '../support/service/database.js';
 
 const NOW = new Date('2026-11-21T14:30:00Z');
-// Another month, and an hour of the day at which a period's packages could have slipped out of it.
+// Another month, at a time of day at which packages could fall outside a period.
 const LATER = new Date('2027-03-01T00:00:05Z');
 const CALLERS = 8;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-// What may differ from one load to the next: dates, what is derived from them, salts and nonces.
-const MOVING = [
+// Values that may differ between loads: dates, values derived from dates, salts and nonces.
+const VOLATILE = [
   ...['created_at', 'updated_at', 'received_at', 'occurred_at', 'start_date', 'end_date', 'flight_date'],
   ...['published_at', 'received_on', 'recorded_at'],
   ...['manifest_number', 'password_hash', 'totp_secret', 'api_key_cipher'],
@@ -43,13 +43,14 @@ beforeAll(async () => {
   await seedDemo(client, secrets, NOW);
 }, 30_000);
 
-// The last opened first: a database with connections cannot be dropped. Dropping one waits for a checkpoint.
+// In reverse order, because a database with connections cannot be dropped. Dropping one waits for a
+// checkpoint.
 afterAll(async () => {
   for (const close of closings.reverse()) await close();
 }, 60_000);
 
-describe('loading', () => {
-  test(`of ${CALLERS} that load at once, one does`, async () => {
+describe('loading the demo data', () => {
+  test(`one of ${CALLERS} parallel loads succeeds`, async () => {
     const { ownerUrl } = await openDatabase();
     const clients = await Promise.all(Array.from({ length: CALLERS }, () => connect(ownerUrl)));
     const loaded = await Promise.all(clients.map((each) => seedDemo(each, secrets, NOW)));
@@ -66,7 +67,7 @@ describe('loading', () => {
     expect(await everything(client)).toEqual(before);
   });
 
-  test('a load that fails leaves the database empty, and the next one succeeds', async () => {
+  test('a failed load leaves the database empty, and the next one succeeds', async () => {
     const owner = await connect((await openDatabase()).ownerUrl);
     const broken = { ...secrets, lookupHash: () => 'the same for all' };
     await expect(seedDemo(owner, broken, NOW)).rejects.toThrow('unique');
@@ -74,23 +75,23 @@ describe('loading', () => {
     expect(await seedDemo(owner, secrets, NOW)).toBe(true);
   });
 
-  test('ids, names, numbers and weights are the same whenever and wherever they are loaded', async () => {
+  test('ids, names, numbers and weights are the same in every load', async () => {
     const other = await connect((await openDatabase()).ownerUrl);
     expect(await seedDemo(other, secrets, LATER)).toBe(true);
     expect(await everything(other)).toEqual(await everything(client));
   });
 
-  test('the scope ends with the load', async () => {
+  test('the tenant scope ends with the load', async () => {
     expect(await rows("select nullif(current_setting('app.tenant_id', true), '') as scope")).toEqual([
       { scope: null },
     ]);
   });
 });
 
-describe('what the demo tenant holds', () => {
+describe('the demo tenant', () => {
   beforeAll(() => enter(DEMO.tenants.demo));
 
-  test("it answers on any host but the other tenant's", async () => {
+  test("is served on any host except the other tenant's", async () => {
     expect(await rows('select tenant_id, host from tenant_hosts order by host')).toEqual(
       expect.arrayContaining([
         { tenant_id: DEMO.tenants.demo, host: '*' },
@@ -99,7 +100,7 @@ describe('what the demo tenant holds', () => {
     );
   });
 
-  test('its users have their roles, and all one password', async () => {
+  test('has users with their roles and one common password', async () => {
     const users = await rows(
       `select id, username, role, courier_id, is_active, two_factor_enabled, password_hash from users
        where tenant_id = '${DEMO.tenants.demo}' order by id`,
@@ -122,10 +123,12 @@ describe('what the demo tenant holds', () => {
     expect(await bcrypt.compare('crossdock-demo', String(hashes[0]))).toBe(true);
   });
 
-  test("the guarded user's secret decrypts, and its ten backup codes are looked up by their hashes", async () => {
+  test('has a user with an encrypted TOTP secret and ten hashed backup codes', async () => {
     const [guarded] = await rows(`select totp_secret from users where id = '${DEMO.users.guarded}'`);
-    const place = { tenantId: DEMO.tenants.demo, rowId: DEMO.users.guarded, field: 'totp_secret' } as const;
-    expect(secrets.decrypt(String(guarded?.['totp_secret']), place)).toBe('KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU');
+    const context = { tenantId: DEMO.tenants.demo, rowId: DEMO.users.guarded, field: 'totp_secret' } as const;
+    expect(secrets.decrypt(String(guarded?.['totp_secret']), context)).toBe(
+      'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
+    );
     const stored = await column(`select code_hash from backup_codes where user_id = '${DEMO.users.guarded}'`);
     expect(stored.sort()).toEqual(
       DEMO_BACKUP_CODES.map((code) => secrets.lookupHash(code, 'backup_code')).sort(),
@@ -137,17 +140,17 @@ describe('what the demo tenant holds', () => {
   test.each([
     ['IEX', 'Island Express', 'a', '1.75'],
     ['HRB', 'Harbour Couriers', 'b', '0.00'],
-  ] as const)('courier %s has its key, its rate and its colour', async (code, name, letter, rate) => {
+  ] as const)('courier %s has its API key, air freight rate and colour', async (code, name, letter, rate) => {
     const [courier] = await rows(`select * from couriers where id = '${DEMO.couriers[code]}'`);
     expect(courier).toMatchObject({ code, name, air_freight_rate: rate, is_active: true });
     expect(courier?.['house_color']).toMatch(/^#[0-9A-F]{6}$/);
     const key = letter.repeat(64);
-    const place = { tenantId: DEMO.tenants.demo, rowId: DEMO.couriers[code], field: 'api_key' } as const;
-    expect(secrets.decrypt(String(courier?.['api_key_cipher']), place)).toBe(key);
+    const context = { tenantId: DEMO.tenants.demo, rowId: DEMO.couriers[code], field: 'api_key' } as const;
+    expect(secrets.decrypt(String(courier?.['api_key_cipher']), context)).toBe(key);
     expect(courier?.['api_key_hash']).toBe(secrets.lookupHash(key, 'api_key'));
   });
 
-  test('the global tiers and those of IEX are as published', async () => {
+  test('has the published default rate tiers and those of IEX', async () => {
     const tiers = await rows(
       `select c.code, start_weight_lb::float8 as "from", end_weight_lb::float8 as "to", fee_usd as fee
        from rate_tiers t left join couriers c on c.tenant_id = t.tenant_id and c.id = t.courier_id
@@ -167,7 +170,7 @@ describe('what the demo tenant holds', () => {
     ['IEX', 200, 'IEX-1001', 'IEX-1200'],
     ['HRB', 100, 'HRB-2001', 'HRB-2100'],
   ] as const)(
-    '%s has %i customers, %s to %s, of whom the last alone is inactive',
+    '%s has %i customers, %s to %s, and only the last is inactive',
     async (code, count, first, last) => {
       const customers = await rows(
         `select user_code, first_name || ' ' || last_name as name, is_active from customers
@@ -180,13 +183,13 @@ describe('what the demo tenant holds', () => {
     },
   );
 
-  test('the primary warehouse is Miami Gateway', async () => {
+  test('has Miami Gateway as its primary warehouse', async () => {
     expect(
       await rows(`select id, name from warehouses where is_primary and tenant_id = '${DEMO.tenants.demo}'`),
     ).toEqual([{ id: DEMO.warehouses.primary, name: 'Miami Gateway' }]);
   });
 
-  test('500 packages came in over the last 60 days, 25 of them of unknown owner', async () => {
+  test('has 500 packages from the last 60 days, 25 of them without a known customer', async () => {
     const [figures] = await rows(
       `select count(*)::int as total, count(*) filter (where user_code is null and courier_id is not null)::int as of_courier,
          count(*) filter (where courier_id is null)::int as of_nobody, count(distinct received_at::date)::int as days,
@@ -200,19 +203,19 @@ describe('what the demo tenant holds', () => {
     expect(figures?.['of_three_decimals']).toBeGreaterThan(50);
   });
 
-  test('every package has a right house number, a tracking key, a known active customer and its events', async () => {
+  test('every package has a valid house number, a tracking key, a known active customer and its events', async () => {
     const packages = await rows('select house_number, tracking_number, tracking_key from packages');
     expect(packages.filter(({ house_number: number }) => !isHouseNumber(String(number)))).toEqual([]);
     expect(packages.map(({ tracking_number: number }) => trackingKey(String(number)))).toEqual(
       packages.map(({ tracking_key: key }) => key),
     );
     expect(packages.some(({ tracking_number: number, tracking_key: key }) => number !== key)).toBe(true);
-    const strays = await rows(
+    const unmatched = await rows(
       `select p.id from packages p where p.user_code is not null and not exists (select from customers c
          where (c.tenant_id, c.courier_id, c.user_code) = (p.tenant_id, p.courier_id, p.user_code) and c.is_active
            and (c.first_name, c.last_name) = (p.first_name, p.last_name))`,
     );
-    expect(strays).toEqual([]);
+    expect(unmatched).toEqual([]);
     const histories = await rows(
       `select p.status, e.steps, count(*)::int as packages from packages p join lateral
          (select string_agg(status, ' ' order by occurred_at) as steps from package_events where package_id = p.id) e on true
@@ -224,16 +227,16 @@ describe('what the demo tenant holds', () => {
     ]);
   });
 
-  test('every tier of both tables is met by packages', async () => {
-    const unmet = await rows(
+  test('every rate tier applies to some package', async () => {
+    const unused = await rows(
       `select t.id from rate_tiers t where t.tenant_id = '${DEMO.tenants.demo}' and not exists (select from packages p
          where p.courier_id = coalesce(t.courier_id, '${DEMO.couriers.HRB}')
            and p.weight_lb between t.start_weight_lb and t.end_weight_lb)`,
     );
-    expect(unmet).toEqual([]);
+    expect(unused).toEqual([]);
   });
 
-  test('one manifest is a draft and one has shipped, each with packages of both couriers', async () => {
+  test('has a draft and a shipped manifest, each with packages of both couriers', async () => {
     const manifests = await rows(
       `select m.id, m.status, m.manifest_number, m.awb_number, m.airline_prefix, a.name as airline,
          array_agg(distinct c.code order by c.code) as couriers, array_agg(distinct p.status) as statuses,
@@ -257,7 +260,7 @@ describe('what the demo tenant holds', () => {
     }
   });
 
-  test('three bills of IEX sum what its packages of the period cost by its own tiers', async () => {
+  test('has three bills of IEX whose subtotals match the rate tiers', async () => {
     const bills = await rows(
       `select b.id, b.status, b.total_packages = count(p.id) as counts, b.subtotal = sum(t.fee_usd) as ties,
          b.paid_amount < b.total_amount as owes
@@ -274,7 +277,7 @@ describe('what the demo tenant holds', () => {
     ]);
   });
 
-  test('its lines and payments add up to what each bill says, and the counter stands at the last', async () => {
+  test('has bill lines and payments that add up, and a bill counter at the last number', async () => {
     const bills = await rows(
       `select b.status, b.invoice_number, b.total_packages = count(l.id) as counts, b.subtotal = sum(l.amount_usd) as ties,
          b.paid_amount = coalesce((select sum(p.amount_usd) from bill_payments p where p.bill_id = b.id), 0) as paid,
@@ -290,7 +293,7 @@ describe('what the demo tenant holds', () => {
     expect(await rows('select last_number from bill_counters')).toEqual([{ last_number: 2 }]);
   });
 
-  test('pre-alerts are in all three statuses, and agree with what was received', async () => {
+  test('has pre-alerts in all three statuses that match the received packages', async () => {
     const counts = await rows(
       `select c.code, p.status, count(*)::int as total, bool_and((p.status = 'pending') = (k.id is null)) as agree
        from prealerts p join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
@@ -314,16 +317,16 @@ describe('what the demo tenant holds', () => {
   });
 });
 
-describe('what DEMO names', () => {
+describe('the ids in DEMO', () => {
   beforeAll(() => enter(DEMO.tenants.demo));
 
-  test('every id has the shape of a UUID of version 7 and is used once', () => {
+  test('every id is a version 7 UUID and is used once', () => {
     const ids = strings(DEMO).filter((text) => /^[0-9a-f]{8}-/.test(text));
     expect(ids.filter((id) => !UUID_V7.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('its packages are what it calls them', async () => {
+  test('packages have the state that their name states', async () => {
     const { available, aboardDraft, shipped, customerUnknown, ownerUnknown } = DEMO.packages;
     const free = { status: 'received', manifest_id: null };
     const owned = (code: 'IEX' | 'HRB') => ({ courier_id: DEMO.couriers[code], is_known: true });
@@ -339,7 +342,7 @@ describe('what DEMO names', () => {
     await expectPackages(ownerUnknown, { courier_id: null, is_known: false, ...free });
   });
 
-  test('its pre-alerts are what it calls them', async () => {
+  test('pre-alerts have the status that their name states', async () => {
     for (const status of ['pending', 'received', 'flagged'] as const) {
       for (const code of ['IEX', 'HRB'] as const) {
         const ids = DEMO.prealerts[status][code];
@@ -352,28 +355,28 @@ describe('what DEMO names', () => {
   });
 });
 
-test('tenant two has an admin, courier TWO with its user and key, customers, packages and pre-alerts', async () => {
+test('tenant two has an admin, courier TWO with its user and API key, customers, packages and pre-alerts', async () => {
   await enter(DEMO.tenants.two);
-  const mine = (table: string) =>
+  const rowsOf = (table: string) =>
     `select * from ${table} where tenant_id = '${DEMO.tenants.two}' order by id`;
-  expect(await rows(mine('users'))).toMatchObject([
+  expect(await rows(rowsOf('users'))).toMatchObject([
     { id: DEMO.usersOfTwo.admin, username: 'admin', role: 'admin' },
     { id: DEMO.usersOfTwo.two, username: 'two', role: 'courier', courier_id: DEMO.couriers.TWO },
   ]);
   const hash = secrets.lookupHash('c'.repeat(64), 'api_key');
-  expect(await rows(mine('couriers'))).toMatchObject([
+  expect(await rows(rowsOf('couriers'))).toMatchObject([
     { id: DEMO.couriers.TWO, code: 'TWO', api_key_hash: hash },
   ]);
   expect(
-    (await rows(mine('customers'))).map(({ user_code: code, is_active: isActive }) => [code, isActive]),
+    (await rows(rowsOf('customers'))).map(({ user_code: code, is_active: isActive }) => [code, isActive]),
   ).toEqual([
     ...['TWO-3001', 'TWO-3002', 'TWO-3003', 'TWO-3004'].map((code) => [code, true]),
     ['TWO-3005', false],
   ]);
-  expect(await rows(mine('packages'))).toHaveLength(8);
-  expect((await rows(mine('prealerts'))).map(({ id }) => id)).toEqual(DEMO.prealerts.two);
-  expect(await rows(mine('rate_tiers'))).toHaveLength(3);
-  expect(await rows(mine('warehouses'))).toMatchObject([{ id: DEMO.warehouses.two, is_primary: true }]);
+  expect(await rows(rowsOf('packages'))).toHaveLength(8);
+  expect((await rows(rowsOf('prealerts'))).map(({ id }) => id)).toEqual(DEMO.prealerts.two);
+  expect(await rows(rowsOf('rate_tiers'))).toHaveLength(3);
+  expect(await rows(rowsOf('warehouses'))).toMatchObject([{ id: DEMO.warehouses.two, is_primary: true }]);
 });
 
 async function openDatabase() {
@@ -389,7 +392,7 @@ async function connect(url: string): Promise<pg.Client> {
   return connection;
 }
 
-/** Sees a tenant's rows from here on, for row-level security binds the owner as well. */
+/** Sets the session's tenant, because row-level security applies to the owner too. */
 async function enter(tenantId: string, connection = client): Promise<void> {
   const scope = "select set_config('app.tenant_id', $1, false), set_config('app.courier_id', 'all', false)";
   await connection.query(scope, [tenantId]);
@@ -407,14 +410,14 @@ async function column(sql: string): Promise<string[]> {
   return (await rows(sql)).flatMap((row) => Object.values(row).map(String));
 }
 
-/** All rows of both tenants but what moves. */
+/** Returns all rows of both tenants without the volatile columns. */
 async function everything(connection: pg.Client): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const tenantId of Object.values(DEMO.tenants)) {
     await enter(tenantId, connection);
     for (const table of TABLES) {
       const sql = `select to_jsonb(t) - $1::text[] as row from ${table} t where tenant_id = $2 order by 1`;
-      const stored = await rows(sql, connection, [MOVING, tenantId]);
+      const stored = await rows(sql, connection, [VOLATILE, tenantId]);
       found[`${table} of ${tenantId}`] = stored.map(({ row }) => row);
     }
   }

@@ -13,7 +13,7 @@ import {
 } from '../../src/development/embedded-postgres/embedded-server.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 
-// plain node runs the built file, because a process of its own is what these guarantees are about
+// Plain node runs the built file, because these guarantees need a separate process.
 const BUILT = new URL('../../dist/src/development/embedded-postgres/embedded-server.js', import.meta.url)
   .href;
 const LIMIT_MS = 60_000;
@@ -57,8 +57,11 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** Starts the server from a node process of its own, which then waits; a line `stop` on its input stops it. */
-async function startElsewhere(dataDir: string): Promise<{ child: ChildProcess; server: EmbeddedServer }> {
+/**
+ * Starts the server from a separate node process, which then waits. A line `stop` on its stdin stops the
+ * server.
+ */
+async function startInChild(dataDir: string): Promise<{ child: ChildProcess; server: EmbeddedServer }> {
   const script = `
     const { startEmbeddedPostgres } = await import(${JSON.stringify(BUILT)});
     const options = { dataDir: ${JSON.stringify(dataDir)}, database: 'crossdock', log() {} };
@@ -81,7 +84,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-async function stopElsewhere(child: ChildProcess): Promise<void> {
+async function stopChild(child: ChildProcess): Promise<void> {
   child.stdin?.write('stop\n');
   await once(child, 'exit');
 }
@@ -123,9 +126,9 @@ describe('startEmbeddedPostgres', () => {
     expect(await query(second.url, 'select answer from kept')).toEqual([42]);
   }, 60_000);
 
-  test('the server of a killed process is adopted, and stopped by who adopted it', async () => {
+  test('the server of a killed process is adopted and stopped by the process that adopted it', async () => {
     const folder = await makeFolder(0o755);
-    const { child, server: orphan } = await startElsewhere(folder);
+    const { child, server: orphan } = await startInChild(folder);
     await kill(child);
 
     const adopted = await start(folder);
@@ -134,23 +137,23 @@ describe('startEmbeddedPostgres', () => {
     await expect(query(orphan.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   }, 60_000);
 
-  test("stopping leaves a living owner's server running", async () => {
+  test('stopping leaves the server of a running owner alone', async () => {
     const folder = await makeFolder(0o755);
-    const { child, server: owned } = await startElsewhere(folder);
+    const { child, server: owned } = await startInChild(folder);
 
     const guest = await start(folder);
     expect(guest).toMatchObject({ started: false, url: owned.url });
     await guest.stop();
     expect(await query(owned.url, 'select 1')).toEqual([1]);
-    await stopElsewhere(child);
+    await stopChild(child);
     await expect(query(owned.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   }, 60_000);
 
-  test('a stale lock, a stale postmaster.pid and a half-made cluster do not hinder a start', async () => {
+  test('a stale lock, a stale postmaster.pid and an incomplete cluster do not prevent a start', async () => {
     const folder = await makeFolder(0o755);
     const first = await start(folder);
     await first.stop();
-    // our own number with another start time: what a restarted container leaves behind
+    // This process's id with another start time, as a restarted container leaves behind.
     await writeFile(join(folder, 'start.lock'), `${process.pid} 1`);
     await writeFile(join(folder, 'owner.pid'), `${process.pid} 1`);
     await writeFile(
@@ -165,19 +168,19 @@ describe('startEmbeddedPostgres', () => {
     expect(await readdir(folder)).not.toContain('postgres.init-half');
   }, 60_000);
 
-  test('4 processes that start at once get the same server, and 1 of them starts it', async () => {
+  test('4 processes that start in parallel share one server, which 1 of them starts', async () => {
     const folder = await makeFolder(0o755);
-    const all = await Promise.all([1, 2, 3, 4].map(() => startElsewhere(folder)));
+    const all = await Promise.all([1, 2, 3, 4].map(() => startInChild(folder)));
 
     expect(new Set(all.map(({ server }) => server.url)).size).toBe(1);
     expect(all.filter(({ server }) => server.started)).toHaveLength(1);
     const owner = all.find(({ server }) => server.started);
-    if (owner) await stopElsewhere(owner.child);
+    if (owner) await stopChild(owner.child);
   }, 120_000);
 
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
   asRoot(
-    'root gets a server for a data folder that the service account cannot reach',
+    'root gets a server for a data folder that the service account cannot access',
     async () => {
       const folder = join(await makeFolder(0o700), 'data');
       const lines: string[] = [];
@@ -188,7 +191,7 @@ describe('startEmbeddedPostgres', () => {
       await query(first.url, 'create table kept as select 42 as answer');
       await first.stop();
 
-      // even when the folder has become reachable: the data are elsewhere already
+      // The data stay in the other folder even if this one becomes accessible.
       await chmod(dirname(folder), 0o755);
       const second = await start(folder);
       expect(second.dataDir).toBe(first.dataDir);
@@ -198,7 +201,7 @@ describe('startEmbeddedPostgres', () => {
   );
 });
 
-describe('the login that serves from the embedded server', () => {
+describe("the service's login on the embedded server", () => {
   const prepare = async (DATA_DIR: string) =>
     prepareDatabase(readConfig({ DATA_DIR }), () => undefined, true);
   const secretIn = async (folder: string, name: string) =>
@@ -206,7 +209,7 @@ describe('the login that serves from the embedded server', () => {
   const as = (url: string, username: string, password: string) =>
     Object.assign(new URL(url), { username, password }).href;
 
-  test('has a random password of its own, with which nobody becomes the superuser', async () => {
+  test("has a random password of its own, which is not the superuser's", async () => {
     const folder = await makeFolder(0o755);
     const database = await prepare(folder);
     const login = new URL(database.url);
@@ -222,7 +225,7 @@ describe('the login that serves from the embedded server', () => {
     expect(await query(database.url, rights)).toEqual([false]);
     await database.stop();
 
-    // what an older version has left: the superuser's password is the login's, and there is no file of its own
+    // An older version left the superuser's password on this login and no separate password file.
     const older = await start(folder);
     await query(older.url, `alter role crossdock_service password '${superuser}'`);
     await rm(join(folder, 'service.password'));
@@ -238,7 +241,7 @@ describe('the login that serves from the embedded server', () => {
       code: '28P01',
     });
 
-    // processes that share the server share the login
+    // Processes that share the server share the login.
     const others = await Promise.all([1, 2, 3].map(() => prepare(folder)));
     for (const { url } of others) expect(url).toBe(upgraded.url);
     expect(await query(upgraded.url, 'select 1')).toEqual([1]);

@@ -16,7 +16,7 @@ afterEach(endProcesses, LIMIT_MS);
 afterAll(removeFolders, LIMIT_MS);
 
 test(
-  'the first start migrates, loads the demo data, serves, and says what to try next',
+  'the first start migrates, loads the demo data, serves, and prints the next steps',
   async () => {
     const replica = await startHere();
     expect(replica.output()).toMatch(/Creating the database cluster/);
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  'a second start keeps what the first has stored, and loads nothing again',
+  'a second start keeps the stored data and loads nothing again',
   async () => {
     const first = await startHere();
     expect(await announce(first.url, 'KEPT-BY-A-RESTART')).toBe(201);
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  'a killed service is started again on the server that it left, with all that it had acknowledged',
+  'after a kill, the next start adopts the running server and keeps all acknowledged data',
   async () => {
     const killed = await startHere();
     expect(await announce(killed.url, 'KEPT-BY-A-KILL')).toBe(201);
@@ -71,18 +71,18 @@ test(
 );
 
 test(
-  'a port that is taken gives one line and exit status 1, and leaves no database server behind',
+  'an occupied port gives one error line and exit status 1, and leaves no database server running',
   async () => {
-    const squatter = createServer().listen(0, '127.0.0.1');
-    await once(squatter, 'listening');
-    const address = squatter.address();
+    const otherServer = createServer().listen(0, '127.0.0.1');
+    await once(otherServer, 'listening');
+    const address = otherServer.address();
     const port = String(typeof address === 'object' ? address?.port : undefined);
     const refused = run('src/main.js', { ...(await settings()), PORT: port });
     expect(await refused.ended).toEqual({ code: 1, signal: null });
-    squatter.close();
+    otherServer.close();
 
-    const said = refused.output().trimEnd().split('\n');
-    expect(said.filter((line) => !line.startsWith('PostgreSQL started'))).toEqual([
+    const lines = refused.output().trimEnd().split('\n');
+    expect(lines.filter((line) => !line.startsWith('PostgreSQL started'))).toEqual([
       expect.stringMatching(new RegExp(`^Cannot listen on 127.0.0.1:${port}: .* Set HOST or PORT\\.$`)),
     ]);
     expect(await isServerRunning()).toBe(false);
@@ -91,7 +91,7 @@ test(
 );
 
 test(
-  'a signal during the start, or one that comes twice, ends it all the same and stops the server',
+  'a signal during the start, or a repeated one, still ends the process and stops the server',
   async () => {
     const early = run('src/main.js', { ...(await settings()), PORT: '0', LOG_LEVEL: 'error' });
     await until(async () => /PostgreSQL started/.test(early.output()));
@@ -116,7 +116,7 @@ async function settings(): Promise<Record<string, string>> {
 
 const startHere = async (): Promise<Replica> => startReplica(await settings());
 
-/** PostgreSQL removes the file when it stops in order; the test folder is where root's account can enter it. */
+/** PostgreSQL removes this file on an orderly stop. The unprivileged account can access the test folder. */
 async function isServerRunning(): Promise<boolean> {
   const { DATA_DIR = '' } = await settings();
   return existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid'));

@@ -21,15 +21,15 @@ const LIMIT_MS = 60_000;
 let database: TestDatabase;
 let owner: pg.Pool;
 const open: ServedMetrics[] = [];
-/** What waits for seconds: all begun at once, each with a database of its own, and awaited by its test. */
-const WAITS = { askedAnew, crashed };
+/** Slow checks: each starts before the tests with a database of its own, and its test awaits it. */
+const WAITS = { cachedScrapes, databaseCrash };
 const waits = new Map<keyof typeof WAITS, Promise<void>>();
 
 beforeAll(async () => {
   database = await demoDatabase();
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
-  // as: the keys are those of WAITS
+  // Object.entries loses the type of the keys.
   for (const [name, begin] of Object.entries(WAITS)) waits.set(name as keyof typeof WAITS, begin());
   for (const wait of waits.values()) wait.catch(() => {});
 });
@@ -48,20 +48,20 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-/** The metrics of a process that serves from the database, in the role that the service has there. */
+/** Serves the metrics of a process, with the role that the service has. */
 function serve(url: string): Promise<ServedMetrics> {
   const connection = { url, assumeRole: APP_ROLE, onError: () => {} };
   return serveMetrics({ host: '127.0.0.1', port: 0 }, connection);
 }
 
-/** The same until the last test has ended, for the database that the tests share unless another is named. */
+/** Serves metrics until the last test ends, by default for the shared database. */
 async function startMetrics(url = database.ownerUrl): Promise<ServedMetrics> {
   const metrics = await serve(url);
   open.push(metrics);
   return metrics;
 }
 
-/** The gauges of ours whose names begin so, as a scrape by itself tells them. */
+/** Returns the service's gauges with one of the prefixes, from one scrape. */
 async function gauges(...prefixes: string[]): Promise<Record<string, number>> {
   const { values } = await scrape((await startMetrics()).port);
   return Object.fromEntries(
@@ -92,8 +92,8 @@ async function plantDelivery(
   );
 }
 
-describe('what waits is counted over all tenants, and nothing of it is told but numbers', () => {
-  test('of an idle service: zeros', async () => {
+describe('the backlog is counted over all tenants, and only numbers are exported', () => {
+  test('an idle service exports zeros', async () => {
     expect(await gauges('webhook_deliveries', 'webhook_oldest', 'webhook_endpoints', 'worker_pools')).toEqual(
       {
         crossdock_webhook_deliveries_pending: 0,
@@ -112,7 +112,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     });
   });
 
-  test('webhooks: the pending ones, and how late the latest is', async () => {
+  test('webhooks: the number of pending deliveries and the age of the most overdue one', async () => {
     await plantDelivery(tenants.demo, couriers.IEX, 'pending', -90);
     await plantDelivery(tenants.demo, couriers.HRB, 'pending', -5);
     await plantDelivery(tenants.two, couriers.TWO, 'pending', 600);
@@ -124,7 +124,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     expect(found['crossdock_webhook_oldest_due_seconds']).toBeLessThan(120);
   });
 
-  test('webhooks that are all for later are not late', async () => {
+  test('webhooks that are due later have an age of 0', async () => {
     await plantDelivery(tenants.two, couriers.TWO, 'pending', 600);
     expect(await gauges('webhook_deliveries_pending', 'webhook_oldest')).toEqual({
       crossdock_webhook_deliveries_pending: 1,
@@ -132,7 +132,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     });
   });
 
-  test('URLs that are paused', async () => {
+  test('the number of paused URLs', async () => {
     await owner.query(
       `insert into webhook_endpoints (tenant_id, courier_id, endpoint, paused_at)
        values ($1, $2, 'add_package', now()), ($1, $2, 'update_package', null), ($3, $4, 'update_package', now())`,
@@ -141,7 +141,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     expect(await gauges('webhook_endpoints')).toEqual({ crossdock_webhook_endpoints_paused: 2 });
   });
 
-  test('mails and synchronisations: those that are open, and the age of the oldest', async () => {
+  test('mails and synchronisations: the number of open ones and the age of the oldest', async () => {
     await owner.query(
       `insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status, status, created_at)
        select tenant_id::uuid, gen_random_uuid(), courier_id::uuid, gen_random_uuid(), 'M', 'ready', status, now() - age
@@ -164,7 +164,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     expect(Math.floor((found['crossdock_customer_syncs_oldest_open_seconds'] ?? 0) / 10)).toBe(8);
   });
 
-  test('jobs, by kind and state', async () => {
+  test('jobs by kind and state', async () => {
     const { text, values } = addJobs(
       'sendManifestMail',
       Array.from({ length: 5 }, (_, n) => ({ tenantId: tenants.demo, mailId: `CANARY-${n}` })),
@@ -176,7 +176,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     await owner.query(`${jobs} run_at = now() + interval '1 hour' ${nth(1)}`);
     await owner.query(`${jobs} locked_at = now() - interval '20 s', locked_by = 'CANARY' ${nth(2)}`);
     await owner.query(`${jobs} attempts = max_attempts, last_error = 'CANARY' ${nth(3)}`);
-    // behind another of the same named queue, which is being worked on
+    // Blocked by another job of the same named queue.
     await owner.query(`insert into graphile_worker._private_job_queues (queue_name, locked_at, locked_by)
       values ('CANARY', now(), 'CANARY')`);
     await owner.query(`${jobs} run_at = now() - interval '1 day', job_queue_id = q.id
@@ -199,7 +199,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     expect(Object.keys(found).join()).not.toContain('CANARY');
   });
 
-  test('pools of workers, while they give signs of life', async () => {
+  test('worker pools with a recent heartbeat', async () => {
     await owner.query(`insert into queue.worker_pools (id, seen_at)
       values ('CANARY-1', now()), ('CANARY-2', now() - interval '44 s'), ('CANARY-3', now() - interval '46 s')`);
     const { text, values } = await scrape((await startMetrics()).port);
@@ -207,7 +207,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
     expect(text).not.toContain('CANARY');
   });
 
-  test('the role that asks sees none of the rows', async () => {
+  test('the role that reads the metrics sees no rows', async () => {
     await plantDelivery(tenants.demo, couriers.IEX, 'pending', -90);
     const probe = openProbe({ url: database.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
     try {
@@ -215,7 +215,7 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
         expect((await probe.query(`select from ${table}`)).rowCount).toBe(0);
       const { rows } = await probe.query('select * from outbound_backlog()');
       expect(rows).toMatchObject([{ pending_deliveries: '1' }]);
-      // numbers alone, so that no name or id can pass
+      // Only numbers, so that no name or id can leak.
       const { rows: types } = await probe.query(
         `select distinct unnest(proallargtypes)::regtype::text as type from pg_proc where proname = 'outbound_backlog'`,
       );
@@ -226,14 +226,14 @@ describe('what waits is counted over all tenants, and nothing of it is told but 
   });
 });
 
-describe('scrapes are no load', () => {
+describe('load by scrapes', () => {
   test(
-    '100 at once ask the database once; five seconds later it is asked anew',
-    () => waits.get('askedAnew'),
+    '100 parallel scrapes query the database once, and it is queried again after five seconds',
+    () => waits.get('cachedScrapes'),
     LIMIT_MS,
   );
 
-  test('pending webhooks and queued mails are found by index, however many are settled', async () => {
+  test('pending webhooks and queued mails are found by an index, however many completed ones exist', async () => {
     const client = await owner.connect();
     try {
       await client.query('begin; set local enable_seqscan = off; set local role crossdock_lookup');
@@ -261,10 +261,14 @@ describe('scrapes are no load', () => {
   });
 });
 
-describe('while the database is away the rest is told', () => {
-  test('a crash: 0, no old figures; and 1 again after its return', () => waits.get('crashed'), LIMIT_MS);
+describe('scrapes while the database is unavailable', () => {
+  test(
+    'after a crash database_up is 0 without stale figures, and 1 again after the restart',
+    () => waits.get('databaseCrash'),
+    LIMIT_MS,
+  );
 
-  test('a table that somebody holds: 0 within three seconds', async () => {
+  test('a locked table sets database_up to 0 within three seconds', async () => {
     const client = await owner.connect();
     try {
       await client.query('begin; lock table webhook_deliveries in access exclusive mode');
@@ -280,7 +284,7 @@ describe('while the database is away the rest is told', () => {
     }
   });
 
-  test('a server that takes the connection and says nothing: 0 within three seconds', async () => {
+  test('a server that accepts the connection without a response sets database_up to 0 within three seconds', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const address = silent.address();
@@ -296,14 +300,14 @@ describe('while the database is away the rest is told', () => {
   });
 });
 
-async function askedAnew(): Promise<void> {
+async function cachedScrapes(): Promise<void> {
   const copy = await demoDatabase();
-  const itsOwner = new pg.Pool({ connectionString: copy.ownerUrl, max: 2 });
-  itsOwner.on('error', () => {});
-  await itsOwner.query('truncate webhook_deliveries cascade');
+  const copyOwner = new pg.Pool({ connectionString: copy.ownerUrl, max: 2 });
+  copyOwner.on('error', () => {});
+  await copyOwner.query('truncate webhook_deliveries cascade');
   const probe = openProbe({ url: copy.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
-  let asked = 0;
-  probe.on('acquire', () => (asked += 1));
+  let acquired = 0;
+  probe.on('acquire', () => (acquired += 1));
   const metrics = makeMetrics(openBacklog(probe));
   const listener = await listenForScrapes({ host: '127.0.0.1', port: 0 }, metrics);
   const pending = async () =>
@@ -311,15 +315,15 @@ async function askedAnew(): Promise<void> {
   const began = performance.now();
   try {
     expect(await Promise.all(Array.from({ length: 100 }, pending))).toEqual(Array(100).fill(0));
-    expect(asked).toBe(1);
-    await plantDelivery(tenants.demo, couriers.IEX, 'pending', 0, itsOwner);
+    expect(acquired).toBe(1);
+    await plantDelivery(tenants.demo, couriers.IEX, 'pending', 0, copyOwner);
     await until(async () => (await pending()) === 1, 10_000);
     expect(performance.now() - began).toBeGreaterThanOrEqual(5_000);
-    expect(asked).toBe(2);
+    expect(acquired).toBe(2);
   } finally {
     await listener.close();
     await probe.end();
-    await itsOwner.end();
+    await copyOwner.end();
     await copy.drop();
   }
 }
@@ -329,7 +333,7 @@ const backlogOf = (text: string) =>
 
 const isUp = async (port: number) => (await scrape(port)).values.get('crossdock_database_up');
 
-async function crashed(): Promise<void> {
+async function databaseCrash(): Promise<void> {
   const server = await startOwnServer();
   let metrics: ServedMetrics | undefined;
   try {

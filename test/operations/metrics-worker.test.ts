@@ -13,19 +13,19 @@ afterEach(endProcesses, LIMIT_MS);
 afterAll(removeFolders);
 
 test(
-  'a worker beside the service: each attempt to send a webhook is counted by its outcome, none twice',
+  "a worker in the service's process counts each webhook attempt once, by outcome",
   async () => {
     const service = await startService({
       worker: true,
       env: { METRICS_PORT: '0', WEBHOOK_RETRY_SECONDS: '1,1' },
     });
-    const [willing, unwilling] = [await startReceiver(accept), await startReceiver(refuse(500))];
+    const [accepting, rejecting] = [await startReceiver(accept), await startReceiver(refuse(500))];
     try {
       const { owner } = service;
       const { secrets } = service.app;
       const { IEX, HRB } = DEMO.couriers;
-      await setEndpoints({ owner, secrets }, { courierId: IEX, add: `${willing.url}/add` });
-      await setEndpoints({ owner, secrets }, { courierId: HRB, add: `${unwilling.url}/add` });
+      await setEndpoints({ owner, secrets }, { courierId: IEX, add: `${accepting.url}/add` });
+      await setEndpoints({ owner, secrets }, { courierId: HRB, add: `${rejecting.url}/add` });
       const port = service.metrics?.port ?? 0;
       const before = await scrape(port);
       for (const n of [1, 2, 3]) {
@@ -41,13 +41,13 @@ test(
         return rows.length === 0;
       });
       const after = await scrape(port);
-      expect([willing.received.length, unwilling.received.length]).toEqual([3, 9]);
+      expect([accepting.received.length, rejecting.received.length]).toEqual([3, 9]);
       expect(growth(before, after, 'crossdock_webhook_attempts_total')).toEqual({
         '{outcome="delivered"}': 3,
         '{outcome="rejected"}': 9,
       });
       expect(growth(before, after, 'crossdock_webhook_attempt_duration_seconds_count')).toEqual({ '': 12 });
-      expect(after.text).not.toContain(willing.url);
+      expect(after.text).not.toContain(accepting.url);
       for (const pool of ['service', 'worker', 'queue'])
         expect(after.values.get(`crossdock_pool_connections_max{pool="${pool}"}`)).toBeGreaterThan(0);
       await until(async () => {
@@ -59,15 +59,15 @@ test(
       });
     } finally {
       await service.stop();
-      await willing.stop();
-      await unwilling.stop();
+      await accepting.stop();
+      await rejecting.stop();
     }
   },
   LIMIT_MS,
 );
 
 test(
-  'a worker alone can be probed and scraped, and ends in time',
+  'a separate worker can be probed and scraped, and exits in time',
   async () => {
     const database = await demoDatabase();
     try {

@@ -44,7 +44,7 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** What `work` adds to the count of requests, once all that it began have ended. */
+/** Returns the requests that `work` adds to the counters, once all of them have ended. */
 async function countedBy(work: () => Promise<unknown>, total: number): Promise<Record<string, number>> {
   const before = await scrape();
   await work();
@@ -62,8 +62,8 @@ const label = (operation: string, status: number | 'aborted') =>
 
 const LOGIN = 'POST /api/login.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 
-describe('each request is counted once, under its operation and its status', () => {
-  test('answered by a handler, refused by the guards, by the schema, by the path and by the method', async () => {
+describe('each request is counted once, by operation and status', () => {
+  test('handled requests and those rejected by credentials, schema, path or method', async () => {
     const work = async () => {
       for (let n = 0; n < 7; n += 1) await service.call('getHealth');
       await service.call('listPrealerts', { as: 'admin' });
@@ -91,7 +91,7 @@ describe('each request is counted once, under its operation and its status', () 
   });
 
   test.each([
-    ['no HTTP', 'GARBAGE\r\n\r\n', 'none', 400],
+    ['bytes that are not HTTP', 'GARBAGE\r\n\r\n', 'none', 400],
     ['headers too large', `GET /health HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 'none', 431],
     [
       'a path that cannot be decoded',
@@ -99,10 +99,10 @@ describe('each request is counted once, under its operation and its status', () 
       'none',
       400,
     ],
-    ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 'none', 400],
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 'none', 400],
     ['headers that never end', 'GET /health HTTP/1.1\r\nHost: x\r\n', 'none', 408],
     [
-      'two hosts, refused before the guards',
+      'two hosts, rejected before the guards',
       'GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n',
       'getHealth',
       400,
@@ -116,7 +116,7 @@ describe('each request is counted once, under its operation and its status', () 
     expect(counted).toEqual({ [label(operation, status)]: 1 });
   });
 
-  test('500 requests at once, by name', async () => {
+  test('500 parallel requests, by operation', async () => {
     const work = () =>
       Promise.all(
         Array.from({ length: 500 }, (_, n) =>
@@ -129,7 +129,7 @@ describe('each request is counted once, under its operation and its status', () 
     });
   });
 
-  test('while it is answered a request is in flight; one whose client leaves ends as aborted', async () => {
+  test('a request is in flight until its response, and counts as aborted if the client disconnects', async () => {
     const inFlight = async () => (await scrape()).values.get(IN_FLIGHT);
     const socket = await openSocket(service.url);
     const counted = await countedBy(async () => {
@@ -141,8 +141,8 @@ describe('each request is counted once, under its operation and its status', () 
     expect(counted).toEqual({ [label('login', 'aborted')]: 1 });
   });
 
-  test('a client that leaves while it is served is no longer in flight, and ends as aborted', async () => {
-    const held = await Promise.all([1, 2, 3].map(() => service.db.pool.connect()));
+  test('a request whose client disconnects in the handler is no longer in flight and counts as aborted', async () => {
+    const clients = await Promise.all([1, 2, 3].map(() => service.db.pool.connect()));
     try {
       const socket = await openSocket(service.url);
       const counted = await countedBy(async () => {
@@ -153,11 +153,11 @@ describe('each request is counted once, under its operation and its status', () 
       expect(counted).toEqual({ [label('getReadiness', 'aborted')]: 1 });
       expect((await scrape()).values.get(IN_FLIGHT)).toBe(0);
     } finally {
-      for (const client of held) client.release();
+      for (const client of clients) client.release();
     }
   });
 
-  test('on the public port there are no metrics', async () => {
+  test('metrics are not available on the public port', async () => {
     expect(await service.request('GET', '/metrics')).toMatchObject({
       status: 404,
       body: { code: 'route_not_found' },
@@ -166,14 +166,14 @@ describe('each request is counted once, under its operation and its status', () 
 });
 
 describe('durations', () => {
-  test('are those of the requests, in seconds', async () => {
+  test('are measured in seconds', async () => {
     const before = await scrape();
     const began = performance.now();
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.write(`${LOGIN}Connection: close\r\nContent-Length: 2\r\n\r\n{`);
     await until(async () => (await scrape()).values.get(IN_FLIGHT) === 1);
-    // the rest of the body comes late: that is what takes the time
+    // The rest of the body arrives late, which determines the duration.
     setTimeout(() => socket.write('}'), 300);
     expect(await replies).toMatchObject([{ status: 400 }]);
     const tookS = (performance.now() - began) / 1_000;
@@ -190,7 +190,7 @@ describe('durations', () => {
     expect(buckets).toMatchObject({ '{le="+Inf",operation="login"}': 1 });
   });
 
-  test('are told for each operation, up to ten seconds', async () => {
+  test('have buckets of up to ten seconds for each operation', async () => {
     await service.call('getHealth');
     const { series } = await scrape();
     const bounds = series
@@ -200,8 +200,8 @@ describe('durations', () => {
   });
 });
 
-describe('what workers tell', () => {
-  test('is counted by its outcome, and begins at 0', async () => {
+describe('metrics of workers', () => {
+  test('are counted by outcome, starting at 0', async () => {
     const { metrics } = service;
     if (!metrics) throw new Error('There are no metrics.');
     const before = await scrape();
@@ -227,15 +227,15 @@ describe('what workers tell', () => {
     expect(growth(before, after, 'crossdock_customer_syncs_total')).toEqual({ '{result="failed"}': 1 });
   });
 
-  test('has the outcomes that the database knows', async () => {
+  test('have the outcomes that the database declares', async () => {
     const { rows } = await service.owner.query<{ text: string }>(
       `select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'outcome_is_known'`,
     );
     const known = [...(rows[0]?.text.matchAll(/'(\w+)'/g) ?? [])].map(([, word]) => word);
-    const told = (await scrape()).series
+    const exported = (await scrape()).series
       .filter(({ name }) => name === 'crossdock_webhook_attempts_total')
       .map(({ labels }) => labels['outcome']);
-    expect(told.sort()).toEqual(known.sort());
+    expect(exported.sort()).toEqual(known.sort());
     expect(known).toHaveLength(5);
   });
 });
@@ -244,7 +244,7 @@ describe('labels', () => {
   const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/i;
   const CANARY = 'CANARY5f3a';
 
-  test('have a few fixed values, whatever is asked by whom', async () => {
+  test('have few fixed values, whatever the requests contain', async () => {
     const seriesBefore = (await scrape()).series.filter(({ name }) => name === REQUESTS).length;
     await service.call('login', {
       body: { action: 'login', username: CANARY, password: CANARY },
@@ -280,7 +280,7 @@ describe('labels', () => {
     expect(text).not.toContain('127.0.0.1');
   });
 
-  test('of ours are these', async () => {
+  test('use only the documented names', async () => {
     await service.call('getHealth');
     const { series } = await scrape();
     const found = new Map<string, Set<string>>();
@@ -295,22 +295,22 @@ describe('labels', () => {
   });
 });
 
-test('docs/operations.md explains every metric of ours, and no other', async () => {
+test('docs/operations.md explains every metric of the service and no other', async () => {
   const text = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
   const explained = [...text.matchAll(/^\| `(crossdock_\w+)` +\| (\w+) /gm)].map(([, name, type]) => [
     name,
     type,
   ]);
   const { types } = await scrape();
-  const told = [...types].filter(([name]) => name.startsWith('crossdock_'));
-  expect(explained.sort()).toEqual(told.sort());
+  const exported = [...types].filter(([name]) => name.startsWith('crossdock_'));
+  expect(explained.sort()).toEqual(exported.sort());
 });
 
-describe('connections to the database', () => {
-  test('are told while they are lacking: scrapes have one of their own', async () => {
+describe('database connections', () => {
+  test('are reported while all are in use, because scrapes have a connection of their own', async () => {
     const value = async (key: string) => (await scrape()).values.get(`crossdock_pool_${key}`);
     expect(await value('connections_max{pool="service"}')).toBe(3);
-    const held = await Promise.all([1, 2, 3].map(() => service.db.pool.connect()));
+    const clients = await Promise.all([1, 2, 3].map(() => service.db.pool.connect()));
     const waiting = [1, 2].map(() => service.db.pool.query('select 1'));
     try {
       expect(await value('connections{pool="service",state="busy"}')).toBe(3);
@@ -318,7 +318,7 @@ describe('connections to the database', () => {
       expect(await value('waiting{pool="service"}')).toBe(2);
       expect((await scrape()).values.get('crossdock_database_up')).toBe(1);
     } finally {
-      for (const client of held) client.release();
+      for (const client of clients) client.release();
       await Promise.all(waiting);
     }
     expect(await value('waiting{pool="service"}')).toBe(0);
@@ -326,15 +326,15 @@ describe('connections to the database', () => {
   });
 });
 
-describe('the listener', () => {
-  test('tells of the process and of the build', async () => {
+describe('the metrics listener', () => {
+  test('exports metrics of the process and the build', async () => {
     const { values } = await scrape();
     expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(10e6);
     expect(values.get('nodejs_eventloop_lag_p99_seconds')).toBeDefined();
     expect(values.get('crossdock_build_info{version="0.1.0"}')).toBe(1);
   });
 
-  test('answers what Prometheus reads', async () => {
+  test('responds in the format that Prometheus reads', async () => {
     const response = await fetch(metricsUrl('/metrics?x=1'));
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -349,14 +349,14 @@ describe('the listener', () => {
     ['POST', '/metrics/', 404],
     ['GET', '/api/login.php', 404],
     ['GET', '/ready', 404],
-  ])('%s %s: %d', async (method, path, status) => {
+  ])('%s %s returns %d', async (method, path, status) => {
     const response = await fetch(metricsUrl(path), { method });
     expect(response.status).toBe(status);
     expect(response.headers.get('allow')).toBe(status === 405 ? 'GET' : null);
     expect(await response.text()).toBe(status === 200 ? 'ok\n' : '');
   });
 
-  test('survives broken requests, and clients that leave', async () => {
+  test('continues to work after malformed requests and disconnected clients', async () => {
     await talk(metricsUrl('/'), 'GARBAGE\r\n\r\n');
     await talk(metricsUrl('/'), `GET /metrics HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`);
     for (let n = 0; n < 20; n += 1) {
@@ -370,8 +370,8 @@ describe('the listener', () => {
   });
 });
 
-describe('a process', () => {
-  test('serves them where METRICS_PORT says, and ends in time', async () => {
+describe('the metrics port of a process', () => {
+  test('is the one in METRICS_PORT, and the process exits in time', async () => {
     const database = await demoDatabase();
     try {
       const port = await freePort();
@@ -391,7 +391,7 @@ describe('a process', () => {
     }
   });
 
-  test('whose port for metrics is taken says so in one line, and does not start', async () => {
+  test('stops the start with one error line if it is occupied', async () => {
     const database = await demoDatabase();
     try {
       const program = run('src/main.js', {

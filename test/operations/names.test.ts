@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
 
-// What documents and comments name must exist: a file that was renamed, or a function that is gone, misleads whoever
-// reads on. The changelog is left out, because it tells what was.
+// Names in documents and comments must exist, because a renamed file or a deleted function misleads the
+// reader. The changelog is excluded, because it describes the past.
 
 const ROOTS = ['docs', 'generated', 'openapi', 'prisma', 'scripts', 'src', 'test'];
 const files = [
@@ -20,11 +20,11 @@ const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
 const SCRIPT_COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
 
-/** Reads what a file says to people: a document whole, of a program the comments. */
+/** Returns what a file says to people: the whole text of a document, the comments of a program. */
 function proseOf(path: string): string {
   const text = read(path);
   if (path.endsWith('.md')) return text;
-  // references between the contract's files are checked when it is bundled
+  // The bundler checks references between the contract's files.
   if (path.endsWith('.yaml')) return text.replace(/^.*\$ref.*$/gm, '');
   const comments = /\.sql$/.test(path) ? /--.*$/gm : SCRIPT_COMMENT;
   return [...text.matchAll(comments)].map(([comment]) => comment).join('\n');
@@ -32,14 +32,14 @@ function proseOf(path: string): string {
 
 const prose = files
   .filter((path) => /\.(md|yaml|ts|mjs|js|sql|prisma)$/.test(path))
-  // in these a string looks like the beginning of a comment
+  // These files contain strings that look like the start of a comment.
   .filter(
     (path) =>
       !/^(generated\/|CHANGELOG\.md$|eslint\.config\.js$|test\/contract\/fuzz\/mutations\.ts$)/.test(path),
   )
   .map((path) => ({ path, text: proseOf(path) }));
 
-/** Everything that is named and not there, with the place that names it. */
+/** Returns every name that does not exist, with the file that contains it. */
 function missing(pattern: RegExp, exists: (name: string) => boolean): string[] {
   return prose.flatMap(({ path, text }) =>
     [...text.matchAll(pattern)].flatMap(([, name = '']) => (exists(name) ? [] : [`${path} names ${name}`])),
@@ -51,8 +51,8 @@ const NO_FILES = new Set(['crossdock.json', 'crossdock.yaml']);
 
 const isFile = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`));
 
-// Names of Node, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker; and the login and the
-// endpoint that the README tells its reader to create.
+// Names from Node, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker, and
+// from examples in the README.
 const FOREIGN = new Set([
   'NODE_EXTRA_CA_CERTS',
   'countOfRows',
@@ -70,12 +70,12 @@ const FOREIGN = new Set([
   'responseTime',
 ]);
 
-// With a capital or an underscore inside, as no English word has.
+// With a capital letter or an underscore inside, unlike English words.
 const IDENTIFIER =
   /(?<![\w-])([a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*|_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])/g;
 const CAMEL_CASE = /(?<![\w`./-])([a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+)(?![\w-])/g;
 
-// A metric's name is put together from its prefix.
+// A metric's name is composed of a prefix and a suffix.
 const METRIC = /^crossdock_(.*?)(?:_bucket)?$/;
 
 const words = new Set(
@@ -93,13 +93,13 @@ function isSymbol(name: string): boolean {
   return metric !== undefined && [...words].some((word) => word !== '' && metric.endsWith(word));
 }
 
-describe('documents, comments and the contract name only what exists', () => {
-  test('there is something to look at', () => {
+describe('documents, comments and the contract contain only names that exist', () => {
+  test('there are texts to check', () => {
     expect(prose.length).toBeGreaterThan(300);
     expect(missing(/(docs\/decisions)/g, () => false)).not.toEqual([]);
   });
 
-  test('every file that is named, with or without its folders, exists', () => {
+  test('every file exists, with or without its folders', () => {
     const named =
       /(?<![\w/.@-])(?:\.{1,2}\/)*((?:[\w@.-]+\/)*[\w.-]*\w\.(?:ts|mjs|js|sql|md|yaml|json|jsonl|prisma|toml|sh))(?![\w/])/g;
     const exists = (name: string) => {
@@ -109,21 +109,21 @@ describe('documents, comments and the contract name only what exists', () => {
     expect(missing(named, exists)).toEqual([]);
   });
 
-  test('every folder that is named, and every beginning of a path, exists', () => {
+  test('every folder and path prefix exists', () => {
     const named =
       /(?<![\w./@-])((?:docs|generated|openapi|prisma|scripts|src|test)\/[\w/-]*\w)(?![\w/.-]*\.\w)/g;
     expect(missing(named, (name) => files.some((path) => path.startsWith(name)))).toEqual([]);
   });
 
-  test('every decision and every npm script that is named exists', () => {
+  test('every decision and every npm script exists', () => {
     const decision = (number: string) => files.some((path) => path.startsWith(`docs/decisions/${number}`));
     expect(missing(/\bdecisions?[ /](\d{4})\b/gi, decision)).toEqual([]);
-    // as: the part of the file that is read here
+    // Only this part of the file is read.
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     expect(missing(/\bnpm run ([a-z]+(?::[a-z]+)*)/g, (name) => name in scripts)).toEqual([]);
   });
 
-  test('every function, column and setting that is named occurs in the code', () => {
+  test('every function, column and setting occurs in the code', () => {
     const inBackticks = prose
       .filter(({ path }) => !path.startsWith('openapi/'))
       .flatMap(({ path, text }) =>
@@ -137,10 +137,10 @@ describe('documents, comments and the contract name only what exists', () => {
   });
 });
 
-// Exported so that tests can hold what the service makes against it.
+// Exported so that tests can compare results with it.
 const FOR_TESTS = ['isHouseNumber'];
 
-test('what src/ exports is used by more than tests', () => {
+test('every export of src/ is used outside tests', () => {
   const codeOf = (path: string) => read(path).replace(SCRIPT_COMMENT, '');
   const users = files
     .filter((path) => /^(src|scripts)\/.*\.(ts|mjs)$/.test(path))

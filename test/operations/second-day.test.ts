@@ -5,8 +5,8 @@ import { pagesOf } from '../support/readers/pdf.js';
 import { run } from '../support/service/processes.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
-// A tenant that `npm run tenant:create` has just made is run by HTTP alone, from nothing to a paid bill. Each test is a
-// chapter, and goes on where the one before it ended.
+// A new tenant of `npm run tenant:create` is operated only by HTTP, from an empty tenant to a paid bill. Each
+// test is a step that continues where the previous one ended.
 
 let service: Service;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
-/** What the chapters before have told. */
+/** Values from earlier steps. */
 const known: Record<string, string> = {};
 const token = (user: string) => ({ token: known[`token of ${user}`] ?? '' });
 
@@ -34,8 +34,8 @@ async function logIn(username: string, password: string): Promise<Reply['body']>
   return succeed('login', { body: { action: 'login', username, password } });
 }
 
-/** The first login with a one-time password, which leads nowhere but to a password of one's own. */
-async function moveIn(user: string, oneTimePassword: string): Promise<void> {
+/** Logs in with a one-time password, which allows only a change of the password. */
+async function setFirstPassword(user: string, oneTimePassword: string): Promise<void> {
   const { data } = await logIn(user, oneTimePassword);
   expect(data.user.must_change_password).toBe(true);
   const early = await service.call('listPrealerts', { token: data.access_token });
@@ -51,8 +51,8 @@ async function moveIn(user: string, oneTimePassword: string): Promise<void> {
 
 const today = () => new Date().toISOString().slice(0, 10);
 
-describe('from nothing to a paid bill, by HTTP alone', () => {
-  test('1. the operator makes the tenant, and its administrator logs in', async () => {
+describe('a new tenant reaches its first paid bill by HTTP alone', () => {
+  test('1. the operator creates the tenant, and its administrator logs in', async () => {
     const program = run(
       'scripts/tenant-create.js',
       { DATABASE_OWNER_URL: String(service.owner.options.connectionString) },
@@ -72,7 +72,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     known['token of ada'] = data.access_token;
   });
 
-  test('2. the administrator turns two-factor authentication on, and logs in with it', async () => {
+  test('2. the administrator enables two-factor authentication and logs in with it', async () => {
     const password = known['password of ada'] ?? '';
     const { secret, otpauth_uri } = await post('manageTwoFactor', 'ada', { action: 'setup', password });
     expect(otpauth_uri).toContain(`secret=${secret}`);
@@ -93,7 +93,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     expect((await get('getTwoFactor', 'ada'))['data']).toMatchObject({ enabled: true, backup_codes_left: 9 });
   });
 
-  test('3. colleagues get one-time passwords, and choose their own', async () => {
+  test('3. colleagues get one-time passwords and choose their own', async () => {
     for (const [username, role] of [
       ['max', 'manager'],
       ['wes', 'warehouse'],
@@ -104,7 +104,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
         full_name: username,
         role,
       });
-      await moveIn(username, made.one_time_password);
+      await setFirstPassword(username, made.one_time_password);
     }
     const { data } = await get('listUsers', 'ada');
     expect(data.map(({ username, role }: Record<string, string>) => [username, role]).sort()).toEqual([
@@ -114,7 +114,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     ]);
   });
 
-  test('4. the warehouse has its address, a second one, and the carriers that come to it', async () => {
+  test('4. the warehouse gets its address, a second warehouse and carriers', async () => {
     const { data } = await get('listWarehouses', 'max');
     expect(data).toMatchObject([{ name: 'Doral', is_primary: true }]);
     const address = { address: '8400 NW 25th St', city: 'Doral', country: 'United States' };
@@ -128,7 +128,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     known['carrier'] = carrier.carrier_id;
   });
 
-  test('5. a courier is taken on, with its key and its first user', async () => {
+  test('5. a courier is created with its API key and first user', async () => {
     const made = await post('manageCouriers', 'max', {
       ...{ action: 'create', courier_code: 'SUN', courier_name: 'Sun Express', house_color: '#FFB000' },
       ...{ company_name: 'Sun Express Ltd', address1: '12 Harbour Street', city_town: 'Kingston' },
@@ -136,10 +136,10 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     });
     known['courier'] = made.courier_id;
     known['key'] = made.api_key;
-    await moveIn('sunny', made.login.one_time_password);
+    await setFirstPassword('sunny', made.login.one_time_password);
   });
 
-  test('6. the rates are agreed', async () => {
+  test('6. the rates are set', async () => {
     const rates = [
       { startweight: 0, endweight: 5, fee: 8 },
       { startweight: 5, endweight: 50, fee: 21.5 },
@@ -157,7 +157,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     expect(data).toMatchObject({ processed: 2, created: 2 });
   });
 
-  test('8. its system announces parcels, and a repetition with the same key announces none twice', async () => {
+  test("8. the courier's system announces parcels, and a repeated request announces none twice", async () => {
     for (const [number, UserCode] of [
       ['1Z999AA10123456784', 'SUN-1'],
       ['1Z999AA10123456793', 'SUN-2'],
@@ -173,7 +173,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     expect((await get('listPrealerts', 'sunny'))['meta'].stats).toMatchObject({ total: 2, pending: 2 });
   });
 
-  test('9. the warehouse receives them, matched, and prints their labels', async () => {
+  test('9. the warehouse receives matched parcels and prints their labels', async () => {
     for (const [number, weight] of [
       ['1Z999AA10123456784', 4.5],
       ['1Z999AA10123456793', 12.25],
@@ -195,7 +195,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     expect((await get('listPrealerts', 'sunny'))['meta'].stats).toMatchObject({ received: 2, pending: 0 });
   });
 
-  test('10. they fly on a manifest, one is held by customs, and both arrive', async () => {
+  test('10. the parcels ship on a manifest, one is held by customs, and both are delivered', async () => {
     const manifest = await post('createManifest', 'wes', { awb_number: '001-12345675' });
     const { manifest_id } = manifest;
     const [light, heavy] = [known['package 4.5'] ?? '', known['package 12.25'] ?? ''];
@@ -215,7 +215,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     await post('manageManifest', 'wes', { action: 'update_meta', manifest_id, status: 'completed' });
   });
 
-  test('11. the month is billed, with an adjustment, and published under the first number', async () => {
+  test('11. the month is billed with an adjustment and published with the first invoice number', async () => {
     const period = { start_date: today(), end_date: today() };
     const draft = await post('manageCourierBills', 'max', {
       ...{ action: 'create_draft', courier_id: known['courier'], ...period },
@@ -236,7 +236,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     known['bill'] = bill_id;
   });
 
-  test('12. the courier reads its bill, and files the PDF', async () => {
+  test('12. the courier reads its bill and downloads the PDF', async () => {
     const query = { bill_id: known['bill'] ?? '' };
     const { data } = await get('getCourierBill', 'sunny', query);
     expect(data).toMatchObject({ subtotal: 45, tax_amount: 6.75, total_amount: 51.75, balance: 51.75 });
@@ -254,7 +254,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
       expect(text).toContain(part);
   });
 
-  test('13. it pays in two parts, never more than it owes, and the bill is paid', async () => {
+  test('13. the courier pays in two parts, never more than the balance, and the bill is paid', async () => {
     const pay = (amount: number) => ({
       ...{ action: 'record_payment', bill_id: known['bill'], amount, method: 'bank_transfer' },
     });
@@ -267,7 +267,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     expect(await post('manageCourierBills', 'max', pay(1.75))).toMatchObject({ balance: 0, status: 'paid' });
   });
 
-  test('14. the books tie: the statement closes at nothing, and every package is on the bill', async () => {
+  test('14. the statement closes at zero, and every package is billed', async () => {
     const query = { from: today(), to: today() };
     const statement = await get('courierStatement', 'sunny', {
       ...query,
@@ -281,7 +281,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     expect(data.checks.filter(({ ties }: { ties: boolean }) => !ties)).toEqual([]);
   });
 
-  test('15. the audit log tells all of it, and its chain is whole', async () => {
+  test('15. the audit log contains all steps, and its chain is intact', async () => {
     const { data } = await get('listAuditLog', 'ada', { limit: 500 });
     const actions = new Set(data.map(({ action }: { action: string }) => action));
     const expected = [
@@ -298,7 +298,7 @@ describe('from nothing to a paid bill, by HTTP alone', () => {
     });
   });
 
-  test('16. a courier that leaves is shut out at once, its key and its users', async () => {
+  test('16. a deactivated courier loses access at once, with its API key and its users', async () => {
     await post('manageCouriers', 'max', { action: 'deactivate', courier_id: known['courier'] });
     const byKey = await service.call('submitPrealert', {
       key: known['key'] ?? '',

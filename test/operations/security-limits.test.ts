@@ -5,7 +5,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
-/** The rows of the table "Limits": what is limited, and which text of which file says so. */
+/** The rows of the table "Limits": each limit, and the source text that defines it. */
 const ROWS = read('docs/security.md')
   .split('## Limits')[1]
   ?.split('\n## ')[0]
@@ -23,11 +23,11 @@ function quotesOf(source: string): { file: string; text: string }[] {
   });
 }
 
-test('there are limits', () => {
+test('docs/security.md lists more than 25 limits', () => {
   expect(ROWS?.length).toBeGreaterThan(25);
 });
 
-test.each(ROWS ?? [])('$limit: the source that docs/security.md quotes is there', ({ value, quotes }) => {
+test.each(ROWS ?? [])('$limit: the quoted source text exists', ({ value, quotes }) => {
   expect(value).not.toBe('');
   expect(quotes.length).toBeGreaterThan(0);
   for (const { file, text } of quotes)

@@ -22,11 +22,14 @@ afterAll(() => service.stop());
 
 const GATEWAY = ['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', 'Gateway.Example.com'];
 
-async function tenantCreate(args: string[], url = ownerUrl): Promise<{ code: number | null; said: string }> {
-  // no terminal: who runs it in a pipeline can answer no prompt
+async function tenantCreate(
+  args: string[],
+  url = ownerUrl,
+): Promise<{ code: number | null; output: string }> {
+  // Without a terminal, as in a pipeline, nobody can respond to a prompt.
   const program = run('scripts/tenant-create.js', { DATABASE_OWNER_URL: url }, args);
   const { code } = await program.ended;
-  return { code, said: program.output() };
+  return { code, output: program.output() };
 }
 
 async function countTenants(): Promise<number> {
@@ -35,7 +38,7 @@ async function countTenants(): Promise<number> {
 }
 
 describe('a new tenant', () => {
-  let said: string;
+  let output: string;
 
   beforeAll(async () => {
     const created = await tenantCreate([
@@ -43,10 +46,10 @@ describe('a new tenant', () => {
       ...['--warehouse', 'Doral', '--admin', 'Boss'],
     ]);
     expect(created).toMatchObject({ code: 0 });
-    said = created.said;
+    output = created.output;
   });
 
-  test('has its hosts, one primary warehouse, one administrator, and a line in the audit', async () => {
+  test('has its hosts, one primary warehouse, one administrator and an audit entry', async () => {
     const { rows } = await service.owner.query(
       `select name,
          (select array_agg(host order by host) from tenant_hosts where tenant_id = t.id) as hosts,
@@ -66,12 +69,12 @@ describe('a new tenant', () => {
     ]);
   });
 
-  test('without a terminal its password is made up, shown once, and lets the administrator in', async () => {
-    const [password = '', ...more] = [...said.matchAll(/Password, shown this once: (\S+)/g)].map(
+  test('gets a generated password if there is no terminal, which is shown once and works', async () => {
+    const [password = '', ...more] = [...output.matchAll(/Password, shown this once: (\S+)/g)].map(
       ([, it]) => it,
     );
     expect(more).toEqual([]);
-    expect(said.split(password)).toHaveLength(2);
+    expect(output.split(password)).toHaveLength(2);
     expect(password.length).toBeGreaterThanOrEqual(20);
 
     const token = await logIn(service.url, 'boss', password, 'gateway.example.com:8443');
@@ -95,9 +98,9 @@ describe('a new tenant', () => {
       ['--slug', 'other', '--name', 'X', '--host', 'free.example.com', '--host', 'gateway.example.com'],
       'The host gateway.example.com belongs to another tenant.',
     ],
-  ])('a taken %s is one line, and nothing is half done', async (_what, args, line) => {
+  ])('a taken %s gives one error line and creates nothing', async (_what, args, line) => {
     const before = await countTenants();
-    expect(await tenantCreate(args)).toEqual({ code: 1, said: `${line}\n` });
+    expect(await tenantCreate(args)).toEqual({ code: 1, output: `${line}\n` });
     expect(await countTenants()).toBe(before);
     const { rowCount } = await service.owner.query(
       "select from tenant_hosts where host in ('other.example.com', 'free.example.com')",
@@ -114,34 +117,34 @@ test.each([
   ['a URL', ['--slug', 'a', '--name', 'A', '--host', 'https://a.example.com'], '--host must be'],
   ['a blank administrator', [...GATEWAY, '--admin', ' '], '--admin must not be blank.'],
   ['an unknown option', [...GATEWAY, '--colour', 'red'], "Unknown option '--colour'"],
-])('%s: told what is wrong and how to call it', async (_what, args, fault) => {
+])('%s: prints the error and the usage', async (_what, args, fault) => {
   const before = await countTenants();
-  const { code, said } = await tenantCreate(args);
+  const { code, output } = await tenantCreate(args);
   expect(code).toBe(1);
-  expect(said.slice(0, fault.length)).toBe(fault);
-  expect(said).toContain('\nnpm run tenant:create -- --slug');
+  expect(output.slice(0, fault.length)).toBe(fault);
+  expect(output).toContain('\nnpm run tenant:create -- --slug');
   expect(await countTenants()).toBe(before);
 });
 
-test('without the owner’s connection it asks for one, and one that fails is a line', async () => {
+test("without the owner's connection it asks for one, and a failed connection gives one line", async () => {
   const unset = run('scripts/tenant-create.js', {}, GATEWAY);
   expect(await unset.ended).toMatchObject({ code: 1 });
   expect(unset.output()).toMatch(/^Set DATABASE_OWNER_URL [^\n]+\n$/);
   const wrong = await tenantCreate(GATEWAY, 'postgres://nobody-here:sesame@127.0.0.1:1/x');
   expect(wrong).toEqual({
     code: 1,
-    said: expect.stringMatching(/^The database does not let us in: [^\n]+\n$/),
+    output: expect.stringMatching(/^The database does not let us in: [^\n]+\n$/),
   });
-  expect(wrong.said).not.toContain('sesame');
+  expect(wrong.output).not.toContain('sesame');
 });
 
-test('an owner who is no superuser migrates, and creates tenants', async () => {
+test('an owner who is not a superuser can migrate and create tenants', async () => {
   const [owner, database] = [
     `crossdock_test_owner_${process.pid}`,
     `${new URL(ownerUrl).pathname.slice(1)}_owned`,
   ];
   await service.owner.query(`create role ${owner} login nosuperuser createrole password 'owner-password'`);
-  // the roles are there already, made by another database's owner: its administrator hands them on
+  // Another database's owner created the roles, so its administrator grants them.
   await service.owner.query(`grant crossdock_app, crossdock_lookup to ${owner} with admin option`);
   await service.owner.query(`create database "${database}" owner ${owner}`);
   const url = Object.assign(new URL(ownerUrl), { username: owner, password: 'owner-password' });
@@ -151,7 +154,7 @@ test('an owner who is no superuser migrates, and creates tenants', async () => {
     expect(await migrating.ended).toMatchObject({ code: 0 });
     expect(await tenantCreate(GATEWAY, url.href)).toMatchObject({
       code: 0,
-      said: expect.stringMatching(/^Created tenant gateway /),
+      output: expect.stringMatching(/^Created tenant gateway /),
     });
   } finally {
     await service.owner.query(`drop database "${database}" with (force)`);
@@ -160,7 +163,7 @@ test('an owner who is no superuser migrates, and creates tenants', async () => {
   }
 }, 30_000);
 
-describe('a password that somebody chooses', () => {
+describe('a password chosen by a person', () => {
   test.each([
     ['11 characters', 'eleven char', 'The password must have 12 characters or more.'],
     ['12 characters', 'twelve chars', true],
@@ -170,14 +173,14 @@ describe('a password that somebody chooses', () => {
       'gatekeeper-of-miami',
       'The password must not be your user name or your full name.',
     ],
-  ])('%s', async (_what, password, judgement) => {
-    expect(await judgePassword(password, ['Gatekeeper-of-Miami'])).toBe(judgement);
+  ])('is validated: %s', async (_what, password, expected) => {
+    expect(await judgePassword(password, ['Gatekeeper-of-Miami'])).toBe(expected);
   });
 
-  // util-linux's, which gives a program a terminal of its own
+  // `script` of util-linux gives the program a terminal.
   const hasTerminals = spawnSync('script', ['--version']).status === 0;
   (hasTerminals ? test : test.skip)(
-    'is asked for at a terminal until it will do, and is never shown',
+    'is prompted for at a terminal until it is valid, and is never shown',
     async () => {
       const program = join(projectRoot, 'dist', 'scripts', 'tenant-create.js');
       const command = [
@@ -200,7 +203,7 @@ describe('a password that somebody chooses', () => {
       await until(async () => shown.includes('Password of the administrator'));
       terminal.stdin.write('too short\r');
       await until(async () => shown.includes('must have 12 characters or more.'));
-      // Ctrl-U empties the line
+      // Ctrl-U clears the line.
       terminal.stdin.write('\u0015chosen-at-a-terminal\r');
       expect(await ended).toEqual([0, null]);
       expect(shown).toContain('Created tenant asked');

@@ -58,11 +58,11 @@ const startWorker = (env: Record<string, string> = {}): Running =>
     ...env,
   });
 
-describe('pruning', () => {
+describe('retention', () => {
   const stopping = new AbortController().signal;
-  const pruned = () => deleteExpired({ db: service.db, stopping });
+  const deleteOld = () => deleteExpired({ db: service.db, stopping });
 
-  test('deletes what is past its keeping, tenant by tenant, and nothing that is younger', async () => {
+  test('deletes records past their retention period in every tenant, and no younger ones', async () => {
     const { owner } = service;
     const [old, young] = [await receive(), await receive()];
     const settle = "status = 'delivered', next_attempt_at = null, settled_at = now()";
@@ -70,7 +70,7 @@ describe('pruning', () => {
     const age = (table: string, column: string, days: number, where: string) =>
       owner.query(`update ${table} set ${column} = now() - make_interval(days => $1) where ${where}`, [days]);
     await age('webhook_deliveries', 'created_at', 29, 'true');
-    await pruned();
+    await deleteOld();
     expect(await count('webhook_deliveries')).toBe(2);
     await age(
       'webhook_deliveries',
@@ -78,22 +78,22 @@ describe('pruning', () => {
       31,
       `event_id in (select id from events where package_id = '${old}')`,
     );
-    await pruned();
+    await deleteOld();
     expect(await count('webhook_deliveries')).toBe(1);
     expect(await count('events where package_id = any($1)', [old, young])).toBe(2);
 
     await age('events', 'occurred_at', 91, 'true');
-    await pruned();
-    // the young one still has its delivery in the log
+    await deleteOld();
+    // The younger event still has a delivery in the log.
     expect(await count('events where package_id = $1', old)).toBe(0);
     expect(await count('events where package_id = $1', young)).toBe(1);
   });
 
-  test('leaves alone what is still to be sent, however old', async () => {
+  test('keeps pending deliveries of any age', async () => {
     const packageId = await receive();
     await service.owner.query("update webhook_deliveries set created_at = now() - interval '1 year'");
     await service.owner.query("update events set occurred_at = now() - interval '1 year'");
-    await pruned();
+    await deleteOld();
     expect(
       await count(
         'webhook_deliveries d join events e on e.id = d.event_id where e.package_id = $1',
@@ -102,7 +102,7 @@ describe('pruning', () => {
     ).toBe(1);
   });
 
-  test('ends counts of failed logins that are over, and no others, and tickets that have run out', async () => {
+  test('deletes expired login throttles and pre-authentication tokens, and no others', async () => {
     const { owner } = service;
     await owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, locked_until, updated_at) values
@@ -116,7 +116,7 @@ describe('pruning', () => {
        select tenant_id, 'old', id, now() - interval '2 hours' from users where username = 'guarded'
        union all select tenant_id, 'new', id, now() - interval '2 minutes' from users where username = 'guarded'`,
     );
-    await pruned();
+    await deleteOld();
     const { rows } = await owner.query('select subject from login_throttles order by subject');
     expect(rows).toEqual([{ subject: 'fresh' }, { subject: 'locked' }]);
     expect((await owner.query('select token_hash from preauth_tokens')).rows).toEqual([
@@ -124,20 +124,20 @@ describe('pruning', () => {
     ]);
   });
 
-  test('more than one statement takes at once', async () => {
+  test('deletes more rows than one statement deletes', async () => {
     await service.owner.query(
       `insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status, created_at)
        select $1, gen_random_uuid(), $2, gen_random_uuid(), 'MAN-20250101-AAAA', 'ready', now() - interval '91 days'
        from generate_series(1, 12000)`,
       [DEMO.tenants.demo, IEX],
     );
-    await pruned();
+    await deleteOld();
     expect(await count('manifest_mails')).toBe(0);
   });
 });
 
-describe('a wake-up that was lost', () => {
-  test('is made good by the sweep: what is due is sent, in every tenant', async () => {
+describe('a lost wake-up', () => {
+  test('is compensated by the requeue job, which sends due deliveries of every tenant', async () => {
     await receive();
     await service.owner.query('delete from graphile_worker._private_jobs');
     startWorker();
@@ -148,14 +148,14 @@ describe('a wake-up that was lost', () => {
     await until(async () => receiver.received.length === 1);
   });
 
-  test('wakes nobody where nothing is due', async () => {
+  test('without due deliveries, the requeue job adds no job', async () => {
     await requeue({ db: service.db });
     expect(await count('graphile_worker._private_jobs')).toBe(0);
   });
 });
 
-describe('a worker that is killed', () => {
-  test('has its work taken over: after three missed beats its lanes, after half a minute what it was sending', async () => {
+describe('a crashed worker', () => {
+  test('loses its delivery queues to other workers after three missed heartbeats, and its claimed deliveries after half a minute', async () => {
     receiver.answer = hang;
     const victim = startWorker();
     await receive();
@@ -164,7 +164,7 @@ describe('a worker that is killed', () => {
     await victim.ended;
     const killedMs = performance.now();
     receiver.answer = accept;
-    // what had not been begun waits for no more than the lane
+    // Deliveries that were not claimed wait only for the delivery queue.
     await receive();
     startWorker();
     await until(async () => receiver.received.length >= 2);
@@ -174,7 +174,7 @@ describe('a worker that is killed', () => {
     const [first, , again] = receiver.received;
     expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     await until(async () => (await count("webhook_deliveries where status = 'delivered'")) === 2);
-    // the dead worker's own job was followed by another: nobody will do it, and nobody need look into it
+    // Another job followed the dead worker's own, which nobody will run, and which needs no attention.
     await until(
       async () => (await count('graphile_worker.jobs where key is not null or locked_at is not null')) === 0,
     );
@@ -182,34 +182,34 @@ describe('a worker that is killed', () => {
     expect(await count('graphile_worker.jobs')).toBe(0);
   }, 90_000);
 
-  test('one that lives keeps its work, however long it takes', async () => {
+  test('a live worker keeps its jobs, however long they take', async () => {
     await service.owner.query(
       `insert into queue.worker_pools (id, seen_at) values ('living', now()), ('silent', now() - interval '7 seconds')`,
     );
     await receive();
-    const hold = (pool: string) =>
+    const lockAs = (pool: string) =>
       service.owner.query(
         `update graphile_worker._private_jobs set locked_by = $1, locked_at = now() - interval '1 hour'`,
         [pool],
       );
-    await hold('living');
+    await lockAs('living');
     expect(await recoverJobs(service.owner, 2)).toBe(0);
-    await hold('silent');
+    await lockAs('silent');
     expect(await recoverJobs(service.owner, 2)).toBe(1);
     expect(await count('graphile_worker._private_jobs where locked_by is null')).toBe(1);
   });
 
-  test('told to stop, it ends in time though a receiver hangs, and leaves nothing that is held', async () => {
+  test('on SIGTERM a worker exits in time although a receiver hangs, and leaves no job locked', async () => {
     receiver.answer = hang;
     const worker = startWorker();
     await receive();
     await until(async () => receiver.received.length === 1);
-    const toldMs = performance.now();
+    const signalMs = performance.now();
     worker.child.kill('SIGTERM');
     expect(await worker.ended).toEqual({ code: 0, signal: null });
-    expect(performance.now() - toldMs).toBeLessThan(9_500);
+    expect(performance.now() - signalMs).toBeLessThan(9_500);
     expect(await count('graphile_worker._private_jobs where locked_by is not null')).toBe(0);
-    // it was cut off by us, and is no failure of the receiver's
+    // The service aborted the request, so it is not counted as a failed attempt.
     expect(await count('webhook_attempts')).toBe(0);
   });
 });

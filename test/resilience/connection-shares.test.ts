@@ -24,7 +24,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Makes every statement wait that writes something of this courier's, until `unlock`. */
+/** Locks the courier, so that every statement that writes to it waits until `unlock`. */
 async function lockCourier(courierId: string): Promise<void> {
   const client: pg.PoolClient = await service.owner.connect();
   await client.query('begin');
@@ -36,8 +36,8 @@ async function lockCourier(courierId: string): Promise<void> {
   };
 }
 
-/** How many of the service's connections wait for a lock. */
-async function waiting(): Promise<number> {
+/** Returns how many of the service's connections wait for a lock. */
+async function countWaiting(): Promise<number> {
   const { rows } = await service.owner.query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
      where datname = current_database() and application_name = 'crossdock' and wait_event_type = 'Lock'`,
@@ -68,7 +68,7 @@ const times = <Result>(count: number, work: () => Promise<Result>): Promise<Resu
 const countOf = (replies: Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
 
-const bystanders = () =>
+const otherCallers = () =>
   Promise.all([
     ...times(30, () => announce(KEYS.IEX, 'IEX-1001')),
     ...times(20, () => service.call('listCustomers', { as: 'iex' })),
@@ -76,17 +76,17 @@ const bystanders = () =>
   ]);
 
 describe('slow queries', () => {
-  test('of one courier, by its users and its key, hold four of ten connections, and nobody else is refused', async () => {
+  test('of one courier, by users and API key, use four of ten connections at most, and no other caller is rejected', async () => {
     expect((await announce(KEYS.HRB, 'HRB-2001')).status).toBe(201);
     await lockCourier(DEMO.couriers.HRB);
     const slow = [...times(20, () => announce(KEYS.HRB, 'HRB-2001')), ...times(20, () => addCustomer('hrb'))];
-    await until(async () => (await waiting()) === 4);
+    await until(async () => (await countWaiting()) === 4);
     for (let round = 0; round < 3; round += 1) {
-      const replies = await bystanders();
+      const replies = await otherCallers();
       expect(countOf(replies, 200) + countOf(replies, 201)).toBe(replies.length);
-      expect(await waiting()).toBe(4);
+      expect(await countWaiting()).toBe(4);
     }
-    // longer than two seconds in the queue: refused as when the pool is exhausted
+    // After two seconds in the queue, requests are rejected as if the pool were exhausted.
     const refused: Reply[] = [];
     for (const reply of slow) void reply.then((each) => each.status === 503 && refused.push(each));
     await until(async () => refused.length === 36);
@@ -98,21 +98,21 @@ describe('slow queries', () => {
     expect((await announce(KEYS.HRB, 'HRB-2001')).status).toBe(201);
   });
 
-  test('of one tenant, by its staff too, hold eight of ten connections, and another tenant is not refused', async () => {
+  test('of one tenant, staff included, use eight of ten connections at most, and no other tenant is rejected', async () => {
     await lockCourier(DEMO.couriers.TWO);
     const slow = times(30, () => addCustomer('two/admin', DEMO.couriers.TWO));
-    await until(async () => (await waiting()) === 8);
-    const replies = await bystanders();
+    await until(async () => (await countWaiting()) === 8);
+    const replies = await otherCallers();
     expect(countOf(replies, 200) + countOf(replies, 201)).toBe(replies.length);
-    expect(await waiting()).toBe(8);
+    expect(await countWaiting()).toBe(8);
     await unlock?.();
     expect(countOf(await Promise.all(slow), 200)).toBeGreaterThanOrEqual(8);
   });
 
-  test('end with the statement timeout, which frees the courier’s connections', async () => {
+  test("end with the statement timeout, which frees the courier's connections", async () => {
     await lockCourier(DEMO.couriers.HRB);
     const slow = times(4, () => addCustomer('hrb'));
-    await until(async () => (await waiting()) === 4);
+    await until(async () => (await countWaiting()) === 4);
     const replies = await Promise.all(slow);
     expect(countOf(replies, 503)).toBe(4);
     await unlock?.();
@@ -120,11 +120,11 @@ describe('slow queries', () => {
   }, 40_000);
 });
 
-describe('seats', () => {
+describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
   const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash });
 
-  /** Work that runs until it is told to end. */
+  /** Makes work that runs until it is ended. */
   function open() {
     const order: string[] = [];
     const ends: (() => void)[] = [];
@@ -137,25 +137,25 @@ describe('seats', () => {
   }
 
   test('a single tenant may use the whole pool', async () => {
-    const seats = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
-    await seats.run(system('t'), () => Promise.resolve());
+    const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
+    await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
-    const running = times(POOL, () => seats.run(system('t'), work('t')));
+    const running = times(POOL, () => shares.run(system('t'), work('t')));
     await Promise.resolve();
     expect(order).toHaveLength(POOL);
     for (const end of ends) end();
     await Promise.all(running);
   });
 
-  test('those who wait take turns by courier, however many of one wait', async () => {
-    const seats = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
-    await seats.run(system('t'), () => Promise.resolve());
+  test('waiting work is admitted round-robin by courier, however much of one courier waits', async () => {
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [
-      ...times(2, () => seats.run(system('t'), work('staff'))),
-      ...times(50, () => seats.run(key('a'), work('a'))),
-      seats.run(key('b'), work('b')),
-      seats.run(key('c'), work('c')),
+      ...times(2, () => shares.run(system('t'), work('staff'))),
+      ...times(50, () => shares.run(key('a'), work('a'))),
+      shares.run(key('b'), work('b')),
+      shares.run(key('c'), work('c')),
     ];
     for (let n = 0; n < running.length; n += 1) {
       await until(() => Promise.resolve(ends[n] !== undefined));

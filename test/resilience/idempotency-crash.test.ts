@@ -6,7 +6,7 @@ import { ask, codeOf } from '../support/service/client.js';
 import { endProcesses, startReplica, until } from '../support/service/processes.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
-// Whatever ends a request in the middle: sent again until it is answered, it has been done once.
+// A request that is interrupted at any point and repeated until it gets a response is executed exactly once.
 
 const LIMIT_MS = 60_000;
 let service: Service;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await letGo();
+  await releaseLocks();
   await endProcesses();
 });
 
@@ -29,12 +29,12 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Everything that a request with a key writes waits, at the place that a statement of the holder's makes it. */
-const holdUp = (statement: string) => holder.query(`begin; ${statement}`);
-const letGo = () => holder.query('rollback; select pg_advisory_unlock_all()');
+/** Takes a lock in the holder's session, so that requests wait at a known point. */
+const lockWith = (statement: string) => holder.query(`begin; ${statement}`);
+const releaseLocks = () => holder.query('rollback; select pg_advisory_unlock_all()');
 
-/** The processes of the database that wait for a lock of the holder's. */
-async function waiting(): Promise<number[]> {
+/** Returns the database processes that wait for the holder's lock. */
+async function waitingPids(): Promise<number[]> {
   const { rows } = await service.owner.query<{ pid: number }>(
     `select pid from pg_stat_activity where datname = current_database() and application_name = 'crossdock'
      and wait_event_type = 'Lock'`,
@@ -42,9 +42,9 @@ async function waiting(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-const untilHeldUp = () => until(async () => (await waiting()).length > 0);
+const untilWaiting = () => until(async () => (await waitingPids()).length > 0);
 
-/** A request that makes something which nothing but its key keeps from being made twice. */
+/** A request that could be executed twice if it had no idempotency key. */
 type Work = {
   operation: 'createManifest' | 'submitPrealert' | 'uploadCustomers';
   call: Call;
@@ -58,7 +58,7 @@ const countBy = (statement: string, mark: string) => async (): Promise<number> =
 
 const AUDITED = 'select count(*)::int as n from audit_entries where remarks = $1';
 
-/** Each talks to the database in a way of its own. */
+/** Each operation accesses the database differently. */
 const WORKS: Record<Work['operation'], (mark: string) => Work> = {
   createManifest: (mark) => ({
     operation: 'createManifest',
@@ -80,7 +80,10 @@ const WORKS: Record<Work['operation'], (mark: string) => Work> = {
 const send = ({ operation, call }: Work, key: string): Promise<Reply> =>
   service.call(operation, { ...call, headers: { 'idempotency-key': key } });
 
-/** As an integrator does: again while nothing is known or the first is at work. */
+/**
+ * Repeats the request as an integrator does, while the outcome is unknown or the first request is in
+ * progress.
+ */
 async function untilAnswered(work: Work, key: string): Promise<Reply> {
   for (;;) {
     const reply = await send(work, key);
@@ -94,23 +97,23 @@ async function expectOnce(work: Work, reply: Reply): Promise<void> {
 
 const isReplay = ({ headers }: Reply) => headers.get('idempotency-replayed') === 'true';
 
-const BEFORE_THE_COMMIT = 'lock table idempotency_keys in share row exclusive mode';
+const LOCK_BEFORE_COMMIT = 'lock table idempotency_keys in share row exclusive mode';
 
 describe('a connection that breaks before the commit', () => {
   test.each(Object.entries(WORKS))(
-    '%s: seven times told 503, nothing stored, and done once when it is sent again',
+    '%s: seven times the response is 503 and nothing is stored, and a repeated request is executed once',
     async (_name, makeWork) => {
       for (let round = 0; round < 7; round += 1) {
         const work = makeWork(`BREAK-${randomUUID().slice(0, 8)}`);
         const key = randomUUID();
-        await holdUp(BEFORE_THE_COMMIT);
+        await lockWith(LOCK_BEFORE_COMMIT);
         const first = send(work, key);
-        await untilHeldUp();
-        for (const pid of await waiting())
+        await untilWaiting();
+        for (const pid of await waitingPids())
           await service.owner.query('select pg_terminate_backend($1)', [pid]);
         expect((await first).status).toBe(503);
         expect(await work.count()).toBe(0);
-        await letGo();
+        await releaseLocks();
         const again = await untilAnswered(work, key);
         expect(isReplay(again)).toBe(false);
         await expectOnce(work, again);
@@ -122,26 +125,26 @@ describe('a connection that breaks before the commit', () => {
   );
 });
 
-// the commit waits in this trigger, and then succeeds though nobody is there to be told
+// The commit waits in this trigger, and then succeeds although the client is gone.
 const SLOW_COMMIT = `
   create function wait_to_commit() returns trigger language plpgsql as
     'begin perform pg_advisory_xact_lock_shared(4712); return null; end';
   create constraint trigger wait_to_commit after insert on idempotency_keys deferrable initially deferred
     for each row execute function wait_to_commit()`;
 
-const DEATHS = [
+const CRASHES = [
   {
-    when: 'before the key is looked up',
+    when: 'before the key lookup',
     statement: 'lock table idempotency_keys in access exclusive mode',
-    isDone: false,
+    isCommitted: false,
   },
   {
-    when: 'among its statements',
+    when: 'during its statements',
     statement: 'lock table manifests in share row exclusive mode',
-    isDone: false,
+    isCommitted: false,
   },
-  { when: 'after its statements, before the commit', statement: BEFORE_THE_COMMIT, isDone: false },
-  { when: 'after the commit, before the answer', statement: 'select pg_advisory_lock(4712)', isDone: true },
+  { when: 'before the commit', statement: LOCK_BEFORE_COMMIT, isCommitted: false },
+  { when: 'between commit and response', statement: 'select pg_advisory_lock(4712)', isCommitted: true },
 ];
 
 describe('a process that is killed', () => {
@@ -149,26 +152,26 @@ describe('a process that is killed', () => {
     await service.owner.query(SLOW_COMMIT);
   });
 
-  test.each(DEATHS)(
-    '$when: the request is done once, and another process answers for it',
-    async ({ when, statement, isDone }) => {
+  test.each(CRASHES)(
+    '$when: the request is executed once, and another process responds to the repeated request',
+    async ({ when, statement, isCommitted }) => {
       const replica = await startReplica({ DATABASE_URL: url, DATABASE_OWNER_URL: url, POOL_SIZE: '4' });
       const work = WORKS.createManifest(`KILLED ${when}`);
       const key = randomUUID();
-      await holdUp(statement);
+      await lockWith(statement);
       const first = ask(replica.url, {
         method: 'POST',
         path: '/api/CreateManifest.php',
         headers: { authorization: `Bearer ${await service.tokenOf('admin')}`, 'idempotency-key': key },
         body: work.call.body,
       }).catch(codeOf);
-      await untilHeldUp();
+      await untilWaiting();
       await replica.stop('SIGKILL');
-      // no answer came: what the socket said
+      // Without a response, the outcome is the socket's error code.
       expect(await first).not.toHaveProperty('status');
-      await letGo();
+      await releaseLocks();
       const again = await untilAnswered(work, key);
-      expect([isReplay(again), again.status]).toEqual([isDone, 200]);
+      expect([isReplay(again), again.status]).toEqual([isCommitted, 200]);
       await expectOnce(work, again);
     },
     LIMIT_MS,

@@ -35,8 +35,8 @@ beforeAll(async () => {
   iex = (await makeCouriers(service.owner)).IEX;
 });
 
-/** After a test that has made or taken one. */
-const giveApiKey = (hash = service.app.secrets.lookupHash(DEMO.apiKeys.IEX, 'api_key')) =>
+/** Restores the courier's API key hash after a test that changed it. */
+const restoreApiKey = (hash = service.app.secrets.lookupHash(DEMO.apiKeys.IEX, 'api_key')) =>
   service.owner.query('update couriers set api_key_hash = $1 where id = $2', [hash, iex.courierId]);
 
 afterAll(async () => {
@@ -51,19 +51,19 @@ const withKey = (call: Call, key: string): Call => ({
 const isReplay = ({ headers }: Reply) => headers.get('idempotency-replayed') === 'true';
 const codeOf = ({ body }: Reply): unknown => body['code'];
 
-const taking = operationIds.filter((id) => operationOf(id).takesIdempotencyKey);
+const acceptingKey = operationIds.filter((id) => operationOf(id).takesIdempotencyKey);
 
 describe('the contract', () => {
   const posts = operationIds.filter((id) => operationOf(id).method === 'POST');
-  // as: the extension is ours
+  // The type of an operation does not contain the contract's extensions.
   const reasonOf = (id: (typeof posts)[number]) =>
     (describeOperation(id) as { 'x-idempotency-exempt'?: string })['x-idempotency-exempt'];
 
-  test('every POST takes the header or says why not, and nothing else takes it', () => {
+  test('every POST accepts the header or gives a reason for its exemption, and no other method accepts it', () => {
     const reasons = posts.map((id) => [id, operationOf(id).takesIdempotencyKey !== Boolean(reasonOf(id))]);
     expect(reasons.filter(([, isEither]) => !isEither)).toEqual([]);
-    expect(taking.filter((id) => !posts.includes(id))).toEqual([]);
-    // a new exemption is a decision: decision 0020 names these
+    expect(acceptingKey.filter((id) => !posts.includes(id))).toEqual([]);
+    // A new exemption needs a decision; decision 0020 lists these.
     expect(new Set(posts.filter(reasonOf))).toEqual(
       new Set([
         ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
@@ -72,40 +72,40 @@ describe('the contract', () => {
     );
   });
 
-  test.each(taking)(
-    '%s declares both refusals, and on every answer that is kept that it may be a repetition',
+  test.each(acceptingKey)(
+    '%s declares both refusals, and Idempotency-Replayed on every response that may be stored',
     (id) => {
       const { responses } = describeOperation(id);
       expect(codesOf(id, 409)).toEqual(
         expect.arrayContaining(['idempotency_key_reused', 'idempotency_in_progress']),
       );
-      const silent = Object.entries(responses)
+      const undeclared = Object.entries(responses)
         .filter(([status]) => /^(2\d\d|400|404|409|422)$/.test(status))
         .filter(([, { headers }]) => !headers?.['Idempotency-Replayed']);
-      expect(silent).toEqual([]);
+      expect(undeclared).toEqual([]);
     },
   );
 
-  test('the reference explains it', () => {
-    // as: a contract has its info
+  test('the reference documents the header', () => {
+    // Every contract has an info object.
     const { info } = bundle as unknown as { info: { description: string } };
     expect(info.description).toContain('## Repeating a request safely');
   });
 });
 
-describe('every operation that takes a key', () => {
+describe('every operation that accepts a key', () => {
   const cases = matrixRows
     .filter(({ operation }) => operationOf(operation).takesIdempotencyKey)
     .map(({ title, operation }) => ({ title, operation }));
 
   test.each(cases)(
-    '$title: sent twice it answers the same bytes and does it once; another body is refused',
+    '$title: a repeated request returns the same bytes and is executed once; a different body is rejected',
     async ({ title, operation }) => {
       const credential: Call =
         operationOf(operation).credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
-      const made = await CALLS[title](iex, iex, service);
+      const base = await CALLS[title](iex, iex, service);
       const key = `twice ${title}`.replaceAll(' ', '-');
-      const call = withKey({ ...made, ...credential }, key);
+      const call = withKey({ ...base, ...credential }, key);
       const before = await fingerprint(service.owner);
       const first = await service.call(operation, call);
       expect([first.status, isReplay(first)]).toEqual([expect.any(Number), false]);
@@ -116,7 +116,7 @@ describe('every operation that takes a key', () => {
       expect(await fingerprint(service.owner)).toEqual(after);
       expect(second.status).toBe(first.status);
       if (JSON.stringify(before) === JSON.stringify(after)) {
-        // what only reads has nothing to double, and answers with what there is now
+        // A read changes nothing, so it is executed again and returns current data.
         expect([isReplay(second), other.status]).toEqual([false, first.status]);
         return;
       }
@@ -128,12 +128,12 @@ describe('every operation that takes a key', () => {
     },
   );
 
-  test('the cases are of all of them', () => {
-    expect([...new Set(cases.map(({ operation }) => operation))].sort()).toEqual([...taking].sort());
+  test('the cases cover all these operations', () => {
+    expect([...new Set(cases.map(({ operation }) => operation))].sort()).toEqual([...acceptingKey].sort());
   });
 
-  /** The same request under a key that another transaction works for. */
-  async function expectInProgress(operation: (typeof taking)[number], call: Call, title: string) {
+  /** Sends the same request with a key that another transaction has locked. */
+  async function expectInProgress(operation: (typeof acceptingKey)[number], call: Call, title: string) {
     const key = `held-${title}`.replaceAll(' ', '-');
     const holder = await service.owner.connect();
     try {
@@ -157,7 +157,7 @@ describe('every operation that takes a key', () => {
     return `idempotency key ${DEMO.tenants.demo} ${owner[0]} ${hash} ${owner[1]}`;
   }
 
-  /** A field more, which the operation itself would ignore. */
+  /** Adds a field that the operation ignores. */
   function otherBody({ body, form, urlencoded, ...rest }: Call): Call {
     if (form) return { ...rest, form: { ...form, more: '1' } };
     if (urlencoded) return { ...rest, urlencoded: { ...urlencoded, more: '1' } };
@@ -165,7 +165,7 @@ describe('every operation that takes a key', () => {
   }
 });
 
-/** Makes a manifest, of which the same can be made twice. */
+/** Creates a manifest. Without a key, a repeated request would create a second one. */
 const createManifest = (key: string, remarks = 'once', call: Call = { as: 'admin' }) =>
   service.call('createManifest', withKey({ ...call, body: { remarks } }, key));
 
@@ -174,15 +174,15 @@ const countManifests = async (): Promise<number> => {
   return rows[0]?.n ?? 0;
 };
 
-describe('whose key it is', () => {
-  beforeAll(() => giveApiKey());
+describe('the scope of a key', () => {
+  beforeAll(() => restoreApiKey());
 
   const createCustomer = (as: string, user_code: string, key: string) => {
     const body = { first_name: 'F', last_name: 'L', courier_id: iex.courierId, user_code };
     return service.call('createCustomer', withKey({ as, body }, key));
   };
 
-  test('the same key of another user, courier or tenant is another key', async () => {
+  test('the same key of another user, courier or tenant is a different key', async () => {
     const replies = [
       await createCustomer('iex', 'SHARED-1', 'shared'),
       await createCustomer('hrb', 'SHARED-2', 'shared'),
@@ -191,7 +191,7 @@ describe('whose key it is', () => {
       await createCustomer('two/two', 'SHARED-5', 'shared'),
     ];
     expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(Array(5).fill([200, false]));
-    const announced = (key: string, UserCode: string, host?: string) =>
+    const announce = (key: string, UserCode: string, host?: string) =>
       service.call(
         'submitPrealert',
         withKey(
@@ -203,14 +203,14 @@ describe('whose key it is', () => {
       'select user_code from customers where courier_id = $1 and is_active limit 1',
       [DEMO.couriers.TWO],
     );
-    const [first, theirs] = [
-      await announced(DEMO.apiKeys.IEX, 'IEX-1001'),
-      await announced(DEMO.apiKeys.TWO, rows[0]?.user_code ?? '', DEMO.hosts.two),
+    const [first, ofOtherTenant] = [
+      await announce(DEMO.apiKeys.IEX, 'IEX-1001'),
+      await announce(DEMO.apiKeys.TWO, rows[0]?.user_code ?? '', DEMO.hosts.two),
     ];
-    expect([first.status, theirs.status, isReplay(theirs)]).toEqual([201, 201, false]);
+    expect([first.status, ofOtherTenant.status, isReplay(ofOtherTenant)]).toEqual([201, 201, false]);
   });
 
-  test('under row-level security a courier sees no answers but its own, and none of another tenant’s', async () => {
+  test('row-level security shows a courier only its own stored responses', async () => {
     const scopeOf = async (userId: string, tenantId: string): Promise<UserCaller> => {
       const { rows } = await service.owner.query('select * from users where id = $1', [userId]);
       const { role, courier_id: courierId, token_version: tokenVersion } = rows[0];
@@ -240,7 +240,7 @@ describe('whose key it is', () => {
     ]);
   });
 
-  test('who may no longer call gets no repetition either', async () => {
+  test('a caller who lost access gets no stored response', async () => {
     const disable = (isActive: boolean) =>
       service.owner.query('update users set is_active = $1 where id = $2', [isActive, DEMO.users.manager]);
     const first = await createManifest('disabled', 'once', { as: 'manager' });
@@ -262,47 +262,47 @@ describe('whose key it is', () => {
         ),
       );
     expect((await submit()).status).toBe(201);
-    await giveApiKey('of another key');
+    await restoreApiKey('of another key');
     expect(codeOf(await submit())).toBe('key_invalid');
-    await giveApiKey();
+    await restoreApiKey();
     expect(isReplay(await submit())).toBe(true);
   });
 
-  test('the new API key of a courier finds what the old one asked for', async () => {
+  test('a courier finds its stored responses after its API key was regenerated', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: 'ROTATED' };
     const key = DEMO.apiKeys.IEX;
     const first = await service.call('submitPrealert', withKey({ query: { api_key: key }, body }, 'rotated'));
     expect(first.status).toBe(201);
-    const made = await service.call('updateCourierSettings', {
+    const regenerated = await service.call('updateCourierSettings', {
       as: 'iex',
       urlencoded: { action: 'regenerate_key' },
     });
     const again = await service.call(
       'submitPrealert',
-      withKey({ key: made.body['data'].api_key, body }, 'rotated'),
+      withKey({ key: regenerated.body['data'].api_key, body }, 'rotated'),
     );
     expect([isReplay(again), again.bytes.equals(first.bytes)]).toEqual([true, true]);
-    await giveApiKey();
+    await restoreApiKey();
   });
 });
 
-describe('what the same request is', () => {
+describe('comparison of requests', () => {
   const send = (body: string) => service.call('createManifest', withKey({ as: 'admin', body }, 'spelt'));
 
-  test('one whose body is spelt otherwise', async () => {
+  test('the same JSON content in another notation is the same request', async () => {
     expect((await send('{"remarks":"same","awb_number":"1"}')).status).toBe(200);
     expect(isReplay(await send('{ "awb_number": "\\u0031",\n "remarks": "same" }'))).toBe(true);
     expect(codeOf(await send('{"remarks":"same","awb_number":1}'))).toBe('validation_failed');
     expect(codeOf(await send('{"remarks":"same"}'))).toBe('idempotency_key_reused');
   });
 
-  test('no body is an empty one', async () => {
+  test('a missing body equals an empty one', async () => {
     const none = withKey({ as: 'admin' }, 'bare');
     expect((await service.call('createManifest', none)).status).toBe(200);
     expect(isReplay(await service.call('createManifest', { ...none, body: {} }))).toBe(true);
   });
 
-  test('a form with another boundary and another name for its file; not one with another file', async () => {
+  test('a form with another boundary and file name is the same request, and with another file it is not', async () => {
     const upload = (file: string, name: string) =>
       withKey({ as: 'iex', form: { file: { file, name } } }, 'form');
     const head = 'user_code,first_name,last_name\n';
@@ -320,7 +320,7 @@ describe('what the same request is', () => {
     expect(codeOf(other)).toBe('idempotency_key_reused');
   });
 
-  test('not one to another operation, or about another record by its query', async () => {
+  test('another operation, or another record in the query, is a different request', async () => {
     expect((await createManifest('elsewhere')).status).toBe(200);
     const elsewhere = await service.call(
       'manageManifest',
@@ -337,22 +337,22 @@ describe('what the same request is', () => {
   });
 });
 
-describe('the header', () => {
+describe('the Idempotency-Key header', () => {
   test.each([
-    ['of 1 character', 'x', 200],
-    ['of 255', '~'.repeat(255), 200],
-    ['of 256', 'x'.repeat(256), 400],
-    ['empty', '', 400],
-    ['with a space', 'a b', 400],
-    ['beyond ASCII', 'é', 400],
-  ])('%s is taken or refused by its name', async (_title, key, status) => {
+    ['1 character', 'x', 200],
+    ['255 characters', '~'.repeat(255), 200],
+    ['256 characters', 'x'.repeat(256), 400],
+    ['an empty key', '', 400],
+    ['a space', 'a b', 400],
+    ['a non-ASCII character', 'é', 400],
+  ])('a key with %s is validated against the declared pattern', async (_title, key, status) => {
     const reply = await createManifest(key);
     expect(reply.status).toBe(status);
     if (status === 400) expect(reply.body['errors'][0].field).toBe('Idempotency-Key');
   });
 
-  test('sent twice is refused', async () => {
-    // Node joins them
+  test('a repeated header is rejected', async () => {
+    // Node joins the values with a comma.
     const reply = await createManifest('a, a');
     expect([reply.status, reply.body['errors'][0]]).toEqual([
       400,
@@ -364,7 +364,7 @@ describe('the header', () => {
     ]);
   });
 
-  test('means nothing to login, whose answers must each be earned', async () => {
+  test('has no effect on login, where each request is verified', async () => {
     const call = withKey({ body: { action: 'login', username: 'admin', password: DEMO.password } }, 'login');
     const [first, second] = [await service.call('login', call), await service.call('login', call)];
     expect([first.status, second.status, isReplay(second)]).toEqual([200, 200, false]);
@@ -376,14 +376,14 @@ describe('the header', () => {
   });
 });
 
-describe('refusals', () => {
+describe('stored error responses', () => {
   const receive = (key: string, trackingNumber: string, carrier_id: string) =>
     service.call(
       'receivePackage',
       withKey({ as: 'admin', body: { tracking_number: trackingNumber, weight: 1, carrier_id } }, key),
     );
 
-  test('one of the records is answered again, byte for byte, even when it would no longer be given', async () => {
+  test('a refusal that depends on records is returned again unchanged, even when the reason no longer holds', async () => {
     const carrierId = randomUUID();
     const first = await receive('refused', 'REFUSED-1', carrierId);
     expect([first.status, isReplay(first)]).toEqual([404, false]);
@@ -396,7 +396,7 @@ describe('refusals', () => {
     expect((await receive('refused-anew', 'REFUSED-1', carrierId)).status).toBe(201);
   });
 
-  test('what the schema refuses is not kept; what a rule refuses is, and its key is taken', async () => {
+  test('a schema violation is not stored; a violation of a business rule is', async () => {
     const wrong = await service.call(
       'createManifest',
       withKey({ as: 'admin', body: { remarks: 7 } }, 'mended'),
@@ -414,7 +414,7 @@ describe('refusals', () => {
     expect(codeOf(await create({ courier_id: iex.courierId }))).toBe('idempotency_key_reused');
   });
 
-  test('what refuses the caller is not kept: with its right the same request is done', async () => {
+  test('a refusal of the caller is not stored: with the permission, the same request is executed', async () => {
     const setRole = (role: string) =>
       service.owner.query('update users set role = $1 where id = $2', [role, DEMO.users.warehouse]);
     const body = { user_code: 'RIGHT', first_name: 'F', last_name: 'L', courier_id: iex.courierId };
@@ -434,7 +434,7 @@ describe('refusals', () => {
     await setRole('warehouse');
   });
 
-  test('one that a constraint makes is kept too', async () => {
+  test('a constraint violation is stored too', async () => {
     const body = { user_code: iex.userCode, first_name: 'F', last_name: 'L', courier_id: iex.courierId };
     const call = withKey({ as: 'admin', body }, 'duplicate');
     const [first, second] = [
@@ -446,7 +446,7 @@ describe('refusals', () => {
   });
 });
 
-describe('keeping', () => {
+describe('retention of stored responses', () => {
   const ageBy = (interval: string, key: string) =>
     service.owner.query(
       'update idempotency_keys set created_at = created_at - $1::interval where key_hash = $2',
@@ -459,20 +459,20 @@ describe('keeping', () => {
     return rows.length === 1;
   };
 
-  test('an answer is given again for 24 hours and not longer, whether it has been pruned or not', async () => {
+  test('a response is returned again for 24 hours and not longer, whether it was deleted or not', async () => {
     const before = await countManifests();
     await createManifest('day');
     await ageBy('23 hours 59 minutes', 'day');
     expect(isReplay(await createManifest('day'))).toBe(true);
     await ageBy('1 minute', 'day');
-    // another request, even: the key is free
+    // The key is free again, even for a different request.
     const anew = await createManifest('day', 'another');
     expect([anew.status, isReplay(anew)]).toEqual([200, false]);
     expect(isReplay(await createManifest('day', 'another'))).toBe(true);
     expect(await countManifests()).toBe(before + 2);
   });
 
-  test('what is older than 24 hours is pruned, and nothing younger', async () => {
+  test('responses older than 24 hours are deleted, and no younger ones', async () => {
     await createManifest('old');
     await createManifest('young');
     await ageBy('24 hours 1 second', 'old');
@@ -481,7 +481,7 @@ describe('keeping', () => {
     expect([await isThere('old'), await isThere('young')]).toEqual([false, true]);
   });
 
-  test('the database holds neither the key nor the answer in clear, and an answer opens in its own place alone', async () => {
+  test('the database contains neither the key nor the response in plain text, and a response can be decrypted only in its row', async () => {
     const call = withKey({ as: 'hrb', urlencoded: { action: 'regenerate_key' } }, 'a-key-that-is-looked-for');
     const first = await service.call('updateCourierSettings', call);
     const apiKey: string = first.body['data'].api_key;
@@ -492,19 +492,19 @@ describe('keeping', () => {
     expect(text).not.toContain('a-key-that-is-looked-for');
     expect(text).not.toContain(Buffer.from(apiKey).toString('base64').slice(0, 20));
 
-    const kept = rows.find(({ courier_id }) => courier_id === DEMO.couriers.HRB);
+    const stored = rows.find(({ courier_id }) => courier_id === DEMO.couriers.HRB);
     const secrets = openSecrets(readConfig({}).secrets);
-    const place = { tenantId: kept.tenant_id, rowId: kept.id, field: 'idempotent_answer' as const };
-    expect(secrets.decrypt(kept.answer_cipher, place)).toContain('statusCode');
-    expect(() => secrets.decrypt(kept.answer_cipher, { ...place, rowId: randomUUID() })).toThrow();
+    const context = { tenantId: stored.tenant_id, rowId: stored.id, field: 'idempotent_answer' as const };
+    expect(secrets.decrypt(stored.answer_cipher, context)).toContain('statusCode');
+    expect(() => secrets.decrypt(stored.answer_cipher, { ...context, rowId: randomUUID() })).toThrow();
   });
 });
 
-describe('races', () => {
+describe('concurrent requests', () => {
   const CALLERS = 200;
 
   test(
-    '200 callers with one key: one manifest, and every answer is the first one or 409 in progress, twice in a row',
+    '200 callers with one key create one manifest, and each gets the first response or 409 idempotency_in_progress',
     async () => {
       for (let round = 0; round < 2; round += 1) {
         const before = await countManifests();
@@ -513,8 +513,8 @@ describe('races', () => {
         );
         expect(await countManifests()).toBe(before + 1);
         const served = replies.filter(({ status }) => status === 200);
-        const waiting = replies.filter((reply) => codeOf(reply) === 'idempotency_in_progress');
-        expect(served.length + waiting.length).toBe(CALLERS);
+        const inProgress = replies.filter((reply) => codeOf(reply) === 'idempotency_in_progress');
+        expect(served.length + inProgress.length).toBe(CALLERS);
         expect(served.filter((reply) => !isReplay(reply))).toHaveLength(1);
         expect(new Set(served.map(({ bytes }) => bytes.toString())).size).toBe(1);
       }
@@ -523,7 +523,7 @@ describe('races', () => {
   );
 
   test(
-    '50 pairs, the same key with two bodies: one is done, the other refused for it',
+    'of 50 pairs with one key and two bodies, one request is executed and the other rejected',
     async () => {
       const before = await countManifests();
       const pairs = await Promise.all(
@@ -533,18 +533,18 @@ describe('races', () => {
           ),
         ),
       );
-      const odd = pairs.filter(
+      const unexpected = pairs.filter(
         (pair) =>
           pair.filter(({ status }) => status === 200).length !== 1 ||
           !pair.some((reply) => /^idempotency_/.test(String(codeOf(reply)))),
       );
-      expect(odd).toEqual([]);
+      expect(unexpected).toEqual([]);
       expect(await countManifests()).toBe(before + 50);
     },
     LIMIT_MS,
   );
 
-  test('a request that waits for nothing else does not wait for the first one: it is told 409, and later the answer', async () => {
+  test('a concurrent repeated request gets 409 at once instead of waiting, and later the stored response', async () => {
     const holder = await service.owner.connect();
     try {
       await holder.query('begin; lock table manifests in exclusive mode');

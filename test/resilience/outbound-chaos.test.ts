@@ -23,21 +23,22 @@ import { setEndpoints, webhookSecret } from '../support/receivers/webhooks.js';
 
 const COURIERS = 10;
 const WORKERS = 4;
-// npm run chaos asks for more
+// `npm run chaos` sets larger numbers
 const KILLS = Number(process.env['CHAOS_KILLS'] ?? rounds(4, 10));
 const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? rounds(2, 5));
-/** Events for each kill, caused in three ways. */
+/** Events per kill, created in three ways. */
 const DISPATCHED = 100;
 const SHIPPED = 60;
 const SCANNED = 40;
 const EVENTS = KILLS * (DISPATCHED + SHIPPED + SCANNED);
-/** How many more must have arrived before the next kill, so that it meets workers at work. */
-const FLOWING = 20;
+/** Deliveries that must arrive before the next kill, so that the workers are busy. */
+const MIN_ARRIVALS = 20;
 
 const LIMIT_MS = 180_000 + KILLS * 6_000;
 /**
- * For the last of it: a lane whose job failed with the database is tried again after seconds that grow with every failure,
- * or woken by the sweep within a minute; then come a dead worker's three beats, and its claims' half minute.
+ * Time for the last delivery. A delivery queue whose job failed with the database is retried with a growing
+ * delay, or woken by the requeue job within a minute. Then come three missed heartbeats of a dead worker and
+ * the half minute of its claims.
  */
 const SETTLE_MS = 150_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -52,10 +53,10 @@ beforeAll(async () => {
   server = await startOwnServer();
   await server.query('create database crossdock');
   replica = await startReplica({ DATABASE_URL: server.urlOf('crossdock'), RUN_WORKER: 'false' });
-  stepBack(replica);
+  lowerPriority(replica);
   owner = new pg.Pool({ connectionString: server.urlOf('crossdock'), max: 4 });
   owner.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
-  // a little slow, so that much is under way at any time
+  // A slow receiver, so that many deliveries are in flight at any time.
   receiver = await startReceiver((_request, response) => {
     setTimeout(() => response.writeHead(204).end(), 20 + Math.random() * 60);
   });
@@ -72,50 +73,50 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-/** Behind all else that runs here, so that the tests beside this one keep their time. */
-function stepBack(program: Running): Running {
+/** Lowers the priority, so that tests that run in parallel keep their timing. */
+function lowerPriority(program: Running): Running {
   if (program.child.pid !== undefined) setPriority(program.child.pid, 5);
   return program;
 }
 
 const startWorker = () =>
-  stepBack(
+  lowerPriority(
     run('src/worker.js', {
       DATABASE_URL: server.urlOf('crossdock'),
       LOG_LEVEL: 'silent',
       OUTBOUND_ALLOW_LOOPBACK: 'true',
       OUTBOUND_REQUESTS_PER_SECOND: '100000',
       WORKER_HEARTBEAT_SECONDS: '2',
-      // an answer that came too late on a busy machine must not wait for minutes
+      // A late response on a busy machine must not delay the retry by minutes.
       WEBHOOK_RETRY_SECONDS: Array(10).fill('1').join(','),
-      // so that no worker has all the lanes
+      // so that no worker owns all delivery queues
       WORKER_CONCURRENCY: '6',
     }),
   );
 
 test(
-  `${EVENTS} events, ${KILLS} kills of workers and ${KILLS / KILLS_PER_RESTART} restarts of PostgreSQL: each event arrives, again only what was under way`,
+  `${EVENTS} events, ${KILLS} killed workers and ${KILLS / KILLS_PER_RESTART} restarts of PostgreSQL: every event arrives, and only those in flight arrive again`,
   async () => {
     const couriers = await makeCouriers();
     const dispatched = await makePackages(couriers, KILLS * DISPATCHED, 'DISPATCHED');
     const shipped = await makePackages(couriers, KILLS * SHIPPED, 'SHIPPED');
     const load: Promise<unknown>[] = [];
-    const broken = new Map<string, Set<number>>();
+    const inFlight = new Map<string, Set<number>>();
 
     for (let kill = 1; kill <= KILLS; kill += 1) {
       load.push(dispatch(dispatched.splice(0, DISPATCHED)), ship(shipped.splice(0, SHIPPED)), scan(couriers));
       const before = receiver.received.length;
-      await until(async () => receiver.received.length >= before + FLOWING);
+      await until(async () => receiver.received.length >= before + MIN_ARRIVALS);
       await sleep(Math.random() * 200);
-      const victim = await workingOne();
+      const victim = await pickWorker();
       victim.child.kill('SIGKILL');
       await victim.ended;
-      note(broken, await claimed());
+      recordClaims(inFlight, await readClaims());
       workers[workers.indexOf(victim)] = startWorker();
       if (kill % KILLS_PER_RESTART === 0) {
         await server.shutDown();
         await server.restart();
-        note(broken, await claimed());
+        recordClaims(inFlight, await readClaims());
       }
     }
     await Promise.all(load);
@@ -131,19 +132,20 @@ test(
     expect(rows).toHaveLength(EVENTS);
     expect(rows.filter(({ id }) => !times.has(id))).toEqual([]);
     expect(times.size).toBe(rows.length);
-    // again came what was under way when something was broken, each as often at most, and what was answered too late
+    // Events arrived again if they were in flight at a crash, at most once per crash, or if the response came
+    // too late.
     const late = await failedAttempts();
     for (const [id, number] of times)
-      expect(number).toBeLessThanOrEqual(1 + (broken.get(id)?.size ?? 0) + (late.get(id) ?? 0));
+      expect(number).toBeLessThanOrEqual(1 + (inFlight.get(id)?.size ?? 0) + (late.get(id) ?? 0));
     const again = receiver.received.length - times.size;
     expect(again).toBeGreaterThan(0);
     if (process.env['CHAOS_KILLS'])
       process.stdout.write(
-        `${again} came again, of ${broken.size} that were under way when something broke.\n`,
+        `${again} deliveries arrived again, of ${inFlight.size} that were in flight at a crash.\n`,
       );
     expect(await count("webhook_deliveries where status <> 'delivered'")).toBe(0);
     expect(await count("package_syncs where status <> 'sent'")).toBe(0);
-    // numbered without a gap, whatever broke
+    // Sequence numbers have no gaps.
     const { rows: gaps } = await owner.query(
       `select courier_id from events group by courier_id having max(sequence) <> count(*) or min(sequence) <> 1`,
     );
@@ -176,13 +178,13 @@ async function makePackages(couriers: string[], number: number, prefix: string):
 }
 
 async function dispatch(package_ids: string[]): Promise<void> {
-  await untilServed('/api/RetrievePackages.php', { action: 'queue_dispatch', package_ids });
+  await retryUntilSuccess('/api/RetrievePackages.php', { action: 'queue_dispatch', package_ids });
 }
 
-/** On a manifest of their own. */
+/** Ships the packages on a manifest of their own. */
 async function ship(package_ids: string[]): Promise<void> {
-  const { manifest_id } = await untilServed('/api/CreateManifest.php', {});
-  const manage = (body: object) => untilServed('/api/ManageManifest.php', { manifest_id, ...body });
+  const { manifest_id } = await retryUntilSuccess('/api/CreateManifest.php', {});
+  const manage = (body: object) => retryUntilSuccess('/api/ManageManifest.php', { manifest_id, ...body });
   await manage({ action: 'add_packages', package_ids });
   for (const status of ['ready', 'shipped']) await manage({ action: 'update_meta', status });
 }
@@ -192,37 +194,40 @@ async function scan(couriers: string[]): Promise<void> {
   for (let n = 0; n < SCANNED; n += 1) {
     const tracking_number = `SCANNED-${(scans += 1)}`;
     const courier_id = couriers[scans % couriers.length];
-    await untilServed('/api/ReceivePackage.php', { tracking_number, weight: 1, courier_id });
+    await retryUntilSuccess('/api/ReceivePackage.php', { tracking_number, weight: 1, courier_id });
   }
 }
 
-/** Calls until the answer is a success: what a client does that is told 503, or nothing. */
-async function untilServed(path: string, body: object): Promise<{ manifest_id?: string }> {
+/** Repeats the request until it succeeds, as a client does after 503 or a broken connection. */
+async function retryUntilSuccess(path: string, body: object): Promise<{ manifest_id?: string }> {
   const headers = { authorization: `Bearer ${token}` };
-  const question: Question = { method: 'POST', path, headers, body };
+  const request: Question = { method: 'POST', path, headers, body };
   for (;;) {
-    const outcome = await ask(replica.url, question, agent).catch(codeOf);
+    const outcome = await ask(replica.url, request, agent).catch(codeOf);
     if (typeof outcome !== 'string' && outcome.status < 300) return dataOf(outcome.text);
     if (typeof outcome !== 'string' && outcome.status !== 503) throw new Error(JSON.stringify(outcome));
     await sleep(200);
   }
 }
 
-// as: the contract's shape of a success; only a manifest's id is read of it
+// The contract defines this shape of a success; only the manifest's id is read.
 const dataOf = (text: string) => (JSON.parse(text) as { data?: { manifest_id?: string } }).data ?? {};
 
 async function count(what: string): Promise<number> {
   const ask = () => owner.query<{ n: number }>(`select count(*)::int as n from ${what}`);
-  // a pooled connection that a restart broke is noticed when it is used
+  // A pooled connection that a restart broke fails on its next use.
   const { rows } = await ask().catch(() => ask());
   return rows[0]?.n ?? -1;
 }
 
-/** What is still to be sent. */
+/** Pending deliveries and synchronisations. */
 const OPEN = `(select id from webhook_deliveries where status = 'pending'
   union all select package_id from package_syncs where status in ('queued', 'sending')) as waiting`;
 
-/** How many attempts of each event ended without an answer in time, which the receiver may have got all the same. */
+/**
+ * Returns the attempts per event that ended without a timely response, which the receiver may nevertheless
+ * have received.
+ */
 async function failedAttempts(): Promise<Map<string, number>> {
   const { rows } = await owner.query<{ event_id: string; n: number }>(
     `select event_id, count(*)::int as n from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
@@ -233,8 +238,8 @@ async function failedAttempts(): Promise<Map<string, number>> {
 
 type Claim = { event_id: string; claimed_until: Date };
 
-/** What some worker, dead or alive, is in the midst of. */
-async function claimed(): Promise<Claim[]> {
+/** Returns the deliveries that a worker, dead or alive, has claimed. */
+async function readClaims(): Promise<Claim[]> {
   const ask = () =>
     owner.query<Claim>(
       "select event_id, claimed_until from webhook_deliveries where status = 'pending' and claimed_until > now()",
@@ -242,14 +247,14 @@ async function claimed(): Promise<Claim[]> {
   return (await ask().catch(() => ask())).rows;
 }
 
-/** Notes claims, each once however often it is seen. */
-function note(seen: Map<string, Set<number>>, claims: Claim[]): void {
+/** Records each claim once, however often it is read. */
+function recordClaims(seen: Map<string, Set<number>>, claims: Claim[]): void {
   for (const { event_id, claimed_until } of claims)
     seen.set(event_id, (seen.get(event_id) ?? new Set()).add(claimed_until.getTime()));
 }
 
-/** Some worker that has begun to work. */
-async function workingOne(): Promise<Running> {
+/** Returns a random worker that has started to work. */
+async function pickWorker(): Promise<Running> {
   const working = () => workers.filter((worker) => worker.output().includes('works the queue'));
   await until(async () => working().length > 0);
   const [first, ...rest] = working();

@@ -9,21 +9,21 @@ import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';
 
 const LIMIT_MS = 120_000;
-/** Rounds of the race; QUEUE_ROUNDS=2000 is for those who changed the runner. */
+/** Rounds of the race. Set QUEUE_ROUNDS=2000 after a change to the runner. */
 const ROUNDS = Number(process.env['QUEUE_ROUNDS'] ?? rounds(40, 100));
 const JOBS_PER_ROUND = 4;
-// three missed signs of life are 3 s
+// three missed heartbeats take 3 s
 const HEARTBEAT_S = 1;
 
 let database: TestDatabase;
 let owner: pg.Pool;
 const replicas: { queue: RunningQueue; pool: pg.Pool }[] = [];
 
-/** How often each job was begun and ended, and by how many at once it ever ran. */
-let begun: Map<string, number>;
+/** How often each job was started and ended, and its maximum concurrency. */
+let started: Map<string, number>;
 let ended: Map<string, number>;
-let atOnce: Map<string, number>;
-/** How long a job takes. */
+let maxConcurrency: Map<string, number>;
+/** The duration of a job. */
 let workMs = 0;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  [begun, ended, atOnce] = [new Map(), new Map(), new Map()];
+  [started, ended, maxConcurrency] = [new Map(), new Map(), new Map()];
   workMs = 0;
   await owner.query('delete from graphile_worker._private_jobs; delete from queue.worker_pools');
 });
@@ -50,34 +50,34 @@ afterAll(async () => {
   await database.drop();
 });
 
-const idle = async () => undefined;
-const more = (counts: Map<string, number>, id: string, by: number) =>
+const noop = async () => undefined;
+const increment = (counts: Map<string, number>, id: string, by: number) =>
   counts.set(id, (counts.get(id) ?? 0) + by);
 
 const tasks: Tasks = {
-  deliver: idle,
-  sendAccountMail: idle,
-  preparePasswordReset: idle,
-  syncCustomers: idle,
-  scheduleCustomerSyncs: idle,
-  sweep: idle,
-  sealAuditLog: idle,
-  prune: idle,
+  deliver: noop,
+  sendAccountMail: noop,
+  preparePasswordReset: noop,
+  syncCustomers: noop,
+  scheduleCustomerSyncs: noop,
+  sweep: noop,
+  sealAuditLog: noop,
+  prune: noop,
   async sendManifestMail({ mailId }) {
-    more(begun, mailId, 1);
+    increment(started, mailId, 1);
     running += 1;
     runningNow.set(mailId, (runningNow.get(mailId) ?? 0) + 1);
-    atOnce.set(mailId, Math.max(atOnce.get(mailId) ?? 0, runningNow.get(mailId) ?? 0));
+    maxConcurrency.set(mailId, Math.max(maxConcurrency.get(mailId) ?? 0, runningNow.get(mailId) ?? 0));
     await sleep(workMs);
     runningNow.set(mailId, (runningNow.get(mailId) ?? 0) - 1);
     running -= 1;
-    more(ended, mailId, 1);
+    increment(ended, mailId, 1);
   },
 };
 const runningNow = new Map<string, number>();
 let running = 0;
 
-/** A replica's worker, on connections of its own. */
+/** Starts a replica's worker with its own connections. */
 function startQueue(): RunningQueue {
   const pool = createPool({
     url: database.ownerUrl,
@@ -115,8 +115,8 @@ async function count(what: string): Promise<number> {
 const countJobs = () => count("graphile_worker.jobs where task_identifier = 'sendManifestMail'");
 const countLocked = () => count('graphile_worker._private_jobs where locked_by is not null');
 
-/** Holds up the library's start: the first that it asks is which of its migrations there are. */
-async function holdStarts(): Promise<() => Promise<void>> {
+/** Blocks the start of graphile-worker, which first reads its migrations table. */
+async function blockStarts(): Promise<() => Promise<void>> {
   const client = await owner.connect();
   await client.query('begin; lock table graphile_worker.migrations');
   return async () => {
@@ -125,32 +125,32 @@ async function holdStarts(): Promise<() => Promise<void>> {
   };
 }
 
-const untilHeld = () =>
+const untilStartBlocked = () =>
   until(
     async () =>
       (await count("pg_locks where not granted and relation = 'graphile_worker.migrations'::regclass")) > 0,
   );
 
-/** Everybody's connections but ours. */
-const listening = () =>
+/** Counts the connections of all runners. */
+const countListeners = () =>
   count(
     "pg_stat_activity where datname = current_database() and application_name = 'crossdock' and query like 'LISTEN%'",
   );
 
 test(
-  'told to stop while it starts, it waits for the start, and the runner that comes takes no job',
+  'a stop during start-up waits for the start, and the runner takes no job',
   async () => {
-    const letGo = await holdStarts();
+    const unblock = await blockStarts();
     const queue = startQueue();
-    await untilHeld();
+    await untilStartBlocked();
     await addJobs(3);
-    // it cannot be stopped while it waits, and says so
+    // It cannot stop yet and returns false.
     expect(await queue.stop(50)).toBe(false);
-    await letGo();
-    // long enough for one that still ran to fetch, and for a restart
+    await unblock();
+    // Long enough for a running worker to fetch a job, and for a restart.
     await sleep(2_500);
-    expect(begun.size).toBe(0);
-    expect([await countJobs(), await countLocked(), await listening()]).toEqual([3, 0, 0]);
+    expect(started.size).toBe(0);
+    expect([await countJobs(), await countLocked(), await countListeners()]).toEqual([3, 0, 0]);
     expect(await queue.stop(10_000)).toBe(true);
     expect(await count('queue.worker_pools')).toBe(0);
   },
@@ -158,31 +158,32 @@ test(
 );
 
 test(
-  'told to stop during a restart, it stops the runner that replaces the one that ended',
+  'a stop during a restart stops the new runner too',
   async () => {
     const queue = startQueue();
     await addJobs(1);
     await until(async () => (await countJobs()) === 0);
-    const letGo = await holdStarts();
-    // a replica of a newer build has changed the library's tables: the runner ends by itself, and is started again
+    const unblock = await blockStarts();
+    // A replica of a newer build has changed graphile-worker's tables: the runner ends by itself and is
+    // restarted.
     const exitCode = process.exitCode;
     await owner.query(`select pg_notify('worker:migrate', '{"breaking":true,"migrationNumber":99}')`);
-    await untilHeld();
+    await untilStartBlocked();
     process.exitCode = exitCode;
     const ids = await addJobs(3);
     expect(await queue.stop(50)).toBe(false);
-    await letGo();
-    // long enough for one that still ran to fetch, and for a restart
+    await unblock();
+    // Long enough for a running worker to fetch a job, and for a restart.
     await sleep(2_500);
-    expect(ids.filter((id) => begun.has(id))).toEqual([]);
-    expect([await countJobs(), await countLocked(), await listening()]).toEqual([3, 0, 0]);
+    expect(ids.filter((id) => started.has(id))).toEqual([]);
+    expect([await countJobs(), await countLocked(), await countListeners()]).toEqual([3, 0, 0]);
     expect(await queue.stop(10_000)).toBe(true);
   },
   LIMIT_MS,
 );
 
 test(
-  'told to stop between two attempts to start, without the database, it has nothing to wait for',
+  'a stop between two attempts to start without a database returns at once',
   async () => {
     const pool = createPool({
       url: 'postgres://nobody@127.0.0.1:1/none',
@@ -197,39 +198,39 @@ test(
     await until(async () => lines.some((line) => line.includes('The queue stopped')));
     const startedMs = performance.now();
     expect(await queue.stop(10_000)).toBe(true);
-    // it does not sleep out the pause of a second
+    // It does not wait for the full second between attempts.
     expect(performance.now() - startedMs).toBeLessThan(900);
   },
   LIMIT_MS,
 );
 
 test(
-  'a job that outlasts the time limit stays locked while it runs, and no other worker begins it',
+  'a job that exceeds the time limit stays locked while it runs, and no other worker starts it',
   async () => {
-    // more than three missed signs of life
+    // longer than three missed heartbeats
     workMs = 5_000;
     const [id = ''] = await addJobs(1);
     const queue = startQueue();
-    await until(async () => begun.has(id));
+    await until(async () => started.has(id));
     startQueue();
     expect(await queue.stop(100)).toBe(false);
     expect(await countLocked()).toBe(1);
     await until(async () => ended.has(id), 20_000);
     expect(await queue.stop(10_000)).toBe(true);
     await until(async () => (await countJobs()) === 0);
-    expect([begun.get(id), ended.get(id), atOnce.get(id)]).toEqual([1, 1, 1]);
+    expect([started.get(id), ended.get(id), maxConcurrency.get(id)]).toEqual([1, 1, 1]);
   },
   LIMIT_MS,
 );
 
 test(
-  `stopped at ${ROUNDS} different moments of starting and working, it ends quietly, and no job is lost or done twice`,
+  `after stops at ${ROUNDS} different moments of start-up and work, no job is lost or executed twice`,
   async () => {
-    // another replica works all the while: it would begin what is given back too early
+    // Another replica runs all the time and would start a job that is released too early.
     startQueue();
     workMs = 15;
     const ids: string[] = [];
-    const faults: unknown[] = [];
+    const problems: unknown[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const queue = startQueue();
       ids.push(...(await addJobs(JOBS_PER_ROUND)));
@@ -238,13 +239,13 @@ test(
       const { pool } = replicas.at(-1) ?? {};
       replicas.pop();
       await pool?.end();
-      if (!isQuiet) faults.push(['not quiet', round]);
+      if (!isQuiet) problems.push(['not quiet', round]);
     }
     await until(async () => (await countJobs()) === 0);
-    expect(faults).toEqual([]);
-    expect(ids.filter((id) => begun.get(id) !== 1 || ended.get(id) !== 1 || atOnce.get(id) !== 1)).toEqual(
-      [],
-    );
+    expect(problems).toEqual([]);
+    expect(
+      ids.filter((id) => started.get(id) !== 1 || ended.get(id) !== 1 || maxConcurrency.get(id) !== 1),
+    ).toEqual([]);
     expect([ids.length, running]).toEqual([ROUNDS * JOBS_PER_ROUND, 0]);
   },
   LIMIT_MS,

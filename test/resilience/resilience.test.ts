@@ -42,31 +42,35 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-const BREAKS = [
-  { what: 'a restart of PostgreSQL', prefix: 'RESTART', breakIt: () => server.shutDown() },
-  { what: 'a crash of PostgreSQL', prefix: 'CRASH', breakIt: () => server.crash() },
+const OUTAGES = [
+  { what: 'a restart of PostgreSQL', prefix: 'RESTART', interrupt: () => server.shutDown() },
+  { what: 'a crash of PostgreSQL', prefix: 'CRASH', interrupt: () => server.crash() },
   {
     what: 'the crash of one process of PostgreSQL',
     prefix: 'BACKEND',
-    breakIt: () => server.crashBackend('crossdock'),
+    interrupt: () => server.crashBackend('crossdock'),
   },
 ];
 
-test.each(BREAKS)(
-  '$what costs no acknowledged pre-alert; replies are 2xx or 503, and 2xx within 2 s of its return',
-  async ({ prefix, breakIt }) => {
-    const asked: { n: number; atMs: number; outcome: Outcome }[] = [];
+test.each(OUTAGES)(
+  '$what loses no acknowledged pre-alert, every response is 2xx or 503, and requests succeed within 2 s of the recovery',
+  async ({ prefix, interrupt }) => {
+    const requests: { n: number; atMs: number; outcome: Outcome }[] = [];
     let isOver = false;
     const load = askSteadily(
       100,
       () => isOver,
       async (n) => {
         const atMs = performance.now();
-        asked.push({ n, atMs, outcome: await ask(replica.url, questionOf(n, prefix), agent).catch(codeOf) });
+        requests.push({
+          n,
+          atMs,
+          outcome: await ask(replica.url, requestOf(n, prefix), agent).catch(codeOf),
+        });
       },
     );
     await sleep(1_000);
-    await breakIt();
+    await interrupt();
     await sleep(500);
     await server.restart();
     const backMs = performance.now();
@@ -74,17 +78,17 @@ test.each(BREAKS)(
     isOver = true;
     await load;
 
-    expect(strangeOf(asked.map(({ outcome }) => outcome))).toEqual([]);
-    const late = asked.filter(({ atMs, outcome }) => atMs > backMs + 2_000 && !isServed(outcome));
+    expect(unexpectedOf(requests.map(({ outcome }) => outcome))).toEqual([]);
+    const late = requests.filter(({ atMs, outcome }) => atMs > backMs + 2_000 && !isServed(outcome));
     expect(late).toEqual([]);
-    expect(asked.some(({ outcome }) => !isServed(outcome))).toBe(true);
+    expect(requests.some(({ outcome }) => !isServed(outcome))).toBe(true);
 
     const stored = await server.query(
       `select tracking_number from prealerts where tracking_number like '${prefix}-%'`,
       'crossdock',
     );
     const numbers = new Set(stored.map((row) => row['tracking_number']));
-    const acknowledged = asked.filter(({ n, outcome }) => n % 4 < 2 && isServed(outcome));
+    const acknowledged = requests.filter(({ n, outcome }) => n % 4 < 2 && isServed(outcome));
     expect(acknowledged.filter(({ n }) => !numbers.has(`${prefix}-${n}`))).toEqual([]);
     expect(acknowledged.length).toBeGreaterThan(50);
   },
@@ -92,13 +96,13 @@ test.each(BREAKS)(
 );
 
 test(
-  'with 8 requests holding the connections that a tenant of several may have, 492 more are told 503 after about 2 s; then all is served again',
+  'while 8 requests use all connections of one tenant, 492 others get 503 after about 2 s, and then all requests succeed again',
   async () => {
     const owner = await lockPrealerts();
     const startMs = performance.now();
     const answered: { outcome: Outcome; tookMs: number }[] = [];
     const outcomes = Array.from({ length: 500 }, async (_, n) => {
-      const outcome = await ask(replica.url, questionOf(n, 'POOL'), agent).catch(codeOf);
+      const outcome = await ask(replica.url, requestOf(n, 'POOL'), agent).catch(codeOf);
       answered.push({ outcome, tookMs: performance.now() - startMs });
       return outcome;
     });
@@ -112,14 +116,14 @@ test(
     const last = await Promise.all(outcomes);
     expect(last.filter(isServed)).toHaveLength(8);
     const after = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => ask(replica.url, questionOf(n, 'AFTER'), agent).catch(codeOf)),
+      Array.from({ length: 50 }, (_, n) => ask(replica.url, requestOf(n, 'AFTER'), agent).catch(codeOf)),
     );
     expect(after.filter((outcome) => !isServed(outcome))).toEqual([]);
   },
   LIMIT_MS,
 );
 
-/** Until the connection ends, whatever touches a pre-alert waits. */
+/** Locks the pre-alerts until the connection ends. */
 async function lockPrealerts(): Promise<pg.Client> {
   const owner = new pg.Client({ connectionString: server.urlOf('crossdock') });
   owner.on('error', () => undefined);
@@ -128,8 +132,11 @@ async function lockPrealerts(): Promise<pg.Client> {
   return owner;
 }
 
-/** A pipelined write, a write through Prisma, a read and an intake, in turn: each talks to the database its own way. */
-function questionOf(n: number, prefix: string): Question {
+/**
+ * Returns a pipelined write, a write through Prisma, a read or an intake in rotation, because each accesses
+ * the database differently.
+ */
+function requestOf(n: number, prefix: string): Question {
   const number = `${prefix}-${n}`;
   const headers = { authorization: `Bearer ${token}` };
   const courier = { courier_id: DEMO.couriers.IEX, user_code: 'IEX-1001' };
@@ -155,8 +162,8 @@ function questionOf(n: number, prefix: string): Question {
   }
 }
 
-/** What is neither served nor a 503 of ours, in short. */
-const strangeOf = (outcomes: Outcome[]) =>
+/** Summarizes the outcomes that are neither a success nor the service's own 503. */
+const unexpectedOf = (outcomes: Outcome[]) =>
   outcomes
     .filter((outcome) => !isServed(outcome) && !isUnavailable(outcome))
     .map((outcome) => (typeof outcome === 'string' ? outcome : `${outcome.status} ${outcome.text}`));

@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 afterEach(async () => {
-  // a lock that a failed test has left would hold the next one up
+  // A lock that a failed test left would block the next one.
   await owner.query('rollback');
   for (const agent of agents.splice(0)) agent.destroy();
   await endProcesses();
@@ -49,7 +49,7 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 test(
-  'under 200 requests a second SIGTERM loses none that was accepted, and stops the embedded server',
+  'SIGTERM under 200 requests per second loses no accepted request and stops the embedded server',
   async () => {
     const DATA_DIR = await makeFolder();
     const replica = await startReplica({ DATA_DIR });
@@ -61,8 +61,8 @@ test(
       200,
       () => isOver,
       async (n) => {
-        const question = n % 2 ? listOf(token) : prealertOf(`LOAD-${n}`);
-        outcomes.push(await ask(replica.url, question, agent).catch(codeOf));
+        const request = n % 2 ? listOf(token) : prealertOf(`LOAD-${n}`);
+        outcomes.push(await ask(replica.url, request, agent).catch(codeOf));
       },
     );
     await until(async () => outcomes.length >= 300);
@@ -74,7 +74,7 @@ test(
     await load;
     expect(ending).toEqual({ code: 0, signal: null });
     expect(performance.now() - signalMs).toBeLessThan(10_000);
-    // served, told to go elsewhere, or never accepted
+    // Every request was served, rejected with Connection: close, or never accepted.
     const lost = outcomes.filter(
       (outcome) => !isServed(outcome) && !isGoodbye(outcome) && outcome !== 'ECONNREFUSED',
     );
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'while a request is finished, open connections are told to go elsewhere, and new ones are refused',
+  'while a request completes, open connections are closed with a refusal and new ones are rejected',
   async () => {
     const replica = await startReplica({ DATABASE_URL: database.ownerUrl });
     const idle = Array.from({ length: 5 }, () => makeAgent(1));
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  'a request that hangs is cut, and the process still ends within 10 s',
+  'a hanging request is aborted, and the process exits within 10 s',
   async () => {
     const replica = await startReplica({ DATABASE_URL: database.ownerUrl });
     await owner.query('begin; lock table prealerts');
@@ -127,7 +127,7 @@ test(
 );
 
 test(
-  'a rolling restart of 2 replicas fails no request that is tried twice',
+  'a rolling restart of 2 replicas fails no request that is retried once',
   async () => {
     const DATABASE_URL = database.ownerUrl;
     const replicas = await Promise.all([startReplica({ DATABASE_URL }), startReplica({ DATABASE_URL })]);
@@ -139,9 +139,9 @@ test(
       100,
       () => isOver,
       async (n) => {
-        const question = prealertOf(`ROLLING-${n}`);
-        const first = await ask(urlOf(n), question, agent).catch(codeOf);
-        const outcome = isServed(first) ? first : await ask(urlOf(n + 1), question, agent).catch(codeOf);
+        const request = prealertOf(`ROLLING-${n}`);
+        const first = await ask(urlOf(n), request, agent).catch(codeOf);
+        const outcome = isServed(first) ? first : await ask(urlOf(n + 1), request, agent).catch(codeOf);
         if (isServed(outcome)) acknowledged += 1;
         else failed.push([first, outcome]);
       },
@@ -174,7 +174,7 @@ function makeAgent(maxSockets: number): Agent {
   return agent;
 }
 
-/** Waits until a statement of a replica waits for our lock. */
+/** Waits until a statement of a replica waits for the test's lock. */
 function untilBlocked(): Promise<void> {
   return until(async () => {
     const { rows } = await owner.query(

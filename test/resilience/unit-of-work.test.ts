@@ -27,12 +27,12 @@ afterAll(async () => {
 const insert = (id: string, name: string) =>
   sql`insert into carriers (tenant_id, id, name) values (${caller.tenantId}::uuid, ${id}::uuid, ${name})`;
 
-/** Stores a carrier in each of the ways in which work writes. */
+/** The ways in which a unit of work writes; each stores a carrier. */
 const WRITERS: Record<string, (id: string) => Promise<unknown>> = {
-  inScope: (id) => transaction(service.db, caller, (tx) => tx.execute(insert(id, id))),
-  inLargeScope: (id) => bulkTransaction(service.db, caller, 5_000, (tx) => tx.execute(insert(id, id))),
-  flushInScope: (id) => pipeline(service.db, caller, [insert(id, id)]),
-  flushPrepared: (id) => preparedPipeline(service.db, caller, [insert(id, id)]),
+  transaction: (id) => transaction(service.db, caller, (tx) => tx.execute(insert(id, id))),
+  bulkTransaction: (id) => bulkTransaction(service.db, caller, 5_000, (tx) => tx.execute(insert(id, id))),
+  pipeline: (id) => pipeline(service.db, caller, [insert(id, id)]),
+  preparedPipeline: (id) => preparedPipeline(service.db, caller, [insert(id, id)]),
 };
 
 async function stored(...ids: string[]): Promise<number> {
@@ -43,40 +43,40 @@ async function stored(...ids: string[]): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Stores a carrier beside the work's. */
-const beside = (id: string): UnitOfWorkSteps<unknown> => ({
+/** Makes steps that store another carrier when the unit of work ends. */
+const stepsStoring = (id: string): UnitOfWorkSteps<unknown> => ({
   opening: [sql`select 'opened' as said`],
   assertMayWork: () => undefined,
   closing: () => ({ statement: insert(id, id), assertClosed: () => undefined }),
 });
 
 describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
-  test('what it wrote is seen by others only when the whole work has ended, together with the closing', async () => {
-    const [id, besides] = [newId(), newId()];
-    const answer = await inUnitOfWork(beside(besides), async (hasWritten) => {
+  test('its writes become visible only when the unit of work ends, together with the closing statement', async () => {
+    const [id, closingId] = [newId(), newId()];
+    const answer = await inUnitOfWork(stepsStoring(closingId), async (hasWritten) => {
       expect(hasWritten()).toBe(false);
       await write(id);
       expect([hasWritten(), await stored(id)]).toEqual([true, 0]);
       return 'done';
     });
-    expect([answer, await stored(id, besides)]).toEqual(['done', 2]);
+    expect([answer, await stored(id, closingId)]).toEqual(['done', 2]);
   });
 
-  test('work that fails after it has written leaves nothing', async () => {
-    const [id, besides] = [newId(), newId()];
-    const work = inUnitOfWork(beside(besides), async () => {
+  test('a unit of work that fails after a write leaves nothing', async () => {
+    const [id, closingId] = [newId(), newId()];
+    const work = inUnitOfWork(stepsStoring(closingId), async () => {
       await write(id);
       throw new Error('the view failed');
     });
     await expect(work).rejects.toThrow('the view failed');
-    expect(await stored(id, besides)).toBe(0);
+    expect(await stored(id, closingId)).toBe(0);
   });
 
-  test('an opening or a closing that is refused leaves nothing', async () => {
-    const [id, besides] = [newId(), newId()];
+  test('a rejected opening or closing statement leaves nothing', async () => {
+    const [id, closingId] = [newId(), newId()];
     const seen: Rows[][] = [];
     const refuseOpening: UnitOfWorkSteps<unknown> = {
-      ...beside(besides),
+      ...stepsStoring(closingId),
       assertMayWork(answers) {
         seen.push(answers);
         throw new Error('not now');
@@ -85,63 +85,63 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
     await expect(inUnitOfWork(refuseOpening, () => write(id))).rejects.toThrow('not now');
     expect(seen).toEqual([[[{ said: 'opened' }]]]);
     const refuseClosing: UnitOfWorkSteps<unknown> = {
-      ...beside(besides),
+      ...stepsStoring(closingId),
       closing: () => ({
-        statement: insert(besides, besides),
+        statement: insert(closingId, closingId),
         assertClosed() {
           throw new Error('somebody else was first');
         },
       }),
     };
     await expect(inUnitOfWork(refuseClosing, () => write(id))).rejects.toThrow('somebody else was first');
-    expect(await stored(id, besides)).toBe(0);
+    expect(await stored(id, closingId)).toBe(0);
   });
 
-  test('the database refuses its statement: the error comes out, and the work may write again', async () => {
-    const [id, besides] = [newId(), newId()];
-    const work = inUnitOfWork(beside(besides), async () => {
+  test('the unit of work may write again after a failed statement', async () => {
+    const [id, closingId] = [newId(), newId()];
+    const work = inUnitOfWork(stepsStoring(closingId), async () => {
       await expect(write('no uuid')).rejects.toThrow();
       await write(id);
     });
     await work;
-    expect(await stored(id, besides)).toBe(2);
+    expect(await stored(id, closingId)).toBe(2);
   });
 
-  test('a second transaction, and a read that could not see the first, throw', async () => {
-    const [id, other, besides] = [newId(), newId(), newId()];
+  test('a second transaction, or a read that could not see the first, throws', async () => {
+    const [id, other, closingId] = [newId(), newId(), newId()];
     const message = 'A transaction was opened while another waits to be committed.';
     for (const second of [() => write(other), () => snapshot(service.db, caller, [])]) {
-      const work = inUnitOfWork(beside(besides), async () => {
+      const work = inUnitOfWork(stepsStoring(closingId), async () => {
         await write(id);
         await second();
       });
       await expect(work).rejects.toThrow(message);
     }
-    expect(await stored(id, other, besides)).toBe(0);
+    expect(await stored(id, other, closingId)).toBe(0);
   });
 });
 
-test('work that only reads is left alone: no opening, no closing', async () => {
-  const besides = newId();
-  const bracket: UnitOfWorkSteps<unknown> = {
-    ...beside(besides),
+test('a unit of work that only reads executes no opening and no closing statement', async () => {
+  const closingId = newId();
+  const steps: UnitOfWorkSteps<unknown> = {
+    ...stepsStoring(closingId),
     assertMayWork() {
       throw new Error('asked');
     },
   };
-  const rows = await inUnitOfWork(bracket, () => snapshot(service.db, caller, [sql`select 1 as one`]));
-  expect([rows, await stored(besides)]).toEqual([[[{ one: 1 }]], 0]);
+  const rows = await inUnitOfWork(steps, () => snapshot(service.db, caller, [sql`select 1 as one`]));
+  expect([rows, await stored(closingId)]).toEqual([[[{ one: 1 }]], 0]);
 });
 
-test('work that a deadlock broke is done again inside, and closed once', async () => {
-  const [id, besides] = [newId(), newId()];
+test('a unit of work with a deadlock is retried and closed once', async () => {
+  const [id, closingId] = [newId(), newId()];
   let attempts = 0;
-  await inUnitOfWork(beside(besides), () =>
+  await inUnitOfWork(stepsStoring(closingId), () =>
     transaction(service.db, caller, async (tx) => {
       attempts += 1;
       if (attempts < 3) await tx.execute(sql`do $$ begin raise 'again' using errcode = '40P01'; end $$`);
       return tx.execute(insert(id, id));
     }),
   );
-  expect([attempts, await stored(id, besides)]).toEqual([3, 2]);
+  expect([attempts, await stored(id, closingId)]).toEqual([3, 2]);
 });

@@ -42,13 +42,13 @@ const callerOf = (id: OperationId): Call => {
 const fieldsOf = ({ body }: Reply) =>
   ((body['errors'] ?? []) as { field: string }[]).map(({ field }) => field);
 
-/** Whether the reply names the field, or an element of it. */
+/** Whether the response names the field or one of its elements. */
 const names = (reply: Reply, field: string) =>
   fieldsOf(reply).some(
     (each) => each === field || each.startsWith(`${field}[`) || each.startsWith(`${field}.`),
   );
 
-type Bad = { why: string; value: unknown };
+type BadValue = { why: string; value: unknown };
 
 const OF_EACH_TYPE: [type: string, value: unknown][] = [
   ['null', null],
@@ -61,8 +61,8 @@ const OF_EACH_TYPE: [type: string, value: unknown][] = [
   ['array', [[['x']]]],
 ];
 
-/** Values that a property's schema forbids, made from what the schema says. */
-function badValues(schema: Schema): Bad[] {
+/** Returns values that a property's schema forbids, derived from the schema. */
+function badValues(schema: Schema): BadValue[] {
   const types = [schema['type']].flat().map((type) => (type === 'integer' ? 'number' : String(type)));
   const wrong = OF_EACH_TYPE.filter(([type]) => !types.includes(type)).map(([type, value]) => ({
     why: `${type} ${JSON.stringify(value)}`,
@@ -74,7 +74,7 @@ function badValues(schema: Schema): Bad[] {
   return wrong;
 }
 
-function badTexts(schema: Schema): Bad[] {
+function badTexts(schema: Schema): BadValue[] {
   const values = ['a\u0000b', '\ud800', 'a\udfff'];
   if (schema['format'] === 'uuid') {
     const id = randomUUID();
@@ -130,7 +130,7 @@ function badTexts(schema: Schema): Bad[] {
   return values.map((value) => ({ why: `text ${JSON.stringify(value).slice(0, 40)}`, value }));
 }
 
-function badNumbers(schema: Schema): Bad[] {
+function badNumbers(schema: Schema): BadValue[] {
   const values: number[] = [1e308, -1e308];
   const bound = (name: string) => schema[name] as number | undefined;
   const step = bound('multipleOf') ?? 1;
@@ -143,7 +143,7 @@ function badNumbers(schema: Schema): Bad[] {
   return values.map((value) => ({ why: `number ${value}`, value }));
 }
 
-function badLists(schema: Schema): Bad[] {
+function badLists(schema: Schema): BadValue[] {
   const { minItems, maxItems } = schema as { minItems?: number; maxItems?: number };
   const lists: unknown[][] = [];
   if (minItems) lists.push([]);
@@ -153,28 +153,28 @@ function badLists(schema: Schema): Bad[] {
   return lists.map((value) => ({ why: `list ${JSON.stringify(value).slice(0, 90)}`, value }));
 }
 
-type Case = Bad & { field: string };
+type Case = BadValue & { field: string };
 
-/** Requests in flight at once: fewer than the service has connections. */
+/** Parallel requests, fewer than the service has connections. */
 const SEVERAL = 8;
 
-/** Runs `work` for each item, several at once. */
+/** Runs `work` for each item, several in parallel. */
 async function forEach<Item>(items: Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const workInTurn = async () => {
-    for (const item of waiting) await work(item);
+  const pending = items.values();
+  const workOnNext = async () => {
+    for (const item of pending) await work(item);
   };
-  await Promise.all(Array.from({ length: SEVERAL }, workInTurn));
+  await Promise.all(Array.from({ length: SEVERAL }, workOnNext));
 }
 
 /**
- * Groups of cases that one request can carry: at most one case of each field. A refusal names every wrong field, so
- * one request proves as many cases as it has fields.
+ * Groups cases so that each request has at most one case per field. The response names every invalid field,
+ * so one request proves as many cases as it has fields.
  */
 function requestsOf(cases: Case[]): Case[][] {
   const requests: Case[][] = [];
   const counts = new Map<string, number>();
-  // The long run sends each case in a request of its own.
+  // The long run sends one case per request.
   const largest = rounds(Infinity, 1);
   for (const each of cases) {
     const count = counts.get(each.field) ?? 0;
@@ -185,59 +185,62 @@ function requestsOf(cases: Case[]): Case[][] {
   return requests;
 }
 
-/** Sends the cases together, and each that the reply does not refuse by name once more alone. Returns what is wrong. */
-async function wrongOf(
+/**
+ * Sends the cases in groups and repeats alone each case that the response does not name. Returns the cases
+ * that were not rejected.
+ */
+async function notRejected(
   cases: Case[],
   send: (changes: Body) => Promise<Reply>,
-  isRefused: (reply: Reply, each: Case) => boolean,
+  isRejected: (reply: Reply, each: Case) => boolean,
 ): Promise<string[]> {
   const wrong: string[] = [];
   await forEach(requestsOf(cases), async (together) => {
     const changes = Object.fromEntries(together.map(({ field, value }) => [field, value]));
     const joint = await send(changes);
-    for (const each of together.filter((one) => !isRefused(joint, one))) {
+    for (const each of together.filter((one) => !isRejected(joint, one))) {
       const reply = together.length === 1 ? joint : await send({ [each.field]: each.value });
-      if (isRefused(reply, each)) continue;
+      if (isRejected(reply, each)) continue;
       wrong.push(`${each.field} as ${each.why}: ${reply.status} ${JSON.stringify(reply.body).slice(0, 200)}`);
     }
   });
   return wrong;
 }
 
-/** JSON in which a lone surrogate survives: JSON.stringify writes it as an escape. */
+/** Sends JSON text; JSON.stringify writes a lone surrogate as an escape, so it survives. */
 const send = (id: OperationId, body: unknown) =>
   service.call(id, { ...callerOf(id), ...addressOf(id), body: JSON.stringify(body) });
 
-describe('bodies', () => {
+describe('JSON bodies', () => {
   const shapes = bodyShapes();
 
   test.each(shapes.map((shape) => [nameOfShape(shape), shape] as const))(
-    '%s: each field with each value that it forbids is refused by name, and nothing is stored',
+    '%s: every forbidden value of every field is rejected by name, and nothing is stored',
     async (_name, shape) => {
       const before = await fingerprint(service.owner);
       const cases = Object.entries(shape.schema.properties).flatMap(([field, schema]) =>
         [...badValues(schema), ...missing(shape, field)].map((bad) => ({ field, ...bad })),
       );
       const sendChanged = (changes: Body) => send(shape.id, { ...shape.example, ...changes });
-      const isNamed = (reply: Reply, { field, value }: Case) => isRefused(shape, field, value, reply);
-      // an action decides which fields there are
+      const isNamed = (reply: Reply, { field, value }: Case) => isRejected(shape, field, value, reply);
+      // The action determines which fields exist.
       const [ofAction, ofFields] = [true, false].map((is) =>
         cases.filter((each) => (each.field === 'action') === is),
       );
       const wrong = [
-        ...(await wrongOf(ofAction ?? [], sendChanged, isNamed)),
-        ...(await wrongOf(ofFields ?? [], sendChanged, isNamed)),
+        ...(await notRejected(ofAction ?? [], sendChanged, isNamed)),
+        ...(await notRejected(ofFields ?? [], sendChanged, isNamed)),
       ];
       expect(wrong).toEqual([]);
       expect(await fingerprint(service.owner)).toEqual(before);
     },
   );
 
-  const missing = ({ schema }: BodyShape, field: string): Bad[] =>
+  const missing = ({ schema }: BodyShape, field: string): BadValue[] =>
     schema.required?.includes(field) ? [{ why: 'missing', value: undefined }] : [];
 
-  function isRefused({ action }: BodyShape, field: string, value: unknown, reply: Reply): boolean {
-    // the contract has 422 for a user name or password that is absent or blank
+  function isRejected({ action }: BodyShape, field: string, value: unknown, reply: Reply): boolean {
+    // The contract declares 422 for a missing or blank username or password.
     const isBlank =
       action === 'login' && field !== 'action' && typeof value === 'string' && value.trim() === '';
     const expected = isBlank ? 422 : 400;
@@ -246,7 +249,7 @@ describe('bodies', () => {
   }
 
   test.each(shapes.map((shape) => [nameOfShape(shape), shape] as const))(
-    '%s: what is no object is refused',
+    '%s: a body that is not an object is rejected',
     async (_name, { id }) => {
       for (const body of ['null', '[]', '[{}]', '1', '"x"', 'true']) {
         const reply = await service.call(id, { ...callerOf(id), body });
@@ -255,7 +258,7 @@ describe('bodies', () => {
     },
   );
 
-  test('login without user name or password is 422, naming what lacks', async () => {
+  test('login without a username or password gets 422 and names the missing fields', async () => {
     for (const given of [
       {},
       { username: 'admin' },
@@ -265,12 +268,14 @@ describe('bodies', () => {
     ]) {
       const reply = await service.call('login', { body: { action: 'login', ...given } });
       expect(reply).toMatchObject({ status: 422, body: { status: 'fail', code: 'credentials_required' } });
-      const lacking = ['username', 'password'].filter((name) => !(given as Body)[name]?.toString().trim());
-      expect(fieldsOf(reply).sort()).toEqual(lacking.sort());
+      const missingFields = ['username', 'password'].filter(
+        (name) => !(given as Body)[name]?.toString().trim(),
+      );
+      expect(fieldsOf(reply).sort()).toEqual(missingFields.sort());
     }
   });
 
-  test('many faults are told at once, up to a hundred', async () => {
+  test('a response names several invalid fields, at most a hundred', async () => {
     const reply = await send('receivePackage', {
       tracking_number: '',
       weight: -1,
@@ -300,7 +305,7 @@ describe('queries', () => {
     })),
   );
 
-  test('there are parameters', () => {
+  test('the contract has query parameters', () => {
     expect(parameters.length).toBeGreaterThan(7);
   });
 
@@ -308,11 +313,11 @@ describe('queries', () => {
     .map((id) => [id, parameters.filter((each) => each.id === id)] as const)
     .filter(([, own]) => own.length > 0);
 
-  test.each(withParameters)('%s: each value that a parameter forbids is refused by name', async (id, own) => {
-    const wrong = await wrongOf(
+  test.each(withParameters)('%s: every forbidden parameter value is rejected by name', async (id, own) => {
+    const wrong = await notRejected(
       own.flatMap(badParameters),
-      // as: badParameters makes texts, and lists of texts
-      (changes) => service.call(id, { ...sound(id), query: changes as Call['query'] }),
+      // badParameters makes strings and arrays of strings.
+      (changes) => service.call(id, { ...validCall(id), query: changes as Call['query'] }),
       (reply, { field }) => reply.status === 400 && names(reply, field),
     );
     for (const { name } of own.filter(({ required }) => required)) {
@@ -323,7 +328,7 @@ describe('queries', () => {
   });
 
   function badParameters({ name, schema }: (typeof parameters)[number]): Case[] {
-    // a query has nothing but text, so that free text cannot be of a wrong type
+    // A query contains only text, so free text cannot have a wrong type.
     const isFreeText = schema['type'] === 'string' && !schema['format'] && !schema['enum'];
     const single = badValues(schema)
       .filter(({ value }) => (typeof value === 'string' ? value.isWellFormed() : !isFreeText))
@@ -331,8 +336,8 @@ describe('queries', () => {
     return [...single, { field: name, why: 'repeated', value: ['1', '2'] }];
   }
 
-  /** A call with nothing wrong but what a test adds. */
-  function sound(id: OperationId): Call {
+  /** Returns a valid call, to which a test adds the invalid part. */
+  function validCall(id: OperationId): Call {
     const body = bodyShapes().find((shape) => shape.id === id)?.example;
     return { ...callerOf(id), ...(body ? { body } : {}) };
   }
@@ -340,7 +345,7 @@ describe('queries', () => {
   const inPaths = operationIds.flatMap((id) => parametersOf(id, 'path').map((each) => ({ id, ...each })));
 
   test.each(inPaths)(
-    '$id $name in the path: each value that it forbids is refused by name',
+    '$id: every forbidden value of $name in the path is rejected by name',
     async ({ id, name, schema, example }) => {
       const values = [...badTexts(schema), ...PATH_TEXTS.map((value) => ({ why: value, value }))];
       const wrong: string[] = [];
@@ -373,21 +378,21 @@ describe('queries', () => {
 describe('forms', () => {
   const shapes = formShapes().map((shape) => [`${shape.id} as ${shape.mediaType}`, shape] as const);
 
-  // one test and not one for each form: there may be none
-  test('each field with each value that it forbids is refused by name, and nothing is stored', async () => {
+  // One test for all forms, because there may be none.
+  test('every forbidden value of every form field is rejected by name, and nothing is stored', async () => {
     for (const [name, shape] of shapes) {
       const before = await fingerprint(service.owner);
       for (const [field, schema] of Object.entries(shape.schema.properties)) {
         for (const value of badFormValues(schema)) {
           const reply = await sendForm(shape, { [field]: value });
-          const said = [name, field, shown(value), reply.status, names(reply, field)];
-          expect(said).toEqual([name, field, shown(value), 400, true]);
+          const actual = [name, field, shown(value), reply.status, names(reply, field)];
+          expect(actual).toEqual([name, field, shown(value), 400, true]);
         }
         if (!shape.schema.required?.includes(field)) continue;
-        const lacking = await sendForm(shape, { [field]: undefined });
-        // a form of one field is empty without it
-        const isNamed = names(lacking, field) || lacking.body['code'] === 'body_required';
-        expect([name, field, lacking.status, isNamed]).toEqual([name, field, 400, true]);
+        const withoutField = await sendForm(shape, { [field]: undefined });
+        // Without its only field, a form is empty.
+        const isNamed = names(withoutField, field) || withoutField.body['code'] === 'body_required';
+        expect([name, field, withoutField.status, isNamed]).toEqual([name, field, 400, true]);
       }
       expect(await fingerprint(service.owner)).toEqual(before);
     }
@@ -400,7 +405,10 @@ describe('forms', () => {
       ...formCall(mediaType, { ...example, ...fields }),
     });
 
-  /** A form has nothing but text and files: a file is no text, and text no file. */
+  /**
+   * Returns forbidden form values. A form has only text and files: a text is sent for a file, but never a
+   * file for a text.
+   */
   function badFormValues(schema: Schema): unknown[] {
     if (schema['format'] === 'binary') return ['text, and no file'];
     const isFreeText = schema['type'] === 'string' && !schema['format'] && schema['const'] === undefined;
@@ -413,19 +421,19 @@ describe('forms', () => {
   const shown = (value: unknown) => JSON.stringify(value).slice(0, 60);
 });
 
-describe('names that JavaScript gives a meaning to', () => {
+describe('property names with a special meaning in JavaScript', () => {
   const NAMES = ['__proto__', 'constructor', 'prototype', '__defineGetter__', 'hasOwnProperty'];
   const POLLUTING = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
 
-  // the service runs in this process: what it pollutes is polluted here
+  // The service runs in this process, so pollution would be visible here.
   afterEach(() => {
     expect(({} as Body)['polluted']).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test.each(operationIds)('%s: in a query they are ignored or refused', async (id) => {
+  test.each(operationIds)('%s ignores or rejects them in a query', async (id) => {
     const call = { ...callerOf(id), ...addressOf(id) };
-    // what is deleted would be missed by the tests below
+    // The tests below need the record, so a random id is deleted.
     if (operationOf(id).method === 'DELETE') call.query = { id: randomUUID() };
     const plain = await service.call(id, call);
     for (const name of [...NAMES, '__proto__[polluted]', 'constructor[prototype][polluted]']) {
@@ -435,7 +443,7 @@ describe('names that JavaScript gives a meaning to', () => {
   });
 
   test.each(bodyShapes().map((shape) => [nameOfShape(shape), shape] as const))(
-    '%s: in a body they are refused, and at any depth',
+    '%s rejects them in a JSON body at any depth',
     async (_name, { id, example }) => {
       const text = JSON.stringify(example);
       for (const body of [
@@ -453,8 +461,8 @@ describe('names that JavaScript gives a meaning to', () => {
     },
   );
 
-  test('in a form they are fields like any other', async () => {
-    // one of its own, because forms replace keys
+  test('forms treat them as ordinary fields', async () => {
+    // A service of its own, because the forms replace API keys.
     const own = await startService();
     try {
       for (const { id, mediaType, example } of formShapes()) {
@@ -513,7 +521,7 @@ describe('mass assignment', () => {
     $where: '1=1',
   };
 
-  /** Privileged keys in one request; a form has 20 fields at most. */
+  /** Privileged keys per request; a form has at most 20 fields. */
   const MANY = 15;
 
   let serial = 0;
@@ -521,18 +529,21 @@ describe('mass assignment', () => {
 
   type Write = {
     id: OperationId;
-    /** Of a body that has several. */
+    /** The action, if the operation has several. */
     action?: string;
     as?: Call;
     table: string;
     body(): Promise<Body> | Body;
-    /** The id of the row that was written. */
+    /** Returns the id of the written row. */
     rowOf(reply: Reply, body: Body): string | Promise<string>;
-    /** All keys in one call: where each costs a password's hash, and where one action of many has been tried singly. */
-    atOnce?: boolean;
-    /** Puts back what other tests of this file ask to be as it was. */
+    /**
+     * Sends all keys in one call: for operations that hash a password, and where another action was tested
+     * key by key.
+     */
+    isBatched?: boolean;
+    /** Restores what other tests of this file need. */
     undo?(): Promise<unknown>;
-    /** Columns of random secrets. */
+    /** Columns with random secrets. */
     secrets?: string[];
   };
 
@@ -546,13 +557,13 @@ describe('mass assignment', () => {
   const newPackage = async () =>
     dataOf('package_id')(await send('receivePackage', { tracking_number: freshNumber(), weight: 1 }));
 
-  /** The same customer each time, once more not there. */
-  const nobodyYet = async (): Promise<Body> => {
+  /** Deletes the customer if it exists, so that each write creates the same one. */
+  const newCustomer = async (): Promise<Body> => {
     await service.owner.query("delete from customers where user_code = 'MASS-1'");
     return { user_code: 'MASS-1', first_name: 'F', last_name: 'L' };
   };
 
-  /** A URL for its webhooks, for as long as the write takes. */
+  /** Sets or removes the courier's webhook URLs. */
   const withUrls = async (url: string | null) => {
     await service.owner.query(
       'update couriers set api_url_add_package = $2, api_url_update_package = $2 where id = $1',
@@ -564,7 +575,7 @@ describe('mass assignment', () => {
     await service.owner.query('delete from events');
   };
 
-  /** A bill that is the same each time but for its number. */
+  /** Creates a draft bill that differs only in its number. */
   const newDraft = () =>
     newDraftBill(service.owner, { tenant_id: DEMO.tenants.demo, courier_id: DEMO.couriers.IEX });
   const newPublished = async () => {
@@ -572,7 +583,7 @@ describe('mass assignment', () => {
     await service.owner.query("update bills set status = 'published' where id = $1", [id]);
     return id;
   };
-  /** The demo's bills alone are left, and the next number is the next of theirs. */
+  /** Deletes all bills but the demo's and resets the bill counter. */
   const withoutBills = async () => {
     const others = `<> all ('{${Object.values(DEMO.bills).join(',')}}')`;
     for (const statement of [
@@ -586,14 +597,14 @@ describe('mass assignment', () => {
     ])
       await service.owner.query(statement);
   };
-  const onBill = { id: 'manageCourierBills', undo: withoutBills, atOnce: true } as const;
+  const onBill = { id: 'manageCourierBills', undo: withoutBills, isBatched: true } as const;
 
-  /** An action on a user of its own, made ready by `change`. */
+  /** Writes an action on a new user, prepared by `change`. */
   function ofUser(action: string, fields: Body = {}, change = 'is_active = true'): Write {
     return {
       id: 'manageUsers',
       action,
-      atOnce: true,
+      isBatched: true,
       table: 'users',
       async body() {
         const { rows } = await service.owner.query<{ id: string }>(
@@ -658,26 +669,26 @@ describe('mass assignment', () => {
     createCustomer: {
       id: 'createCustomer',
       table: 'customers',
-      body: async () => ({ ...(await nobodyYet()), courier_id: DEMO.couriers.IEX }),
+      body: async () => ({ ...(await newCustomer()), courier_id: DEMO.couriers.IEX }),
       rowOf: dataOf('id'),
     },
     'createCustomer by a courier': {
       id: 'createCustomer',
       as: { as: 'iex' },
       table: 'customers',
-      body: () => nobodyYet(),
+      body: () => newCustomer(),
       rowOf: dataOf('id'),
     },
     'create a user': {
       id: 'manageUsers',
       action: 'create',
-      atOnce: true,
+      isBatched: true,
       table: 'users',
       body: () => ({ action: 'create', username: freshNumber(), full_name: 'F', role: 'warehouse' }),
       rowOf: dataOf('user_id'),
       undo: withoutUsers,
     },
-    'update a user': { ...ofUser('update', { full_name: 'Changed' }), atOnce: false },
+    'update a user': { ...ofUser('update', { full_name: 'Changed' }), isBatched: false },
     'change_role of a user': ofUser('change_role', { role: 'manager' }),
     'disable a user': ofUser('disable'),
     'enable a user': ofUser('enable', {}, 'is_active = false'),
@@ -691,7 +702,7 @@ describe('mass assignment', () => {
       id: 'updateCustomer',
       table: 'customers',
       async body() {
-        const customer = { ...(await nobodyYet()), courier_id: DEMO.couriers.IEX };
+        const customer = { ...(await newCustomer()), courier_id: DEMO.couriers.IEX };
         const id = dataOf('id')(await send('createCustomer', customer));
         return { courier_customer_id: id, last_name: 'Changed' };
       },
@@ -788,7 +799,8 @@ describe('mass assignment', () => {
       }),
       rowOf: (_reply, body) => String((body['package_ids'] as string[])[0]),
     },
-    // the values that are there: written is whatever the key adds; real changes are in courier-settings.test.ts
+    // Sends the existing values, so that only privileged keys could change the row; courier-settings.test.ts
+    // tests changes.
     updateCourierSettings: {
       id: 'updateCourierSettings',
       as: { query: { id: DEMO.couriers.IEX } },
@@ -802,9 +814,9 @@ describe('mass assignment', () => {
       table: 'packages',
       async body() {
         const packageId = await newPackage();
-        const aboard = { manifest_id: DEMO.manifests.draft, package_ids: [packageId] };
-        await send('manageManifest', { action: 'add_packages', ...aboard });
-        return { action: 'remove_packages', ...aboard };
+        const onManifest = { manifest_id: DEMO.manifests.draft, package_ids: [packageId] };
+        await send('manageManifest', { action: 'add_packages', ...onManifest });
+        return { action: 'remove_packages', ...onManifest };
       },
       rowOf: (_reply, body) => String((body['package_ids'] as string[])[0]),
     },
@@ -872,7 +884,7 @@ describe('mass assignment', () => {
         login: { ...PRIVILEGED, username: 'mass', full_name: 'M' },
       }),
       rowOf: dataOf('courier_id'),
-      atOnce: true,
+      isBatched: true,
       secrets: ['api_key_hash', 'api_key_cipher'],
       async undo() {
         const { rows } = await service.owner.query<Body>(
@@ -883,11 +895,11 @@ describe('mass assignment', () => {
         await service.owner.query("delete from couriers where code = 'MASS'");
       },
     },
-    // the values that are there, as above
+    // Sends the existing values, as above.
     'update a courier': {
       id: 'manageCouriers',
       action: 'update',
-      atOnce: true,
+      isBatched: true,
       table: 'couriers',
       body: () => ({ action: 'update', courier_id: DEMO.couriers.IEX, courier_name: 'Island Express' }),
       rowOf: dataOf('courier_id'),
@@ -895,7 +907,7 @@ describe('mass assignment', () => {
     deactivate: {
       id: 'manageCouriers',
       action: 'deactivate',
-      atOnce: true,
+      isBatched: true,
       table: 'couriers',
       body: () => ({ action: 'deactivate', courier_id: DEMO.couriers.IEX }),
       rowOf: dataOf('courier_id'),
@@ -908,7 +920,7 @@ describe('mass assignment', () => {
     activate: {
       id: 'manageCouriers',
       action: 'activate',
-      atOnce: true,
+      isBatched: true,
       table: 'couriers',
       body: () => ({ action: 'activate', courier_id: DEMO.couriers.IEX }),
       rowOf: dataOf('courier_id'),
@@ -924,7 +936,7 @@ describe('mass assignment', () => {
     'update a warehouse': {
       id: 'manageWarehouses',
       action: 'update',
-      atOnce: true,
+      isBatched: true,
       table: 'warehouses',
       body: () => ({ action: 'update', warehouse_id: DEMO.warehouses.second, name: 'Medley Overflow' }),
       rowOf: dataOf('warehouse_id'),
@@ -932,7 +944,7 @@ describe('mass assignment', () => {
     make_primary: {
       id: 'manageWarehouses',
       action: 'make_primary',
-      atOnce: true,
+      isBatched: true,
       table: 'warehouses',
       body: () => ({ action: 'make_primary', warehouse_id: DEMO.warehouses.second }),
       rowOf: dataOf('warehouse_id'),
@@ -953,7 +965,7 @@ describe('mass assignment', () => {
     rename: {
       id: 'manageCarriers',
       action: 'rename',
-      atOnce: true,
+      isBatched: true,
       table: 'carriers',
       body: async () => ({
         action: 'rename',
@@ -965,7 +977,7 @@ describe('mass assignment', () => {
     },
     create_draft: {
       ...onBill,
-      atOnce: false,
+      isBatched: false,
       action: 'create_draft',
       table: 'bills',
       body: () => ({
@@ -1051,8 +1063,8 @@ describe('mass assignment', () => {
     return service.owner.query('delete from rate_tiers where courier_id = $1', [DEMO.couriers.HRB]);
   }
 
-  // differs from one write to the next, whatever is sent
-  const OWN = [
+  // columns that differ between writes regardless of the request
+  const VOLATILE = [
     'id',
     'tracking_number',
     'tracking_key',
@@ -1075,7 +1087,7 @@ describe('mass assignment', () => {
 
   async function write(each: Write, extra: Body): Promise<{ row: Body; body: Body }> {
     const body = await each.body();
-    // the operation's own fields are what they are
+    // The operation's own fields take precedence.
     const reply = await service.call(each.id, {
       ...callerOf(each.id),
       ...each.as,
@@ -1096,39 +1108,39 @@ describe('mass assignment', () => {
     return takesJson ? { body: fields } : { form: toForm(fields, fileFields) };
   }
 
-  const withoutOwn = (row: Body, own: string[]) =>
+  const withoutVolatile = (row: Body, own: string[]) =>
     Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)));
 
-  // Bodies that leave no row whose fields could be assigned, and why.
+  // Bodies without a row whose fields could be assigned, with the reason.
   const WITHOUT_ROW: Record<string, string> = {
     'login login': 'reads',
     'login verify_2fa': 'reads',
-    'resetPassword request': 'leaves nothing of what was sent: password-reset.test.ts',
-    'resetPassword reset': 'asks for a token: password-reset.test.ts',
+    'resetPassword request': 'stores nothing of the request: password-reset.test.ts',
+    'resetPassword reset': 'needs a token: password-reset.test.ts',
     retrievePackages: 'reads',
-    changePassword: 'about the caller, whose token it ends: change-password.test.ts',
-    'manageTwoFactor setup': 'about the caller: two-factor.test.ts',
-    'manageTwoFactor enable': 'about the caller, whose token it ends: two-factor.test.ts',
-    'manageTwoFactor disable': 'about the caller, whose token it ends: two-factor.test.ts',
-    'manageTwoFactor regenerate_backup_codes': 'about the caller: two-factor.test.ts',
-    'manageSessions logout': 'about the caller, whose token it ends: sessions.test.ts',
-    'manageSessions end': 'leaves nothing of what was sent: sessions.test.ts',
+    changePassword: 'acts on the caller and ends its token: change-password.test.ts',
+    'manageTwoFactor setup': 'acts on the caller: two-factor.test.ts',
+    'manageTwoFactor enable': 'acts on the caller and ends its token: two-factor.test.ts',
+    'manageTwoFactor disable': 'acts on the caller and ends its token: two-factor.test.ts',
+    'manageTwoFactor regenerate_backup_codes': 'acts on the caller: two-factor.test.ts',
+    'manageSessions logout': 'acts on the caller and ends its token: sessions.test.ts',
+    'manageSessions end': 'stores nothing of the request: sessions.test.ts',
     'manageSessions end_all': 'ends tokens: sessions.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     generateCourierInvoice: 'reads',
-    deletePrealert: 'the row is gone',
-    deleteCustomer: 'the row is gone',
-    'manageManifest delete_manifest': 'the row is gone',
-    'manageCourierRates delete_rate': 'the row is gone',
+    deletePrealert: 'deletes the row',
+    deleteCustomer: 'deletes the row',
+    'manageManifest delete_manifest': 'deletes the row',
+    'manageCourierRates delete_rate': 'deletes the row',
     'verifyAuditLog verify': 'reads',
-    'manageWarehouses delete': 'the row is gone',
-    'manageCarriers delete': 'the row is gone',
-    'manageWebhookDeliveries recover_since': 'names none of its rows',
-    'manageCourierBills remove_adjustment': 'the row is gone',
-    'manageCourierBills delete_draft': 'the row is gone',
+    'manageWarehouses delete': 'deletes the row',
+    'manageCarriers delete': 'deletes the row',
+    'manageWebhookDeliveries recover_since': 'returns no row ids',
+    'manageCourierBills remove_adjustment': 'deletes the row',
+    'manageCourierBills delete_draft': 'deletes the row',
   };
 
-  test('every body of the contract is in the table, or stands among those that leave no row', () => {
+  test('WRITES and WITHOUT_ROW together contain every JSON body of the contract', () => {
     const covered = Object.values(WRITES).map(({ id, action }) => nameOfShape({ id, action }));
     const known = [...covered, ...Object.keys(WITHOUT_ROW)];
     const missing = bodyShapes()
@@ -1139,21 +1151,21 @@ describe('mass assignment', () => {
   });
 
   test.each(Object.entries(WRITES))(
-    '%s: each of 30 privileged keys and more is ignored',
+    '%s ignores each of more than 30 privileged keys',
     async (_name, each) => {
       const declared = declaredFields(each);
       const { row: plain } = await write(each, {});
-      // courier_id is a courier's own to send, and is overruled
+      // courier_id is a declared field, but a courier's value is overruled.
       const isPrivileged = (key: string) => !declared.includes(key) || (key === 'courier_id' && each.as);
       const keys = Object.entries(PRIVILEGED).filter(([key]) => isPrivileged(key));
-      // the rows differ if any of the keys is stored; the long run tells which
-      const size = each.atOnce ? keys.length : rounds(MANY, 1);
+      // The rows differ if any key is stored; the long run shows which one.
+      const size = each.isBatched ? keys.length : rounds(MANY, 1);
       const bodies = keys.flatMap((_, n) => (n % size === 0 ? [keys.slice(n, n + size)] : []));
-      const own = [...OWN, ...(each.secrets ?? [])];
+      const own = [...VOLATILE, ...(each.secrets ?? [])];
       for (const entries of bodies) {
         const sent = entries.map(([key]) => key);
         const { row } = await write(each, Object.fromEntries(entries));
-        expect([sent, withoutOwn(row, own)]).toEqual([sent, withoutOwn(plain, own)]);
+        expect([sent, withoutVolatile(row, own)]).toEqual([sent, withoutVolatile(plain, own)]);
         for (const [key, value] of entries)
           for (const column of own) expect([key, column, row[column]]).not.toEqual([key, column, value]);
         const times = ['created_at', 'updated_at', 'received_at'].map((column) => row[column]);
@@ -1167,11 +1179,11 @@ describe('mass assignment', () => {
     return Object.keys(shape?.schema.properties ?? {});
   }
 
-  test('none of it reached another table: users, couriers, bills, tiers and tenants are as they were', async () => {
-    await nobodyYet();
+  test('no other table changed: users, couriers, bills, rate tiers and tenants are unchanged', async () => {
+    await newCustomer();
     const untouched = await startService();
     try {
-      const [mine, fresh] = [await fingerprint(service.owner), await fingerprint(untouched.owner)];
+      const [current, fresh] = [await fingerprint(service.owner), await fingerprint(untouched.owner)];
       for (const table of [
         'users',
         'couriers',
@@ -1183,7 +1195,7 @@ describe('mass assignment', () => {
         'warehouses',
         'carriers',
       ]) {
-        expect([table, mine[table]]).toEqual([table, fresh[table]]);
+        expect([table, current[table]]).toEqual([table, fresh[table]]);
       }
     } finally {
       await untouched.stop();

@@ -32,23 +32,24 @@ import {
   type ServiceOptions,
 } from '../support/service/service.js';
 
-// The courier that each kind means, by the courier that the caller belongs or is nearest to.
-const NEIGHBOURS: Record<CourierCode, Record<Exclude<Kind, 'unknown' | 'malformed'>, CourierCode>> = {
+// The courier that each kind of id refers to, by the caller's own courier (for staff, a courier of its
+// tenant).
+const COURIERS_BY_KIND: Record<CourierCode, Record<Exclude<Kind, 'unknown' | 'malformed'>, CourierCode>> = {
   IEX: { own: 'IEX', sibling: 'HRB', other: 'TWO' },
   HRB: { own: 'HRB', sibling: 'IEX', other: 'TWO' },
   TWO: { own: 'TWO', sibling: 'TWX', other: 'IEX' },
   TWX: { own: 'TWX', sibling: 'TWO', other: 'HRB' },
 };
 
-const HOMES: Partial<Record<Principal, CourierCode>> = {
+const OWN_COURIERS: Partial<Record<Principal, CourierCode>> = {
   hrb: 'HRB',
   'two/admin': 'TWO',
   'two/two': 'TWO',
   'key TWO': 'TWO',
 };
-const homeOf = (principal: Principal): CourierCode => HOMES[principal] ?? 'IEX';
+const ownCourierOf = (principal: Principal): CourierCode => OWN_COURIERS[principal] ?? 'IEX';
 
-/** Whose text each principal may read; the tenant's own texts carry its slug. */
+/** The canary texts that each principal may read. Texts of the tenant contain its slug. */
 const READABLE: Partial<Record<Principal, string[]>> = {
   admin: ['IEX', 'HRB', 'demo', 'demo-nobody'],
   manager: ['IEX', 'HRB', 'demo', 'demo-nobody'],
@@ -63,21 +64,21 @@ function expectReadable(principal: Principal, reply: Reply): void {
   const readable = READABLE[principal] ?? [];
   expect({
     principal,
-    leaked: canariesIn(reply.body).filter((reader) => !readable.includes(reader)),
+    leaked: canariesIn(reply.body).filter((marker) => !readable.includes(marker)),
   }).toEqual({
     principal,
     leaked: [],
   });
 }
 
-/** A refusal without what differs from call to call: its own id, its time, and the id that was asked for. */
-const bytesOf = ({ body }: Reply) =>
+/** Returns a refusal without the values that differ per call: request id, timestamp and the requested id. */
+const comparable = ({ body }: Reply) =>
   JSON.stringify({ ...body, request_id: '', timestamp: '' }).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>');
 
-/** Fewer than the service has connections. */
+/** Parallel requests, fewer than the service has connections. */
 const SEVERAL = 8;
 
-test('a matrix that lacks an operation does not compile', () => {
+test('a matrix without one of the operations does not compile', () => {
   const { getManifest: _, ...rest } = MATRIX;
   // @ts-expect-error -- getManifest is missing
   const matrixOfLess: Matrix = rest;
@@ -85,21 +86,21 @@ test('a matrix that lacks an operation does not compile', () => {
 });
 
 /**
- * With one layer alone, a caller of each role of a tenant and a courier's key. The others of the same role differ in
- * nothing but their ids; `npm run test:long` calls as all of them.
+ * With one layer alone: one caller per role, a courier of another tenant, and a courier's key. Two callers of one role
+ * differ only in their ids; `npm run test:long` calls as all of them.
  */
-const OF_EACH_ROLE: readonly Principal[] = ['admin', 'warehouse', 'iex', 'two/two', 'key IEX'];
-const ALONE: readonly Principal[] = rounds(1, 0) ? OF_EACH_ROLE : PRINCIPALS;
+const CALLER_PER_ROLE: readonly Principal[] = ['admin', 'manager', 'warehouse', 'iex', 'two/two', 'key IEX'];
+const SINGLE_LAYER_CALLERS: readonly Principal[] = rounds(1, 0) ? CALLER_PER_ROLE : PRINCIPALS;
 
 const LAYERS: [string, ServiceOptions][] = [
   ['both layers', {}],
   ['row-level security alone', { applicationFilters: false }],
-  ['the application’s filters alone', { rowSecurity: false }],
+  ["the application's filters alone", { rowSecurity: false }],
 ];
 
-describe.each(LAYERS)('%s', (name, options) => {
-  // what is refused by credential, permission or form reaches no row, whichever layer holds: the first run proves it
-  const isAlone = name !== 'both layers';
+describe.each(LAYERS)('with %s', (name, options) => {
+  // Refusals by credential, permission or validation reach no row in any layer; the first run proves them.
+  const isSingleLayer = name !== 'both layers';
   let service: Service;
   let couriers: Record<CourierCode, Belongings>;
   let credentials: Map<Principal, Call>;
@@ -119,14 +120,14 @@ describe.each(LAYERS)('%s', (name, options) => {
 
   async function cellsOf({ title, expected }: MatrixRow): Promise<Cell[]> {
     const cells: Cell[] = [];
-    for (const principal of isAlone ? ALONE : PRINCIPALS) {
-      const home = couriers[homeOf(principal)];
+    for (const principal of isSingleLayer ? SINGLE_LAYER_CALLERS : PRINCIPALS) {
+      const ownCourier = couriers[ownCourierOf(principal)];
       const statuses = expected[GROUPS[principal]];
-      if (isAlone && statuses.every((status) => status === 401 || status === 403)) continue;
+      if (isSingleLayer && statuses.every((status) => status === 401 || status === 403)) continue;
       for (const [index, status] of statuses.entries()) {
         const kind = KINDS[index] ?? 'own';
-        if (isAlone && kind === 'malformed') continue;
-        const made = await CALLS[title](targetOf(principal, kind), home, service);
+        if (isSingleLayer && kind === 'malformed') continue;
+        const made = await CALLS[title](targetOf(principal, kind), ownCourier, service);
         cells.push({ principal, kind, call: { ...made, ...credentials.get(principal) }, status });
       }
     }
@@ -136,11 +137,13 @@ describe.each(LAYERS)('%s', (name, options) => {
   function targetOf(principal: Principal, kind: Kind): Belongings {
     if (kind === 'unknown') return nobody();
     if (kind === 'malformed') return malformed();
-    return couriers[NEIGHBOURS[homeOf(principal)][kind]];
+    return couriers[COURIERS_BY_KIND[ownCourierOf(principal)][kind]];
   }
 
   test.each(rows.map((row) => [row.title, row] as const))(
-    isAlone ? '%s: whoever reaches rows, and 4 kinds of id' : '%s: 13 principals and 5 kinds of id',
+    isSingleLayer
+      ? '%s returns the expected status to each principal that reaches rows, for 4 kinds of id'
+      : '%s returns the expected status to 13 principals, for 5 kinds of id',
     async (_title, row) => {
       const cells = await cellsOf(row);
       const isWrite = operationOf(row.operation).method !== 'GET';
@@ -149,13 +152,13 @@ describe.each(LAYERS)('%s', (name, options) => {
       const isWatched = isWrite && refused.length > 0;
       const before = isWatched && (await fingerprint(service.owner));
       const replies = new Map<Cell, Reply>();
-      // what changes nothing is sent several at once, the rest one after the other
-      await answer(row.operation, refused, SEVERAL, replies);
+      // Calls that change nothing run in parallel, the others one by one.
+      await send(row.operation, refused, SEVERAL, replies);
       if (isWatched) expect(await fingerprint(service.owner)).toEqual(before);
-      await answer(row.operation, allowed, isWrite ? 1 : SEVERAL, replies);
-      const shown = (status: (cell: Cell) => number | undefined) =>
+      await send(row.operation, allowed, isWrite ? 1 : SEVERAL, replies);
+      const statusLines = (status: (cell: Cell) => number | undefined) =>
         cells.map((cell) => `${cell.principal}, ${cell.kind}: ${status(cell)}`);
-      expect(shown((cell) => replies.get(cell)?.status)).toEqual(shown((cell) => cell.status));
+      expect(statusLines((cell) => replies.get(cell)?.status)).toEqual(statusLines((cell) => cell.status));
       for (const [{ principal }, reply] of replies) expectReadable(principal, reply);
       expectLikeUnknown(cells, replies);
       for (const [{ kind, status }, { body }] of replies) {
@@ -164,20 +167,20 @@ describe.each(LAYERS)('%s', (name, options) => {
     },
   );
 
-  async function answer(
+  async function send(
     operation: OperationId,
     cells: Cell[],
     atOnce: number,
     replies: Map<Cell, Reply>,
   ): Promise<void> {
-    const waiting = cells.values();
-    const callInTurn = async () => {
-      for (const cell of waiting) replies.set(cell, await service.call(operation, cell.call));
+    const pending = cells.values();
+    const sendNext = async () => {
+      for (const cell of pending) replies.set(cell, await service.call(operation, cell.call));
     };
-    await Promise.all(Array.from({ length: atOnce }, callInTurn));
+    await Promise.all(Array.from({ length: atOnce }, sendNext));
   }
 
-  /** What is another's is refused in the very words of what does not exist. */
+  /** Asserts that another's record and a missing record get identical responses. */
   function expectLikeUnknown(cells: Cell[], replies: Map<Cell, Reply>): void {
     for (const principal of PRINCIPALS) {
       const own = cells.filter((cell) => cell.principal === principal);
@@ -186,18 +189,18 @@ describe.each(LAYERS)('%s', (name, options) => {
       const alike = own.filter(({ kind, status }) => kind !== 'malformed' && status === unknown?.status);
       for (const cell of alike.filter(({ status }) => status >= 400)) {
         const reply = replies.get(cell);
-        expect([principal, cell.kind, reply && bytesOf(reply)]).toEqual([
+        expect([principal, cell.kind, reply && comparable(reply)]).toEqual([
           principal,
           cell.kind,
-          reference && bytesOf(reference),
+          reference && comparable(reference),
         ]);
       }
     }
   }
 
-  const READERS = ['admin', 'warehouse', 'iex', 'hrb', 'two/admin', 'two/two'] as const;
+  const READING_PRINCIPALS = ['admin', 'warehouse', 'iex', 'hrb', 'two/admin', 'two/two'] as const;
 
-  test.each(READERS)('%s reads and searches everything, and finds only what it may', async (principal) => {
+  test.each(READING_PRINCIPALS)('%s finds only permitted records in every list', async (principal) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string | boolean>) =>
@@ -233,7 +236,7 @@ describe.each(LAYERS)('%s', (name, options) => {
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
-    const own = couriers[homeOf(principal)];
+    const own = couriers[ownCourierOf(principal)];
     const history = await service.call('packageEvents', {
       as: principal,
       query: { package_id: own.packageId },
@@ -258,7 +261,7 @@ describe.each(LAYERS)('%s', (name, options) => {
       ]);
     }
     if (/admin/.test(principal)) replies.push(await service.call('getCourierRates', { as: principal }));
-    replies.push(...(await readRegisters(principal)));
+    replies.push(...(await readAdministration(principal)));
     if (/admin/.test(principal)) {
       const query = { ...lastYear(), limit: 1000 };
       replies.push(await service.call('billingReconciliation', { as: principal, query }));
@@ -274,21 +277,24 @@ describe.each(LAYERS)('%s', (name, options) => {
     if (/admin/.test(principal)) replies.push(await service.call('getSecuritySettings', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
-    if (principal !== 'warehouse') replies.push(await settingsOf(couriers[homeOf(principal)].courierId));
+    if (principal !== 'warehouse')
+      replies.push(await settingsOf(couriers[ownCourierOf(principal)].courierId));
     replies.push(...(await readOutbound(principal)));
     if (/admin/.test(principal)) replies.push(...(await readAuditLog(principal)));
     for (const reply of replies) {
       expect(reply.status).toBe(200);
       expectReadable(principal, reply);
     }
-    // and what it may read is there
+    // Every permitted courier's text was found.
     const found = new Set(replies.flatMap(({ body }) => canariesIn(body)));
-    for (const reader of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
-      expect(found).toContain(reader);
+    for (const marker of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
+      expect(found).toContain(marker);
   });
 
-  /** The couriers, the warehouses and the carriers, as far as each may read them; and that there is something to see. */
-  async function readRegisters(principal: (typeof READERS)[number]): Promise<Reply[]> {
+  /**
+   * Reads couriers, warehouses and carriers as far as the principal may, and asserts that there are records.
+   */
+  async function readAdministration(principal: (typeof READING_PRINCIPALS)[number]): Promise<Reply[]> {
     const get = (id: OperationId, query: Call['query'] = {}) =>
       service.call(id, { as: principal, query: { limit: 500, ...query } });
     const [tenant] = principal.startsWith('two') ? ['two'] : ['demo'];
@@ -316,17 +322,20 @@ describe.each(LAYERS)('%s', (name, options) => {
     return [...shared, ...found];
   }
 
-  /** The bill of its own courier; the canaries are that courier's, and those of who bills. */
-  async function readBill(principal: (typeof READERS)[number]): Promise<Reply> {
-    const { code, billId } = couriers[homeOf(principal)];
+  /**
+   * Reads the bill of the principal's own courier. Its canaries belong to that courier and to the billing
+   * tenant.
+   */
+  async function readBill(principal: (typeof READING_PRINCIPALS)[number]): Promise<Reply> {
+    const { code, billId } = couriers[ownCourierOf(principal)];
     const reply = await service.call('getCourierBill', { as: principal, query: { bill_id: billId } });
     expect(canariesIn(reply.body)).toContain(code);
     return reply;
   }
 
-  /** The courier's account; and that there is something to see. */
-  async function readAccount(principal: (typeof READERS)[number]): Promise<Reply> {
-    const { code, courierId } = couriers[homeOf(principal)];
+  /** Reads the account of the principal's own courier, and asserts that it has movements. */
+  async function readAccount(principal: (typeof READING_PRINCIPALS)[number]): Promise<Reply> {
+    const { code, courierId } = couriers[ownCourierOf(principal)];
     const query = { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' };
     const reply = await service.call('courierStatement', { as: principal, query });
     const { movements } = reply.body['data'];
@@ -335,8 +344,8 @@ describe.each(LAYERS)('%s', (name, options) => {
     return reply;
   }
 
-  /** What couriers were sent: the log, each courier's events, the dispatches; and that there is something to see. */
-  async function readOutbound(principal: (typeof READERS)[number]): Promise<Reply[]> {
+  /** Reads the delivery log, each courier's events and the dispatches, and asserts that there are records. */
+  async function readOutbound(principal: (typeof READING_PRINCIPALS)[number]): Promise<Reply[]> {
     const get = (id: OperationId, query: Record<string, string | number>) =>
       service.call(id, { as: principal, query });
     const replies = [await get('listDispatches', { limit: 100 })];
@@ -350,14 +359,14 @@ describe.each(LAYERS)('%s', (name, options) => {
       replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
       replies.push(await log({ courier_id: courierId }));
     }
-    const { code, courierId } = couriers[homeOf(principal)];
+    const { code, courierId } = couriers[ownCourierOf(principal)];
     const feed = await get('readEvents', { courier_id: courierId, limit: 1000 });
     expect(canariesIn(feed.body)).toEqual([code]);
     expect(canariesIn((await log({})).body)).toContain(code);
     return [...replies, feed];
   }
 
-  /** Who changed what, by what others name, and the proof of it. */
+  /** Reads the audit log by the ids of other couriers, and verifies its chain. */
   async function readAuditLog(principal: string): Promise<Reply[]> {
     const log = (query: Record<string, string | number>) =>
       service.call('listAuditLog', { as: principal, query: { limit: 500, ...query } });
@@ -373,9 +382,9 @@ describe.each(LAYERS)('%s', (name, options) => {
     return [...replies, verified];
   }
 
-  test('the figures count what the caller may see, and no more', async () => {
+  test('totals count only the records that the caller may see', async () => {
     for (const principal of ['iex', 'hrb', 'two/two'] as const) {
-      const { courierId } = couriers[homeOf(principal)];
+      const { courierId } = couriers[ownCourierOf(principal)];
       const prealerts = await service.call('listPrealerts', { as: principal });
       const packages = await service.call('retrievePackages', { as: principal, body: {} });
       const customers = await service.call('listCustomers', { as: principal });
@@ -394,7 +403,7 @@ describe.each(LAYERS)('%s', (name, options) => {
     }
   });
 
-  test('on a manifest that two couriers share, each sees its own packages and figures', async () => {
+  test('a courier sees only its own packages and totals on a shared manifest', async () => {
     for (const [principal, code] of [
       ['iex', 'IEX'],
       ['hrb', 'HRB'],
@@ -414,13 +423,13 @@ describe.each(LAYERS)('%s', (name, options) => {
     }
   });
 
-  test('a preview reads nothing but the courier that it is for', async () => {
+  test('an invoice preview reads only the packages of its courier', async () => {
     for (const principal of ['admin', 'iex', 'hrb', 'two/admin'] as const) {
-      const { courierId, code } = couriers[homeOf(principal)];
+      const { courierId, code } = couriers[ownCourierOf(principal)];
       const body = { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' };
       const reply = await service.call('generateCourierInvoice', { as: principal, body });
       expect(reply.status).toBe(200);
-      expect(canariesIn(reply.body).filter((reader) => reader === reader.toUpperCase())).toEqual([code]);
+      expect(canariesIn(reply.body).filter((marker) => marker === marker.toUpperCase())).toEqual([code]);
       const { rows } = await service.owner.query<{ id: string }>(
         'select id from packages where courier_id = $1',
         [courierId],
@@ -430,13 +439,13 @@ describe.each(LAYERS)('%s', (name, options) => {
     }
   });
 
-  test('an upload writes customers of the courier that it is for, and of no other', async () => {
+  test('an upload writes customers of its own courier only', async () => {
     const uploaders = { admin: 'IEX', iex: 'IEX', hrb: 'HRB', 'two/admin': 'TWO', 'two/two': 'TWO' } as const;
     for (const [principal, own] of Object.entries(uploaders)) {
       const before = await customersOfOthers(couriers[own].courierId);
       const codes = Object.values(couriers).map(({ userCode }) => userCode);
       const file = ['h', ...codes.map((code) => `${code},By ${principal},Upload,Here`)].join('\n');
-      // a courier names its sibling, and is not heard
+      // A courier sends its sibling's id, which is ignored.
       const target = principal === 'iex' ? couriers.HRB.courierId : couriers[own].courierId;
       const form = { file: { file }, target_courier_id: target };
       const reply = await service.call('uploadCustomers', { as: principal, form });
@@ -452,21 +461,21 @@ describe.each(LAYERS)('%s', (name, options) => {
     return rows;
   }
 
-  test('a user of another tenant does not exist here', async () => {
+  test('a login with a username of another tenant fails like one with an unknown username', async () => {
     const tries = [
       { host: 'localhost', username: 'two' },
       { host: DEMO.hosts.two, username: 'iex' },
       { host: 'localhost', username: 'nobody-at-all' },
     ];
-    const bytes = [];
+    const responses = [];
     for (const { host, username } of tries) {
       const reply = await service.call('login', {
         host,
         body: { action: 'login', username, password: DEMO.password },
       });
       expect(reply.status).toBe(401);
-      bytes.push(bytesOf(reply));
+      responses.push(comparable(reply));
     }
-    expect(new Set(bytes).size).toBe(1);
+    expect(new Set(responses).size).toBe(1);
   });
 });

@@ -2,28 +2,28 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { removeGuard } from '../../scripts/mutants/database.js';
 import { isSourceMutant, withoutGuard } from '../../scripts/mutants/mutant.js';
-import { faultsOf } from '../../scripts/mutants/stale.js';
+import { problemsOf } from '../../scripts/mutants/stale.js';
 import { MUTANTS } from '../../scripts/mutants/table.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 
-// The table of `npm run mutants` must fit the sources, or it proves nothing.
+// The mutants of `npm run mutants` prove something only if they match the sources.
 
-test('at least 60 guards are removed', () => {
+test('the table contains at least 60 mutants', () => {
   expect(MUTANTS.length).toBeGreaterThanOrEqual(60);
 });
 
-test('every guard is in its file exactly once, and every test file exists', () => {
-  expect(faultsOf(MUTANTS)).toEqual([]);
+test('every mutant matches its source exactly once, and its test files and titles exist', () => {
+  expect(problemsOf(MUTANTS)).toEqual([]);
 });
 
-test('a guard whose text is gone, or is there twice, is told', () => {
+test('rejects a mutant whose text is missing or occurs twice', () => {
   const change = { find: 'guard', replace: '' };
   expect(withoutGuard('a guard.', change)).toBe('a .');
   expect(() => withoutGuard('nothing', change)).toThrow('occurs 0 times');
   expect(() => withoutGuard('guard, guard', change)).toThrow('occurs 2 times');
 });
 
-describe('in the database', () => {
+describe('database mutants', () => {
   let database: TestDatabase;
   let client: pg.Client;
 
@@ -38,7 +38,7 @@ describe('in the database', () => {
   });
 
   test.each(MUTANTS.flatMap((mutant) => (isSourceMutant(mutant) ? [] : [mutant])))(
-    '$name: the guard is there and can be removed',
+    '"$name": the database has this guard and it can be removed',
     async (mutant) => {
       await client.query('begin');
       try {

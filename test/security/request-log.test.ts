@@ -52,9 +52,9 @@ const linesOf = (requestId: unknown): Line[] =>
 
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 
-/** Sends a request and answers what the log says of it, when it is complete. */
-async function logOf(question: Question): Promise<{ answer: Answer; end: Line; events: Line[] }> {
-  const answer = await ask(replica.url, question);
+/** Sends a request and returns its complete log. */
+async function logOf(request: Question): Promise<{ answer: Answer; end: Line; events: Line[] }> {
+  const answer = await ask(replica.url, request);
   const requestId = answer.headers['x-request-id'];
   const find = () => linesOf(requestId).find(({ msg }) => msg === 'request completed');
   await until(async () => find() !== undefined, 5_000);
@@ -69,7 +69,7 @@ const login = (username: string, password: string, address = '198.51.100.1'): Qu
   body: { action: 'login', username, password },
 });
 
-describe('the line at the end of a request', () => {
+describe('the log line of a completed request', () => {
   test.each<[string, () => Question, object]>([
     [
       'a success',
@@ -164,8 +164,8 @@ describe('the line at the end of a request', () => {
         res: { statusCode: 403 },
       },
     ],
-  ])('of %s says who, where, what and how it ended', async (_name, question, wanted) => {
-    const { end } = await logOf(question());
+  ])('records caller, tenant, operation and outcome of %s', async (_name, request, wanted) => {
+    const { end } = await logOf(request());
     const expected = Object.fromEntries(
       Object.entries(wanted).map(([name, value]) => [name, typeof value === 'function' ? value() : value]),
     );
@@ -174,16 +174,16 @@ describe('the line at the end of a request', () => {
     expect(JSON.stringify(end)).not.toContain('hidden');
   });
 
-  test('of a 409 says so, also when it is repeated for its Idempotency-Key', async () => {
-    const question = {
+  test('records the code of a 409 response, also of the stored response for a repeated Idempotency-Key', async () => {
+    const request = {
       method: 'POST',
       path: '/api/Prealert.php',
       headers: { 'x-api-key': DEMO.apiKeys.IEX },
       body: { UserCode: 'IEX-1001', TrackingNumber: 'TWICE-1' },
     };
-    const first = await logOf(question);
+    const first = await logOf(request);
     expect(first.end).toMatchObject({ res: { statusCode: 201 } });
-    const again = { ...question, headers: { ...question.headers, 'idempotency-key': 'log-1' } };
+    const again = { ...request, headers: { ...request.headers, 'idempotency-key': 'log-1' } };
     for (let n = 0; n < 2; n += 1) {
       const { end } = await logOf(again);
       expect(end).toMatchObject({
@@ -194,7 +194,7 @@ describe('the line at the end of a request', () => {
     }
   });
 
-  test('names a key so that its courier can be found, and nobody can use it', async () => {
+  test('records a key id that identifies the courier and cannot be used as a key', async () => {
     const { end } = await logOf({
       method: 'POST',
       path: '/api/Prealert.php',
@@ -207,10 +207,10 @@ describe('the line at the end of a request', () => {
     expect(rows).toEqual([{ code: 'HRB' }]);
   });
 
-  test('is there when the client leaves before its reply', async () => {
+  test('is also written when the client disconnects before the response', async () => {
     await owner.query('begin; lock table packages in access exclusive mode');
     const leaving = new AbortController();
-    const asked = fetch(`${replica.url}/api/RetrievePackages.php`, {
+    const aborted = fetch(`${replica.url}/api/RetrievePackages.php`, {
       method: 'POST',
       headers: { ...bearer(token), 'content-type': 'application/json' },
       body: '{}',
@@ -221,7 +221,7 @@ describe('the line at the end of a request', () => {
       return rows.length > 0;
     });
     leaving.abort();
-    await asked;
+    await aborted;
     await until(async () => replica.output().includes('request aborted'), 5_000);
     await owner.query('rollback');
     const line = replica
@@ -236,11 +236,11 @@ describe('the line at the end of a request', () => {
   });
 });
 
-describe('sign-ins', () => {
+describe('login events', () => {
   const nameHashOf = (name: string, key: Buffer) =>
     createHmac('sha256', key).update(`user_name\0${name}`).digest('hex').slice(0, 16);
 
-  test('a success names the user', async () => {
+  test('a successful login records the user', async () => {
     const { events } = await logOf(login('manager', DEMO.password, '198.51.100.2'));
     expect(events).toMatchObject([
       {
@@ -252,7 +252,7 @@ describe('sign-ins', () => {
     ]);
   });
 
-  test('a wrong password names the user whom it was tried for, and the address', async () => {
+  test('a failed login records the user and the address', async () => {
     const { events, end } = await logOf(login('Warehouse', 'no-such-password', '198.51.100.3'));
     expect(events).toMatchObject([
       {
@@ -270,7 +270,7 @@ describe('sign-ins', () => {
     });
   });
 
-  test('an unknown name is a keyed hash, since it may be a password in the wrong field', async () => {
+  test('an unknown username is recorded as a keyed hash, because it may be a password in the wrong field', async () => {
     const typed = 'My-Password-In-The-Wrong-Field';
     const first = await logOf(login(typed, 'x', '198.51.100.4'));
     const second = await logOf(login(typed.toUpperCase(), 'x', '198.51.100.5'));
@@ -289,7 +289,7 @@ describe('sign-ins', () => {
     expect(replica.output().toLowerCase()).not.toContain(typed.toLowerCase());
   });
 
-  test('a lockout is an event of its own, and those it refuses are attributable', async () => {
+  test("a lockout is an event of its own, and later refusals record the name's hash and the address", async () => {
     for (let n = 0; n < 4; n += 1) await logOf(login('hrb', 'wrong', '198.51.100.6'));
     const fifth = await logOf(login('hrb', 'wrong', '198.51.100.6'));
     expect(fifth.events.map(({ event }) => event)).toEqual(['account.locked', 'password.refused']);
@@ -306,32 +306,32 @@ describe('sign-ins', () => {
     expect(sixth.end).toMatchObject({ code: 'too_many_attempts', res: { statusCode: 429 } });
   });
 
-  test('a disabled account with the right password names the user', async () => {
+  test('a login to a disabled account with the right password records the user', async () => {
     const { events } = await logOf(login('disabled', DEMO.password, '198.51.100.8'));
     expect(events).toMatchObject([
       { event: 'password.refused', code: 'account_disabled', userId: ids['disabled'] },
     ]);
   });
 
-  test('the second factor: that it is asked for, and that a code was wrong', async () => {
+  test('a login records that a second factor is required and that a code was wrong', async () => {
     const half = await logOf(login('guarded', DEMO.password, '198.51.100.9'));
     expect(half.events).toMatchObject([{ event: 'login.code_required', userId: ids['guarded'] }]);
     const { preauth_token } = (JSON.parse(half.answer.text) as { data: { preauth_token: string } }).data;
     const body = { action: 'verify_2fa', preauth_token, code: '000000' };
-    const question = { ...login('', '', '198.51.100.10'), body };
-    const wrong = await logOf(question);
+    const request = { ...login('', '', '198.51.100.10'), body };
+    const wrong = await logOf(request);
     expect(wrong.events).toMatchObject([
       { event: 'code.refused', code: 'code_invalid', userId: ids['guarded'], address: '198.51.100.10' },
     ]);
-    expect((await logOf(question)).events[0]).not.toHaveProperty('userId');
+    expect((await logOf(request)).events[0]).not.toHaveProperty('userId');
     expect(replica.output()).not.toContain(preauth_token);
   });
 });
 
-describe('secrets that are given out', () => {
+describe('events for secrets in responses', () => {
   const settings = `/api/CourierSettingsAPI.php?id=${DEMO.couriers.IEX}`;
 
-  test('reading a courier’s settings says who got which, and not what they are', async () => {
+  test('reading courier settings records the caller and the courier, but no secret', async () => {
     const { answer, events } = await logOf({ path: settings, headers: bearer(token) });
     expect(events).toMatchObject([
       {
@@ -351,8 +351,8 @@ describe('secrets that are given out', () => {
     }
   });
 
-  test('a new key is one, each time that the answer is given for its Idempotency-Key', async () => {
-    const question = {
+  test('a new API key is recorded each time, also when the stored response is returned', async () => {
+    const request = {
       method: 'POST',
       path: settings,
       headers: {
@@ -364,7 +364,7 @@ describe('secrets that are given out', () => {
     };
     const texts = [];
     for (let n = 0; n < 2; n += 1) {
-      const { answer, events } = await logOf(question);
+      const { answer, events } = await logOf(request);
       texts.push(answer.text);
       expect([answer.status, events]).toMatchObject([
         200,
@@ -374,14 +374,14 @@ describe('secrets that are given out', () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  test('what holds no secret, or is refused, is none', async () => {
+  test('a response without secrets and a refused request record no event', async () => {
     const list = { path: '/api/ManagePrealerts.php', headers: bearer(token) };
     expect((await logOf(list)).events).toEqual([]);
     const refused = await logOf({ path: '/api/CourierSettingsAPI.php', headers: bearer(token) });
     expect([refused.answer.status, refused.events]).toEqual([400, []]);
   });
 
-  test('a user’s one-time password names the user', async () => {
+  test('a reset to a one-time password records the user', async () => {
     const { answer, events } = await logOf({
       method: 'POST',
       path: '/api/ManageUsers.php',
@@ -400,7 +400,7 @@ describe('secrets that are given out', () => {
   });
 });
 
-test('what the parser refuses has a line too', async () => {
+test('requests that the HTTP parser rejects are logged', async () => {
   const { hostname, port } = new URL(replica.url);
   const { connect } = await import('node:net');
   const text = await new Promise<string>((resolve) => {
@@ -416,9 +416,9 @@ test('what the parser refuses has a line too', async () => {
   ]);
 });
 
-test('no line has a password, a token or a key', async () => {
+test('the log contains no password, token or API key', async () => {
   const secrets = [token, courierToken, DEMO.password, DEMO.apiKeys.IEX, DEMO.apiKeys.HRB, 'f'.repeat(64)];
-  // Encoded once too often, a query is part of the path.
+  // A query that is percent-encoded once too often becomes part of the path.
   await logOf({ path: `/api/Prealert.php%3Fapi_key=${DEMO.apiKeys.IEX}` });
   const lines = replica
     .output()

@@ -21,7 +21,7 @@ let database: TestDatabase;
 let owner: pg.Pool;
 let url: string;
 
-// each test rotates from the beginning: the demo data's secrets are under the old key
+// Each test starts a rotation: the demo data's secrets are encrypted with the old key.
 beforeEach(async () => {
   database = await demoDatabase();
   url = database.ownerUrl;
@@ -41,7 +41,7 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-/** A replica on the same database with other keys. */
+/** Starts a replica on the same database with the given keys. */
 async function startReplica(keys: string): Promise<{ app: App; url: string; stop(): Promise<void> }> {
   const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url, ENCRYPTION_KEYS: keys });
   const db = openDb({ url, size: 5, assumeRole: 'crossdock_app', onError: () => {} });
@@ -54,19 +54,21 @@ async function startReplica(keys: string): Promise<{ app: App; url: string; stop
   return { app, url: address, stop };
 }
 
-async function rewrap(keys = BOTH): Promise<{ code: number | null; said: string }> {
+async function rewrap(keys = BOTH): Promise<{ code: number | null; output: string }> {
   const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: keys };
   const program = run('scripts/rewrap.js', settings);
   const { code } = await program.ended;
-  return { code, said: program.output() };
+  return { code, output: program.output() };
 }
 
 const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION_KEYS: keys }).secrets);
 
-/** Couriers with a key, a token and two secrets each, more than two batches of them. */
+/**
+ * Inserts couriers with an API key, a token and two webhook secrets each; enough for more than two batches.
+ */
 async function plantCouriers(): Promise<{ id: string; key: string; token: string }[]> {
   const secrets = secretsOf(OLD);
-  const seal = (text: string, rowId: string, field: EncryptionContext['field']) =>
+  const encrypt = (text: string, rowId: string, field: EncryptionContext['field']) =>
     secrets.encrypt(text, { tenantId: DEMO.tenants.demo, rowId, field });
   const planted = Array.from({ length: MANY }, (_, n) => ({
     id: newId(),
@@ -79,10 +81,10 @@ async function plantCouriers(): Promise<{ id: string; key: string; token: string
     code: id,
     name: id,
     api_key_hash: secrets.lookupHash(key, 'api_key'),
-    api_key_cipher: seal(key, id, 'api_key'),
-    api_token_cipher: seal(token, id, 'api_token'),
-    webhook_secret_cipher: seal(`new-${token}`, id, 'webhook_secret'),
-    webhook_previous_secret_cipher: seal(`old-${token}`, id, 'webhook_previous_secret'),
+    api_key_cipher: encrypt(key, id, 'api_key'),
+    api_token_cipher: encrypt(token, id, 'api_token'),
+    webhook_secret_cipher: encrypt(`new-${token}`, id, 'webhook_secret'),
+    webhook_previous_secret_cipher: encrypt(`old-${token}`, id, 'webhook_previous_secret'),
     webhook_secret_rotated_at: new Date(),
   }));
   const columns = Object.keys(rows[0] ?? {}).join(', ');
@@ -98,7 +100,7 @@ async function versions(): Promise<Record<string, number>> {
     `select split_part(cipher, '.', 1) as version, count(*)::int from (
        select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
        union all select webhook_secret_cipher from couriers union all select webhook_previous_secret_cipher from couriers
-       union all select totp_secret from users union all select totp_pending_secret from users) as kept
+       union all select totp_secret from users union all select totp_pending_secret from users) as stored
      where cipher is not null group by 1 order by 1`,
   );
   return Object.fromEntries(rows.map(({ version, count }) => [version, count]));
@@ -108,11 +110,11 @@ async function settingsOf(base: string, token: string, id: string) {
   const headers = { authorization: `Bearer ${token}` };
   const reply = await ask(base, { path: `/api/CourierSettingsAPI.php?id=${id}`, headers });
   expect([reply.status, reply.status === 200 ? '' : reply.text]).toEqual([200, '']);
-  // as: the contract's shape of settings
+  // The contract defines this shape of the settings.
   return (JSON.parse(reply.text) as { data: { api_key: string; api_token: string | null } }).data;
 }
 
-test('rotate, rewrap while keys are regenerated, take the old key out: everything still opens', async () => {
+test('all secrets can be decrypted with the new key alone after a rewrap that runs while API keys are regenerated', async () => {
   const planted = await plantCouriers();
   const pending = {
     tenantId: DEMO.tenants.demo,
@@ -126,10 +128,10 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
   expect(Object.keys(await versions())).toEqual(['v1']);
   const rotating = await startReplica(BOTH);
   const token = await logIn(rotating.url);
-  const upTo = { isOver: false };
+  const rewrapping = { isDone: false };
   const newKeys: string[] = [];
   const regenerating = (async () => {
-    while (!upTo.isOver || newKeys.length < 20) {
+    while (!rewrapping.isDone || newKeys.length < 20) {
       const reply = await ask(rotating.url, {
         method: 'POST',
         path: `/api/CourierSettingsAPI.php?id=${DEMO.couriers.IEX}`,
@@ -137,38 +139,39 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
         raw: 'action=regenerate_key',
       });
       expect([200, 503]).toContain(reply.status);
-      // as: the contract's shape of a new key
+      // The contract defines this shape of a new key.
       if (reply.status === 200)
         newKeys.push((JSON.parse(reply.text) as { data: { api_key: string } }).data.api_key);
     }
   })();
   await until(async () => newKeys.length >= 3);
-  const { code, said } = await rewrap();
-  upTo.isOver = true;
+  const { code, output } = await rewrap();
+  rewrapping.isDone = true;
   await regenerating;
   await rotating.stop();
 
-  expect([code, said]).toEqual([0, expect.stringContaining('Nothing depends on an old key.')]);
-  expect(said).toMatch(new RegExp(`couriers.api_token_cipher: ${MANY} rewrapped, now v2 ${MANY}\n`));
+  expect([code, output]).toEqual([0, expect.stringContaining('Nothing depends on an old key.')]);
+  expect(output).toMatch(new RegExp(`couriers.api_token_cipher: ${MANY} rewrapped, now v2 ${MANY}\n`));
   for (const column of ['webhook_secret_cipher', 'webhook_previous_secret_cipher'])
-    expect(said).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
-  expect(said).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
-  expect(said).toMatch(/users.totp_pending_secret: 1 rewrapped, now v2 1\n/);
-  expect(said).not.toMatch(/key-\d|token-\d|KRSXG5|PENDING|aaaaaaaa/);
+    expect(output).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
+  expect(output).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
+  expect(output).toMatch(/users.totp_pending_secret: 1 rewrapped, now v2 1\n/);
+  expect(output).not.toMatch(/key-\d|token-\d|KRSXG5|PENDING|aaaaaaaa/);
   expect(Object.keys(await versions())).toEqual(['v2']);
 
   const rotated = await startReplica(NEW);
   closing.push(rotated.stop);
   const staff = await logIn(rotated.url);
   await expectSigners(rotated.app.secrets, planted);
-  const { rows: kept } = await owner.query('select totp_pending_secret as cipher from users where id = $1', [
-    pending.rowId,
-  ]);
-  expect(rotated.app.secrets.decrypt(kept[0].cipher, pending)).toBe('PENDING');
+  const { rows: stored } = await owner.query(
+    'select totp_pending_secret as cipher from users where id = $1',
+    [pending.rowId],
+  );
+  expect(rotated.app.secrets.decrypt(stored[0].cipher, pending)).toBe('PENDING');
   const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
   for (const { id, key, token: expected } of some)
     expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });
-  // the key regenerated last is the one that is kept, and works
+  // The last regenerated key is stored and works.
   const last = newKeys.at(-1) ?? '';
   expect((await settingsOf(rotated.url, staff, DEMO.couriers.IEX)).api_key).toBe(last);
   const body = { UserCode: 'IEX-1001', TrackingNumber: 'REWRAP-1' };
@@ -180,7 +183,7 @@ test('rotate, rewrap while keys are regenerated, take the old key out: everythin
   await closing.pop()?.();
 });
 
-/** Webhooks are signed as before, with nothing but the new key at hand. */
+/** Asserts that the webhook signing secrets are unchanged and can be decrypted with the new key alone. */
 async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
   const tokens = new Map(planted.map(({ id, token }) => [id, token]));
   const { rows } = await owner.query<SigningRow>(
@@ -197,19 +200,19 @@ async function expectSigners(secrets: Secrets, planted: { id: string; token: str
 async function twoFactorLogin(base: string): Promise<number> {
   const post = (body: unknown) => ask(base, { method: 'POST', path: '/api/login.php', body });
   const first = await post({ action: 'login', username: 'guarded', password: DEMO.password });
-  // as: the contract's shape of a login that needs a second factor
+  // The contract defines this shape of a login that needs a second factor.
   const { data } = JSON.parse(first.text) as { data: { preauth_token: string } };
   const code = speakeasy.totp({ secret: DEMO.totpSecret, encoding: 'base32' });
   return (await post({ action: 'verify_2fa', preauth_token: data.preauth_token, code })).status;
 }
 
-test('a second run has nothing to do, and every tenant’s secrets were done by the first', async () => {
+test('a second run changes nothing, because the first one rewrapped the secrets of every tenant', async () => {
   expect((await rewrap()).code).toBe(0);
   expect(Object.keys(await versions())).toEqual(['v2']);
   const before = await versions();
   const again = await rewrap();
   expect(again.code).toBe(0);
-  expect(again.said).toMatch(/couriers.api_key_cipher: 0 rewrapped, now v2 3\n/);
+  expect(again.output).toMatch(/couriers.api_key_cipher: 0 rewrapped, now v2 3\n/);
   expect(await versions()).toEqual(before);
   const { rows } = await owner.query(
     `select t.slug, count(*)::int from audit_entries a join tenants t on t.id = a.tenant_id
@@ -221,7 +224,7 @@ test('a second run has nothing to do, and every tenant’s secrets were done by 
   ]);
 });
 
-test('a run that was stopped goes on where it was', async () => {
+test('an interrupted run is resumed by the next one', async () => {
   const last = (await plantCouriers()).at(-1)?.id;
   const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: BOTH };
   const holder = await owner.connect();
@@ -242,7 +245,7 @@ test('a run that was stopped goes on where it was', async () => {
   expect(Object.keys(await versions())).toEqual(['v2']);
 });
 
-/** Whether a statement waits for a row that another holds. */
+/** Whether a statement waits for a row lock. */
 async function isWaiting(): Promise<boolean> {
   const { rowCount } = await owner.query(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -250,7 +253,7 @@ async function isWaiting(): Promise<boolean> {
   return rowCount === 1;
 }
 
-test('a secret that was changed since it was read is not overwritten', async () => {
+test('a secret that changed after it was read is not overwritten', async () => {
   const renewed = secretsOf(BOTH).encrypt('meanwhile', {
     tenantId: DEMO.tenants.demo,
     rowId: DEMO.couriers.IEX,
@@ -261,7 +264,7 @@ test('a secret that was changed since it was read is not overwritten', async () 
     await holder.query('begin');
     await holder.query('update couriers set api_key_cipher = $1 where id = $2', [renewed, DEMO.couriers.IEX]);
     const running = rewrap();
-    // it has read the old secret, and waits for the row
+    // It has read the old secret and waits for the row lock.
     await until(isWaiting);
     await holder.query('commit');
     expect((await running).code).toBe(0);
@@ -274,18 +277,18 @@ test('a secret that was changed since it was read is not overwritten', async () 
   expect(rows).toEqual([{ api_key_cipher: renewed }]);
 });
 
-test('a secret that does not open is named by table and row, the rest is done, and the exit says so', async () => {
+test('secrets that cannot be decrypted are reported by table and row, the others are rewrapped, and the exit code is 1', async () => {
   const { HRB, IEX } = DEMO.couriers;
   const ids = [HRB, newId(), newId(), newId(), newId()];
-  const placeIn = (rowId: string, field: EncryptionContext['field'] = 'api_key') =>
+  const contextOf = (rowId: string, field: EncryptionContext['field'] = 'api_key') =>
     ({ tenantId: DEMO.tenants.demo, rowId, field }) as const;
   const ciphers = [
-    // under a key that is gone, another row's, no ciphers, and another field's
-    secretsOf(`9:${'99'.repeat(32)}`).encrypt('lost', placeIn(HRB)),
-    secretsOf(OLD).encrypt('moved', placeIn(IEX)),
+    // encrypted with a lost key, for another row, not ciphertexts (two), for another field
+    secretsOf(`9:${'99'.repeat(32)}`).encrypt('lost', contextOf(HRB)),
+    secretsOf(OLD).encrypt('moved', contextOf(IEX)),
     'v1.AAAA',
     'nonsense',
-    secretsOf(NEW).encrypt('moved', placeIn(String(ids[4]), 'api_token')),
+    secretsOf(NEW).encrypt('moved', contextOf(String(ids[4]), 'api_token')),
   ];
   await owner.query(
     `insert into couriers (tenant_id, id, code, name) select $1, id, id, id from unnest($2::uuid[]) as id`,
@@ -298,10 +301,10 @@ test('a secret that does not open is named by table and row, the rest is done, a
       secretsOf(OLD).lookupHash(id, 'api_key'),
       id,
     ]);
-  const { code, said } = await rewrap();
+  const { code, output } = await rewrap();
   expect(code).toBe(1);
-  for (const { id } of bad) expect(said).toContain(`couriers ${id}: api_key_cipher does not open`);
-  expect(said).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
+  for (const { id } of bad) expect(output).toContain(`couriers ${id}: api_key_cipher does not open`);
+  expect(output).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
   const cipherOf = async (id: string) => {
     const { rows } = await owner.query<{ cipher: string }>(
       'select api_key_cipher as cipher from couriers where id = $1',
@@ -313,37 +316,37 @@ test('a secret that does not open is named by table and row, the rest is done, a
   expect(await cipherOf(IEX)).toMatch(/^v2\./);
 });
 
-test('wrong keys change nothing: what is under the newest version is opened too', async () => {
+test('wrong keys change nothing, because ciphertexts of the newest version are verified too', async () => {
   const before = await versions();
-  const { code, said } = await rewrap(`1:${'ab'.repeat(32)}`);
-  expect([code, said]).toEqual([1, expect.stringContaining('Could not be opened: 4. Keep the old keys.')]);
+  const { code, output } = await rewrap(`1:${'ab'.repeat(32)}`);
+  expect([code, output]).toEqual([1, expect.stringContaining('Could not be opened: 4. Keep the old keys.')]);
   expect(await versions()).toEqual(before);
 });
 
-test('without settings it says which, in a line each', async () => {
+test('missing settings are reported by name', async () => {
   const program = run('scripts/rewrap.js', { APP_ENV: 'production' });
   expect((await program.ended).code).toBe(1);
   expect(program.output()).toContain('ENCRYPTION_KEYS is required in production');
 });
 
-test('a secret that was stored under an upper-case id is encrypted anew in its place, even under the newest key', async () => {
+test('a secret that was stored under an upper-case id is encrypted again for the lower-case id, even with the newest key', async () => {
   const { IEX: id } = DEMO.couriers;
   const newest = secretsOf(OLD);
-  const placeOf = (rowId: string): EncryptionContext => ({
+  const contextOf = (rowId: string): EncryptionContext => ({
     tenantId: DEMO.tenants.demo,
     rowId,
     field: 'api_token',
   });
-  const misplaced = newest.encrypt('token', placeOf(id.toUpperCase()));
-  expect(newest.isBoundTo(misplaced, placeOf(id))).toBe(false);
-  await owner.query('update couriers set api_token_cipher = $2 where id = $1', [id, misplaced]);
+  const boundToUpperCase = newest.encrypt('token', contextOf(id.toUpperCase()));
+  expect(newest.isBoundTo(boundToUpperCase, contextOf(id))).toBe(false);
+  await owner.query('update couriers set api_token_cipher = $2 where id = $1', [id, boundToUpperCase]);
   expect((await rewrap(OLD)).code).toBe(0);
   const { rows } = await owner.query<{ api_token_cipher: string }>(
     'select api_token_cipher from couriers where id = $1',
     [id],
   );
   const cipher = rows[0]?.api_token_cipher ?? '';
-  expect([newest.isBoundTo(cipher, placeOf(id)), newest.decrypt(cipher, placeOf(id))]).toEqual([
+  expect([newest.isBoundTo(cipher, contextOf(id)), newest.decrypt(cipher, contextOf(id))]).toEqual([
     true,
     'token',
   ]);

@@ -11,7 +11,7 @@ import {
   type Scope,
 } from '../support/builders/row-security.js';
 
-// Row-level security alone: plain SQL without a filter, in the service's role.
+// Tests row-level security alone: plain SQL without filters, with the service's role.
 
 const { demo, two } = DEMO.tenants;
 const { IEX, HRB } = DEMO.couriers;
@@ -19,8 +19,8 @@ const { IEX, HRB } = DEMO.couriers;
 const ofTenant: Scope = { tenantId: demo, courierId: 'all' };
 const ofCourier: Scope = { tenantId: demo, courierId: IEX };
 
-/** These must have rows of others, so that the tests can fail. */
-const OF_COURIERS = [
+/** Tables that contain rows of other couriers; without them the tests could not fail. */
+const COURIER_TABLES = [
   ...['bills', 'bill_lines', 'customers', 'events', 'idempotency_keys', 'package_events', 'packages'],
   ...['prealerts', 'rate_tiers', 'users', 'webhook_deliveries'],
 ];
@@ -43,10 +43,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('reading', () => {
-  test('in a tenant’s scope every table shows the rows of that tenant only', async () => {
+describe('reads', () => {
+  test("in a tenant's scope every table shows only rows of that tenant", async () => {
     const tables = await tablesHolding(owner, 'tenant_id', two);
-    expect(tables).toEqual(expect.arrayContaining([...OF_COURIERS, 'couriers', 'manifests']));
+    expect(tables).toEqual(expect.arrayContaining([...COURIER_TABLES, 'couriers', 'manifests']));
     await withServiceScope(owner, ofTenant, async (client) => {
       for (const table of tables)
         for (const tenantId of await valuesOf(client, table, 'tenant_id'))
@@ -54,19 +54,19 @@ describe('reading', () => {
     });
   });
 
-  test('in a courier’s scope every table shows the rows of that courier only', async () => {
+  test("in a courier's scope every table shows only rows of that courier", async () => {
     const tables = await tablesHolding(owner, 'courier_id', HRB);
-    expect(tables).toEqual(expect.arrayContaining(OF_COURIERS));
+    expect(tables).toEqual(expect.arrayContaining(COURIER_TABLES));
     await withServiceScope(owner, ofCourier, async (client) => {
       for (const table of tables) {
         const others = (await valuesOf(client, table, 'courier_id')).filter((id) => id !== IEX);
-        // the tenant's default rates apply to every courier
+        // The tenant's default rates apply to every courier.
         expect({ table, others }).toEqual({ table, others: table === 'rate_tiers' ? [null] : [] });
       }
     });
   });
 
-  test('in a courier’s scope the only manifests are those that carry its packages', async () => {
+  test("in a courier's scope only manifests with its packages are visible", async () => {
     const carrying = await manifestsWhere('exists');
     const hidden = await manifestsWhere('not exists');
     expect([carrying.length > 0, hidden.length > 0]).toEqual([true, true]);
@@ -76,7 +76,7 @@ describe('reading', () => {
     expect(rows).toEqual(carrying);
   });
 
-  /** The manifests of the tenant that carry packages of the courier, or that carry none. */
+  /** Returns the tenant's manifests with packages of the courier, or those without. */
   async function manifestsWhere(condition: 'exists' | 'not exists'): Promise<unknown[]> {
     const { rows } = await owner.query(
       `select id from manifests m where tenant_id = $1 and ${condition} (
@@ -88,20 +88,20 @@ describe('reading', () => {
 });
 
 // PostgreSQL checks the policies before it checks keys, constraints and triggers that run after the statement.
-describe('writing', () => {
+describe('writes', () => {
   const refusals = (table: string) => [
     `new row violates row-level security policy for table "${table}"`,
     `permission denied for table ${table}`,
   ];
 
-  test('in a tenant’s scope every table refuses a row of another tenant by its policy or its grants', async () => {
+  test("in a tenant's scope the policy or the grants of every table reject a row of another tenant", async () => {
     for (const table of await tablesHolding(owner, 'tenant_id', two)) {
       const refusal = await refusalOfCopy(owner, ofTenant, { table, column: 'tenant_id', value: two });
       expect(refusals(table)).toContain(refusal);
     }
   });
 
-  test('in a courier’s scope every table refuses a row of another courier by its policy or its grants', async () => {
+  test("in a courier's scope the policy or the grants of every table reject a row of another courier", async () => {
     for (const table of await tablesHolding(owner, 'courier_id', HRB)) {
       const refusal = await refusalOfCopy(owner, ofCourier, { table, column: 'courier_id', value: HRB });
       expect(refusals(table)).toContain(refusal);

@@ -4,35 +4,35 @@ import { readConfig } from '../../src/config/config.js';
 
 const secrets = openSecrets(readConfig({}).secrets);
 
-const PLACE: EncryptionContext = { tenantId: 'tenant', rowId: 'row', field: 'api_key' };
+const CONTEXT: EncryptionContext = { tenantId: 'tenant', rowId: 'row', field: 'api_key' };
 
-test('a ciphertext opens in its own tenant, row and field, and nowhere else', () => {
-  const cipher = secrets.encrypt('secret', PLACE);
-  expect(secrets.decrypt(cipher, PLACE)).toBe('secret');
-  const elsewhere: EncryptionContext[] = [
-    { ...PLACE, tenantId: 'another' },
-    { ...PLACE, rowId: 'another' },
-    { ...PLACE, field: 'api_token' },
+test('a ciphertext can be decrypted only for its own tenant, row and field', () => {
+  const cipher = secrets.encrypt('secret', CONTEXT);
+  expect(secrets.decrypt(cipher, CONTEXT)).toBe('secret');
+  const otherContexts: EncryptionContext[] = [
+    { ...CONTEXT, tenantId: 'another' },
+    { ...CONTEXT, rowId: 'another' },
+    { ...CONTEXT, field: 'api_token' },
   ];
-  for (const place of elsewhere) expect(() => secrets.decrypt(cipher, place)).toThrow();
+  for (const context of otherContexts) expect(() => secrets.decrypt(cipher, context)).toThrow();
 });
 
-test('a ciphertext that was altered anywhere does not open', () => {
-  const [version, sealed = ''] = secrets.encrypt('secret', PLACE).split('.');
-  const bytes = Buffer.from(sealed, 'base64url');
+test('a ciphertext with any altered byte cannot be decrypted', () => {
+  const [version, encoded = ''] = secrets.encrypt('secret', CONTEXT).split('.');
+  const bytes = Buffer.from(encoded, 'base64url');
   for (const index of bytes.keys()) {
     const altered = Buffer.from(bytes);
     altered.writeUInt8(bytes.readUInt8(index) ^ 1, index);
-    expect(() => secrets.decrypt(`${version}.${altered.toString('base64url')}`, PLACE)).toThrow();
+    expect(() => secrets.decrypt(`${version}.${altered.toString('base64url')}`, CONTEXT)).toThrow();
   }
 });
 
 test('the same text is encrypted differently each time', () => {
-  const ciphers = Array.from({ length: 100 }, () => secrets.encrypt('secret', PLACE));
+  const ciphers = Array.from({ length: 100 }, () => secrets.encrypt('secret', CONTEXT));
   expect(new Set(ciphers).size).toBe(100);
 });
 
-test('a secret has another lookup hash for each purpose, so that one kind of secret never passes for another', () => {
+test('the lookup hash of a secret differs per purpose, so that one kind of secret is never accepted as another', () => {
   const purposes = [
     'api_key',
     'preauth_token',
@@ -44,7 +44,7 @@ test('a secret has another lookup hash for each purpose, so that one kind of sec
   expect(new Set(hashes).size).toBe(purposes.length);
 });
 
-test('a lookup hash is keyed: another installation’s is another', () => {
+test("the lookup hash depends on the installation's lookup key", () => {
   const { secrets: config } = readConfig({});
   const other = openSecrets({ ...config, lookupKey: Buffer.alloc(32, 7) });
   expect(other.lookupHash('the same', 'api_key')).not.toBe(secrets.lookupHash('the same', 'api_key'));

@@ -17,9 +17,10 @@ import { observe } from '../support/service/observations.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
 
-// What every operation refuses alike. What is an operation's own (404, 409, 422) is in its own tests.
+// Failures that all operations have in common. Those of single operations (404, 409, 422) are in their own
+// tests.
 
-const { judge } = makeResponseValidator(bundle);
+const { judge: validateReply } = makeResponseValidator(bundle);
 
 let service: Service;
 
@@ -37,87 +38,86 @@ const declaring = (status: number) =>
 const declaringCode = (status: number, code: string) =>
   operationIds.filter((id) => codesOf(id, status).includes(code));
 
-/** Credentials that the operation accepts. */
-function admitted(id: OperationId): Call {
+/** Returns credentials that the operation accepts. */
+function authorized(id: OperationId): Call {
   const { credential } = operationOf(id);
   if (credential === 'none') return {};
   return credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
 }
 
-/** A request that gets past authentication and is refused for its content. */
-function refusedForContent(id: OperationId): Call {
+/** Returns an authenticated request with invalid content. */
+function withInvalidContent(id: OperationId): Call {
   const { method } = operationOf(id);
-  // NUL is text that no operation stores or looks for
+  // No operation stores or looks up text with a NUL.
   const content = method === 'GET' ? { query: { page: '0', id: 'none', '\0': '' } } : brokenBody(id);
-  return { ...admitted(id), ...content };
+  return { ...authorized(id), ...content };
 }
 
-const takesJson = (id: OperationId) =>
+const acceptsJson = (id: OperationId) =>
   (operationOf(id).mediaTypes as readonly string[]).includes('application/json');
 
-/** A body of a kind that the operation takes, cut off. */
+/** Returns a truncated body of a media type that the operation accepts. */
 const brokenBody = (id: OperationId): Call =>
-  takesJson(id) ? { body: '{' } : { body: `--${BOUNDARY}\r\n`, headers: { 'content-type': MULTIPART_TYPE } };
+  acceptsJson(id)
+    ? { body: '{' }
+    : { body: `--${BOUNDARY}\r\n`, headers: { 'content-type': MULTIPART_TYPE } };
 
 const hasBody = (id: OperationId) => operationOf(id).mediaTypes.length > 0;
 
 const firstLine = (id: OperationId) => `${operationOf(id).method} ${filledPath(id)} HTTP/1.1\r\nHost: x\r\n`;
 
-/** A reply that was given before there was an operation, judged and noted as that of one. */
+/** Validates a reply that was sent before routing as a reply of the given operation, and records it. */
 function expectDeclared(id: OperationId, reply: RawReply | undefined, status: number): void {
   expect(reply?.status).toBe(status);
   const { headers = {}, text = '' } = reply ?? {};
   const header = (name: string) => headers[name.toLowerCase()]?.toString();
-  expect(judge(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
+  expect(validateReply(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
   observe({ operationId: id, status, mediaType: header('content-type')?.split(';')[0] ?? '', text });
 }
 
-describe('every operation declares and gives', () => {
-  test.each(declaring(405))('405 %s, for a method that its path lacks', async (id) => {
+describe('every operation returns the common failures that it declares', () => {
+  test.each(declaring(405))('405 %s: a method that the path does not support', async (id) => {
     const { path } = operationOf(id);
     const method = METHODS.find((each) => each !== 'HEAD' && !methodsByPath.get(path)?.includes(each));
     expectDeclared(id, await sendRaw(service.url, { method, path: filledPath(id) }), 405);
   });
 
-  test('408, for a request that does not arrive', async () => {
+  test('408: a request that does not arrive in time', async () => {
     const ids = declaring(408);
     const late = await Promise.all(
       ids.map((id) => {
-        const type = takesJson(id) ? 'application/json' : MULTIPART_TYPE;
+        const type = acceptsJson(id) ? 'application/json' : MULTIPART_TYPE;
         const head = `${firstLine(id)}Content-Type: ${type}\r\n`;
         return talk(service.url, hasBody(id) ? `${head}Content-Length: 9\r\n\r\n{` : head);
       }),
     );
     for (const [index, id] of ids.entries()) {
-      // an operation with a credential refuses the missing one first; the late body is refused after it
+      // An operation with credentials first rejects the missing one and then the late body.
       expectDeclared(id, late[index]?.at(-1), 408);
     }
   });
 
-  test.each(declaring(413))(
-    '413 %s, for a body beyond the size that it takes, or a file beyond 10 MiB',
-    async (id) => {
-      const large: Call = takesJson(id)
-        ? { body: `"${'x'.repeat(1024 * 1024)}"` }
-        : { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
-      const reply = await service.call(id, { ...admitted(id), ...large });
-      expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
-    },
-  );
+  test.each(declaring(413))('413 %s: a body over the size limit or a file over 10 MiB', async (id) => {
+    const large: Call = acceptsJson(id)
+      ? { body: `"${'x'.repeat(1024 * 1024)}"` }
+      : { form: { file: { file: Buffer.alloc(10 * 1024 * 1024 + 1) } } };
+    const reply = await service.call(id, { ...authorized(id), ...large });
+    expect(reply).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  });
 
-  test.each(declaring(415))('415 %s, for a body of a type that it does not take', async (id) => {
+  test.each(declaring(415))('415 %s: a media type that the operation does not accept', async (id) => {
     const headers = { 'content-type': 'text/plain' };
-    const reply = await service.call(id, { ...admitted(id), headers, body: '{}' });
+    const reply = await service.call(id, { ...authorized(id), headers, body: '{}' });
     expect(reply).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test.each(declaring(431))('431 %s, for headers beyond 16 KiB', async (id) => {
+  test.each(declaring(431))('431 %s: headers over 16 KiB', async (id) => {
     const replies = await talk(service.url, `${firstLine(id)}X-Thing: ${'x'.repeat(20_000)}\r\n\r\n`);
     expectDeclared(id, replies[0], 431);
   });
 
   test.each(declaring(401).filter((id) => operationOf(id).credential !== 'none'))(
-    '401 %s, without a credential and with the other kind',
+    '401 %s: no credential, or one of the other kind',
     async (id) => {
       const isKey = operationOf(id).credential === 'key';
       const other = isKey ? { as: 'admin' } : { key: DEMO.apiKeys.IEX };
@@ -130,37 +130,37 @@ describe('every operation declares and gives', () => {
     },
   );
 
-  // A password reset takes no credential: its 403 is a request without HTTPS.
+  // A password reset needs no credential; its 403 is for a request without HTTPS.
   test.each(declaring(403).filter((id) => id !== 'resetPassword'))(
-    '403 %s, for a credential that is known but not good enough',
+    '403 %s: a known credential without sufficient rights',
     async (id) => {
-      expect(await service.call(id, notGoodEnough(id))).toMatchObject({
+      expect(await service.call(id, withInsufficientCredential(id))).toMatchObject({
         status: 403,
         body: { status: 'fail' },
       });
     },
   );
 
-  test.each(declaring(400))('400 %s, for content that is not what it takes', async (id) => {
-    expect(await service.call(id, refusedForContent(id))).toMatchObject({
+  test.each(declaring(400))('400 %s: invalid content', async (id) => {
+    expect(await service.call(id, withInvalidContent(id))).toMatchObject({
       status: 400,
       body: { status: 'fail' },
     });
   });
 
-  test.each(declaringCode(400, 'body_required'))('400 %s, for no body at all', async (id) => {
-    expect(await service.call(id, admitted(id))).toMatchObject({
+  test.each(declaringCode(400, 'body_required'))('400 %s: a missing body', async (id) => {
+    expect(await service.call(id, authorized(id))).toMatchObject({
       status: 400,
       body: { code: 'body_required' },
     });
   });
 
-  test.each(declaringCode(400, 'malformed_request'))('400 %s, for two Host headers', async (id) => {
+  test.each(declaringCode(400, 'malformed_request'))('400 %s: two Host headers', async (id) => {
     const replies = await talk(service.url, `${firstLine(id)}Host: y\r\nConnection: close\r\n\r\n`);
     expectDeclared(id, replies[0], 400);
   });
 
-  function notGoodEnough(id: OperationId): Call {
+  function withInsufficientCredential(id: OperationId): Call {
     const { credential } = operationOf(id);
     if (credential === 'token') return { as: 'disabled' };
     if (credential === 'key')
@@ -169,7 +169,7 @@ describe('every operation declares and gives', () => {
   }
 });
 
-describe('429, beyond the operator’s own limit', () => {
+describe('rate limit configured by the operator', () => {
   let limited: Service;
 
   beforeAll(async () => {
@@ -180,15 +180,15 @@ describe('429, beyond the operator’s own limit', () => {
     await limited.stop();
   });
 
-  test.each(declaring(429))('%s', async (id) => {
-    await limited.call(id, refusedForContent(id));
-    const reply = await limited.call(id, refusedForContent(id));
+  test.each(declaring(429))('%s returns 429 above the limit', async (id) => {
+    await limited.call(id, withInvalidContent(id));
+    const reply = await limited.call(id, withInvalidContent(id));
     expect(reply).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(reply.headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });
 
-  test('one caller’s limit is not another’s, and service operations have none', async () => {
+  test('limits are counted per caller, and service operations have none', async () => {
     expect(await limited.call('listPrealerts', { as: 'manager' })).toMatchObject({ status: 200 });
     expect(await limited.call('listPrealerts', { as: 'manager' })).toMatchObject({ status: 429 });
     expect(await limited.call('listPrealerts', { as: 'warehouse' })).toMatchObject({ status: 200 });
@@ -199,7 +199,7 @@ describe('429, beyond the operator’s own limit', () => {
   });
 });
 
-test('429 with too_many_attempts, for a wrong key after three hundred', async () => {
+test('the next wrong API key after three hundred gets 429 too_many_attempts', async () => {
   const strict = await startService();
   const guess = (id: OperationId) =>
     strict.call(id, { key: 'f'.repeat(64), body: { UserCode: 'IEX-1001', TrackingNumber: 'X1' } });
@@ -216,7 +216,7 @@ test('429 with too_many_attempts, for a wrong key after three hundred', async ()
   }
 });
 
-describe('403 with https_required, where only HTTPS is served', () => {
+describe('a request without HTTPS where only HTTPS is served', () => {
   let staging: Service;
 
   beforeAll(async () => {
@@ -235,7 +235,7 @@ describe('403 with https_required, where only HTTPS is served', () => {
     await staging.stop();
   });
 
-  test.each(declaringCode(403, 'https_required'))('%s', async (id) => {
+  test.each(declaringCode(403, 'https_required'))('%s returns 403 https_required', async (id) => {
     const { method, path } = operationOf(id);
     const reply = await sendRaw(staging.url, { method, path });
     expectDeclared(id, reply, 403);
@@ -243,29 +243,29 @@ describe('403 with https_required, where only HTTPS is served', () => {
   });
 });
 
-describe('the order of refusal', () => {
+describe('the order of checks', () => {
   const large = 'x'.repeat(1024 * 1024 + 1);
 
-  // each row is refused for everything that the rows below it are refused for as well
+  // Each request would also fail the checks of the rows below it.
   test.each<[string, number, string, Call]>([
-    ['the path', 404, '/nowhere', { token: 'not.a.token', body: large }],
-    ['the method', 405, '/api/ReceivePackage.php', { token: 'not.a.token', body: large }],
-    ['the size', 413, '/api/ManagePrealerts.php', { token: 'not.a.token', body: large }],
+    ['path', 404, '/nowhere', { token: 'not.a.token', body: large }],
+    ['method', 405, '/api/ReceivePackage.php', { token: 'not.a.token', body: large }],
+    ['size', 413, '/api/ManagePrealerts.php', { token: 'not.a.token', body: large }],
     [
-      'the media type',
+      'media type',
       415,
       '/api/ManagePrealerts.php',
       { token: 'not.a.token', headers: { 'content-type': 'text/csv' }, body: '{' },
     ],
-    ['the token', 401, '/api/ManagePrealerts.php', { token: 'not.a.token', body: '{' }],
-    ['the account', 403, '/api/ManagePrealerts.php', { as: 'disabled', body: '{' }],
-    ['the content', 400, '/api/ManagePrealerts.php', { as: 'admin', body: '{' }],
-  ])('%s', async (_name, status, path, call) => {
+    ['token', 401, '/api/ManagePrealerts.php', { token: 'not.a.token', body: '{' }],
+    ['account', 403, '/api/ManagePrealerts.php', { as: 'disabled', body: '{' }],
+    ['content', 400, '/api/ManagePrealerts.php', { as: 'admin', body: '{' }],
+  ])('the %s is checked before everything after it', async (_name, status, path, call) => {
     const method = status === 405 ? 'DELETE' : 'PUT';
     expect((await service.request(method, path, call)).status).toBe(status);
   });
 
-  test('the permission comes before the content, the content before the record', async () => {
+  test('checks the permission before the content, and the content before the record', async () => {
     const calls: [OperationId, Call, number][] = [
       ['receivePackage', { as: 'iex', body: '{' }, 403],
       ['manageManifest', { as: 'iex', body: { action: 'nonsense' } }, 403],
@@ -277,7 +277,7 @@ describe('the order of refusal', () => {
       expect([id, (await service.call(id, call)).status]).toEqual([id, status]);
   });
 
-  test('a token that has become stale is 401 before bad content, and a disabled courier 403', async () => {
+  test('invalid content gets 401 with a stale token, and 403 for a disabled courier', async () => {
     const token = await service.tokenOf('hrb');
     const send = (body: unknown) => service.call('createPrealert', { token, body });
     expect(await send('{')).toMatchObject({ status: 400 });
@@ -292,7 +292,7 @@ describe('the order of refusal', () => {
   });
 });
 
-test('an administrator that is disabled is told so by what administrators alone may do', async () => {
+test('a disabled administrator gets 403 account_disabled from administrator operations', async () => {
   const token = await service.tokenOf('admin');
   const calls: [OperationId, Call][] = [
     ['listUsers', {}],
@@ -314,7 +314,7 @@ test('an administrator that is disabled is told so by what administrators alone 
   }
 });
 
-test('both paths of the public submission write one register: a number announced on either is 409 on both', async () => {
+test('a tracking number that was announced on either path of the public submission is a duplicate on both', async () => {
   const paths = ['submitPrealert', 'submitPrealertWithoutSuffix'] as const;
   for (const [index, first] of paths.entries()) {
     const call = { key: DEMO.apiKeys.IEX, body: { UserCode: 'IEX-1001', TrackingNumber: `EITHER-${index}` } };
@@ -328,8 +328,8 @@ test('both paths of the public submission write one register: a number announced
   }
 });
 
-test('every JSON body of the contract has an example', () => {
+test('every operation that accepts JSON has an example body', () => {
   expect(new Set(bodyShapes().map(({ id }) => id))).toEqual(
-    new Set(operationIds.filter((id) => hasBody(id) && takesJson(id))),
+    new Set(operationIds.filter((id) => hasBody(id) && acceptsJson(id))),
   );
 });

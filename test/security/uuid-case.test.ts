@@ -18,15 +18,15 @@ import { startService, type Call, type Reply, type Service } from '../support/se
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const IEX = DEMO.couriers.IEX;
 
-/** Ids that no example of the reference has. */
-const ELSEWHERE: Body = { target_courier_id: IEX };
+/** Optional ids that no example of the contract contains. */
+const OPTIONAL_IDS: Body = { target_courier_id: IEX };
 
 const { primary } = DEMO.warehouses;
 const carrier = demoId('demo', 'carrier', 1);
 const manager = '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02';
 const nobody = '01930a3e-7c1d-7e11-9c5a-2f4b8d6effff';
 
-/** Bodies with the ids that no example of a JSON body has. */
+/** Bodies with ids that no example of a JSON body contains. */
 const EXTRA: Partial<Record<OperationId, Body[]>> = {
   receivePackage: [
     { tracking_number: 'CASE1', weight: 1, courier_id: IEX, carrier_id: carrier, warehouse_id: primary },
@@ -52,7 +52,7 @@ type Request = {
 
 function callerOf(id: OperationId, name: string): Call {
   const { credential } = operationOf(id);
-  // The examples end their caller's sessions, and every other request is sent by admin or iex.
+  // The examples end their caller's sessions, and all other requests are sent by admin or iex.
   if (id === 'manageSessions' && name !== '') return { as: 'hrb' };
   if (credential === 'none') return {};
   return credential === 'key'
@@ -60,10 +60,10 @@ function callerOf(id: OperationId, name: string): Call {
     : { as: name.startsWith('courier') ? 'iex' : 'admin' };
 }
 
-/** Every example of a body in the reference, and every operation without a body with all of its parameters. */
+/** Every body example of the contract, and every operation without a body with all its parameters. */
 const requests: Request[] = operationIds.flatMap((id) => {
   const { query = {}, path = {} } = addressOf(id);
-  const plain: Request[] = operationOf(id).bodyRequired
+  const withoutBody: Request[] = operationOf(id).bodyRequired
     ? []
     : [{ id, name: 'alone', as: callerOf(id, ''), query, path }];
   const content = Object.entries(describeOperation(id).requestBody?.content ?? {});
@@ -71,7 +71,7 @@ const requests: Request[] = operationIds.flatMap((id) => {
     const named = Object.entries(examples).map(([name, { value }]): [string, unknown] => [name, value]);
     const all = example === undefined ? named : [...named, ['example', example] as [string, unknown]];
     return all.map(([name, value]): Request => {
-      // as: bodies of this contract are objects, and forms are flat ones
+      // Bodies in this contract are objects, and form bodies are flat.
       const body = withOptionalIds(schema, value as Body);
       const whole = mediaType === 'application/json' ? body : withFiles(schema as ObjectSchema, body);
       return { id, name, as: callerOf(id, name), query, path, body: whole, mediaType };
@@ -81,12 +81,12 @@ const requests: Request[] = operationIds.flatMap((id) => {
     const name = `extra ${n + 1}`;
     return { id, name, as: callerOf(id, ''), query, path, body, mediaType: 'application/json' };
   });
-  return [...plain, ...bodies, ...more];
+  return [...withoutBody, ...bodies, ...more];
 });
 
 function withOptionalIds(schema: Schema, body: Body): Body {
   const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
-  const missing = Object.entries(ELSEWHERE).filter(([name]) => name in properties && !(name in body));
+  const missing = Object.entries(OPTIONAL_IDS).filter(([name]) => name in properties && !(name in body));
   return { ...Object.fromEntries(missing), ...body };
 }
 
@@ -98,7 +98,7 @@ const upper = <Part>(part: Part): Part => {
 };
 
 function toCall({ as, query, path, body, mediaType }: Request): Call {
-  // as: what addressOf makes
+  // addressOf returns these two parts.
   const address = { query, path } as Pick<Call, 'query' | 'path'>;
   if (!body) return { ...as, ...address };
   return {
@@ -108,7 +108,7 @@ function toCall({ as, query, path, body, mediaType }: Request): Call {
   };
 }
 
-const MADE = new RegExp(
+const GENERATED = new RegExp(
   `"(${[
     ...[
       'api_key',
@@ -132,17 +132,17 @@ const MADE = new RegExp(
   'g',
 );
 
-/** A reply without what differs between two services: ids that were made, secrets, times. */
-function plain({ status, body, headers }: Reply): unknown {
+/** Returns a reply without the values that differ between two services: generated ids, secrets and times. */
+function comparable({ status, body, headers }: Reply): unknown {
   if (!headers.get('content-type')?.includes('json')) return [status, headers.get('content-type')];
   const text = JSON.stringify({ ...body, timestamp: 0, request_id: '' })
     .replace(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'uuid')
-    .replace(MADE, '"$1":"made"')
+    .replace(GENERATED, '"$1":"made"')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?/g, 'time');
   return [status, text];
 }
 
-describe('ids in upper case are the same ids', () => {
+describe('ids in upper case mean the same as ids in lower case', () => {
   let lowerCase: Service;
   let upperCase: Service;
 
@@ -156,20 +156,20 @@ describe('ids in upper case are the same ids', () => {
   });
 
   test.each(requests.map((request) => [`${request.id}, ${request.name}`, request] as const))(
-    '%s',
+    '%s: the response is the same for upper-case ids',
     async (_title, request) => {
       const expected = await lowerCase.call(request.id, toCall(request));
       const reply = await upperCase.call(request.id, toCall(upper(request)));
-      // the reference's own document shows ids of any case
+      // The contract document contains ids in both cases.
       if (request.id.startsWith('getContract')) return;
-      expect(plain(reply)).toEqual(plain(expected));
+      expect(comparable(reply)).toEqual(comparable(expected));
       expect(reply.bytes.toString()).not.toMatch(
         /[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-(?=[0-9]*[A-F])[0-9A-F]{12}/,
       );
     },
   );
 
-  test('nothing that was stored spells one in upper case', async () => {
+  test('no id is stored in upper case', async () => {
     const { rows } = await upperCase.owner.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
     );
@@ -182,7 +182,7 @@ describe('ids in upper case are the same ids', () => {
     }
   });
 
-  test('every id that the contract takes was among them', () => {
+  test('the requests send every id that the contract declares', () => {
     const sent = new Set(
       requests.flatMap(({ id, query, path, body }) => idsIn(id, { ...query, ...path, ...body })),
     );
@@ -196,7 +196,7 @@ describe('ids in upper case are the same ids', () => {
     ]);
     expect(declared.length).toBeGreaterThan(60);
     expect(declared.filter((each) => !sent.has(each))).toEqual([]);
-    // what is read of headers is not rewritten
+    // Header values are not normalized.
     const headers = operationIds.flatMap((id) =>
       (describeOperation(id).parameters ?? []).filter((each) => each.in === 'header'),
     );
@@ -220,7 +220,7 @@ describe('ids in upper case are the same ids', () => {
   }
 });
 
-describe('the original attacks', () => {
+describe('known attacks with upper-case ids', () => {
   let service: Service;
 
   beforeAll(async () => {
@@ -234,19 +234,19 @@ describe('the original attacks', () => {
     service.call('updateCourierSettings', { as: 'admin', query: { id }, urlencoded: { action } });
 
   test.each(['reset_password', 'reset_two_factor'])(
-    '%s of the administrator’s own account is refused however the id is spelt',
+    "%s of the administrator's own account is rejected in every spelling of the id",
     async (action) => {
       const own = DEMO.users.admin;
-      const refuse = (user_id: string) =>
+      const attempt = (user_id: string) =>
         service.call('manageUsers', { as: 'admin', body: { action, user_id } });
-      const expected = await refuse(own);
+      const expected = await attempt(own);
       expect([expected.status, expected.body['code']]).toEqual([expect.any(Number), 'own_account']);
       for (const spelling of [own.toUpperCase(), own.replace(/[a-f]/, (letter) => letter.toUpperCase())])
-        expect(plain(await refuse(spelling))).toEqual(plain(expected));
+        expect(comparable(await attempt(spelling))).toEqual(comparable(expected));
     },
   );
 
-  test('a key and a secret that staff made with an upper-case id open for the courier', async () => {
+  test('a courier can decrypt a key and a secret that staff created with its id in upper case', async () => {
     const key = await update(IEX.toUpperCase(), 'regenerate_key');
     const secret = await update(IEX.toUpperCase(), 'rotate_webhook_secret');
     expect([key.status, secret.status]).toEqual([200, 200]);
@@ -258,21 +258,21 @@ describe('the original attacks', () => {
     ]);
   });
 
-  /** Stores a courier's secrets as they were stored for an id of this spelling. */
+  /** Stores a courier's secrets encrypted for the given spelling of its id. */
   async function store(
     rowId: string,
     secrets: Partial<Record<EncryptionContext['field'], string>>,
   ): Promise<void> {
     for (const [field, text] of Object.entries(secrets)) {
-      const place = { tenantId: DEMO.tenants.demo, rowId, field: field as EncryptionContext['field'] };
+      const context = { tenantId: DEMO.tenants.demo, rowId, field: field as EncryptionContext['field'] };
       await service.owner.query(`update couriers set ${field}_cipher = $2 where id = $1`, [
         IEX,
-        service.app.secrets.encrypt(text, place),
+        service.app.secrets.encrypt(text, context),
       ]);
     }
   }
 
-  test('secrets that were stored under an upper-case id open', async () => {
+  test('secrets that were stored under an upper-case id can be decrypted', async () => {
     await store(IEX.toUpperCase(), {
       api_key: 'a'.repeat(64),
       api_token: 'token',
@@ -289,7 +289,7 @@ describe('the original attacks', () => {
     expect((await update(IEX, 'rotate_webhook_secret')).status).toBe(200);
   });
 
-  test('where secrets do not open at all, the settings are read without them, and new ones can be made', async () => {
+  test('settings whose secrets cannot be decrypted are returned without them, and new secrets can be created', async () => {
     const spelling = IEX.replace(/[a-f]/, (letter) => letter.toUpperCase());
     await store(spelling, { api_key: 'a'.repeat(64), api_token: 'token', webhook_secret: 'whsec_x' });
     const { status, body } = await settingsOf('iex');
@@ -300,8 +300,8 @@ describe('the original attacks', () => {
     const secret = await update(IEX, 'rotate_webhook_secret');
     const token = await service.call('updateCourierSettings', { as: 'iex', body: { api_token: 'another' } });
     expect([key.status, secret.status, token.status]).toEqual([200, 200, 200]);
-    const { body: healed } = await settingsOf('iex');
-    expect([healed['data'].api_key, healed['data'].api_token, healed['data'].webhook_secret]).toEqual([
+    const { body: repaired } = await settingsOf('iex');
+    expect([repaired['data'].api_key, repaired['data'].api_token, repaired['data'].webhook_secret]).toEqual([
       key.body['data'].api_key,
       'another',
       secret.body['data'].webhook_secret,

@@ -14,7 +14,7 @@ import { timeCopyFrom, timeTransaction } from '../postgres.js';
 import { digits, rowCount } from '../scale.js';
 import { exchange, logIn } from '../service.js';
 
-/** The default page with its total. */
+/** The default page of customers with its total. */
 export const listCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
   const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC' } as const;
   return readRow(bench, tenant, {
@@ -28,7 +28,7 @@ export const listCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<Row
   });
 };
 
-/** A part of a name that many have, looked for literally. */
+/** A search for a part of a common name. */
 export const searchCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
   const query = { q: 'ramkis', limit: 15, advanced: false };
   return readRow(bench, tenant, {
@@ -41,7 +41,10 @@ export const searchCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<R
 
 const PER_KIND = 4;
 
-/** Misspelt names of every kind, beside the plain trigram query over the same index column, without row security. */
+/**
+ * Searches with misspelt names of every kind, compared with a plain trigram query on the same index without
+ * row-level security.
+ */
 export async function advancedSearchRow({ ownerUrl, scale }: Bench, tenant: BenchTenant): Promise<Row> {
   const queries = makeLabelled(makeNames(scale.small), PER_KIND).map(({ query }) => query);
   const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };
@@ -64,9 +67,9 @@ export async function advancedSearchRow({ ownerUrl, scale }: Bench, tenant: Benc
     scale,
     () => timeCalls(search, times),
     async () => {
-      const theirs = await timeTransaction(ownerUrl, [settings, ...trigram], 3);
-      client = theirs.client;
-      return theirs.ms / trigram.length;
+      const reference = await timeTransaction(ownerUrl, [settings, ...trigram], 3);
+      client = reference.client;
+      return reference.ms / trigram.length;
     },
   );
   return {
@@ -77,7 +80,10 @@ export async function advancedSearchRow({ ownerUrl, scale }: Bench, tenant: Benc
   };
 }
 
-/** A file of new customers, beside a COPY of the same rows into the same table with its indexes and triggers. */
+/**
+ * An upload of new customers, compared with a COPY of the same rows into the same table with its indexes and
+ * triggers.
+ */
 export async function uploadRow({ ownerUrl, scale }: Bench, tenant: BenchTenant): Promise<Row> {
   const names = makeNames(scale.uploaded, 5);
   const token = await logIn(tenant.host);
@@ -96,7 +102,7 @@ export async function uploadRow({ ownerUrl, scale }: Bench, tenant: BenchTenant)
         }),
       1,
     );
-    await forget(ownerUrl, tenant, run);
+    await deleteUploaded(ownerUrl, tenant, run);
     return took;
   };
   const copy = () => {
@@ -134,7 +140,7 @@ function formOf(csv: string, { courierId }: BenchTenant): { headers: Record<stri
   };
 }
 
-async function forget(ownerUrl: string, { id }: BenchTenant, run: string): Promise<void> {
+async function deleteUploaded(ownerUrl: string, { id }: BenchTenant, run: string): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     await client.query('delete from customers where tenant_id = $1 and user_code like $2', [id, `${run}-%`]);
   });

@@ -8,7 +8,10 @@ const PREALERTS_PER_SECOND = 40;
 
 type Flood = { statuses: Record<string, number>; longestMs: number };
 
-/** The 99th percentile of a pre-alert while 100 logins a second arrive, beside that of a quiet service. */
+/**
+ * The 99th percentile of pre-alert submissions during 100 logins per second, compared with the percentile
+ * without logins.
+ */
 export async function floodRow({ port, scale }: Bench, print: (line: string) => void): Promise<Row> {
   const seconds = scale.floodSeconds;
   await percentile99(Math.min(3, seconds));
@@ -22,18 +25,18 @@ export async function floodRow({ port, scale }: Bench, print: (line: string) => 
   });
   const underFlood = await percentile99(seconds);
   const { statuses, longestMs } = await flooded;
-  print(`logins: ${JSON.stringify(statuses)}, the last answered after ${longestMs.toFixed(0)} ms`);
+  print(`logins: ${JSON.stringify(statuses)}, longest response time ${longestMs.toFixed(0)} ms`);
   return {
     name: `pre-alert p99, ${LOGINS_PER_SECOND} logins/s`,
-    ours: underFlood,
-    theirs: quiet,
+    measured: underFlood,
+    reference: quiet,
     unit: 'ms',
     against: 'its p99 without them',
     ratio: underFlood / quiet,
   };
 }
 
-/** One pre-alert after another, each begun on time whatever the one before took. */
+/** Submits pre-alerts at a constant rate, independent of their response times. */
 async function percentile99(seconds: number): Promise<number> {
   const run = Math.random().toString(36).slice(2);
   const times: number[] = [];

@@ -19,7 +19,7 @@ export const listPackagesRow = (bench: Bench, tenant: BenchTenant): Promise<Row>
     ],
   });
 
-/** A page of rows as a file, beside COPY TO of the same rows. */
+/** An export of a page as a file, compared with COPY TO of the same rows. */
 export async function exportRow(bench: Bench, tenant: BenchTenant, format: 'csv' | 'xlsx'): Promise<Row> {
   const caller = await adminOf(tenant, bench.ownerUrl);
   const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };
@@ -43,7 +43,7 @@ export async function exportRow(bench: Bench, tenant: BenchTenant, format: 'csv'
   };
 }
 
-/** A year of one courier. */
+/** An invoice preview for a year of one courier. */
 export const previewRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
   const period = { courierId: tenant.courierId, startDate: '2000-01-01', endDate: '2099-12-31' };
   return readRow(bench, tenant, {
@@ -58,7 +58,10 @@ export const previewRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
   });
 };
 
-/** Packages put aboard in one call and taken off again, unmeasured; beside the UPDATE that does it, rolled back. */
+/**
+ * Adds packages to a manifest in one call and removes them unmeasured, compared with the same UPDATE, rolled
+ * back.
+ */
 export async function addPackagesRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
   const { ids, manifestId } = await pickPackages(bench, tenant);
   const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };

@@ -17,7 +17,9 @@ import { rowCount } from '../scale.js';
 
 const CLIENTS = 10;
 
-/** Pre-alerts submitted a second, beside the same statements through pgbench, in alternating rounds. */
+/**
+ * Submitted pre-alerts per second, compared with the same statements through pgbench, in alternating rounds.
+ */
 export async function submitRow(config: Config, { servingUrl, port, scale }: Bench): Promise<Row> {
   const statements = submitStatements(config);
   const pgbench = findProgram('pgbench');
@@ -62,7 +64,7 @@ function submitStatements(config: Config): (n: string) => string[] {
       [`parcel ${caller.tenantId} @number`]: number,
     };
     const insert = announceWithKey(filters, caller, 'bench', parcel);
-    // the audit entry's id is made inside the builder: the one value left that looks like an id
+    // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
     const withFreshIds = inline(insert, expressions).replace(
       /'[0-9a-f-]{36}'::uuid, 'api_key'/,
       "gen_random_uuid(), 'api_key'",
@@ -82,13 +84,13 @@ async function rateHttp(port: number, seconds: number): Promise<number> {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  if (refused > 0) throw new Error(`${refused} submissions were refused.`);
+  if (refused > 0) throw new Error(`${refused} submissions were rejected.`);
   return created / seconds;
 }
 
 const LIST_QUERY = { page: 1, limit: 50, sort_by: 'created_at', sort_dir: 'DESC' } as const;
 
-/** A first page with its stats, over HTTP and through psql. */
+/** The first page of pre-alerts with its totals, over HTTP and through psql. */
 export const listPrealertsRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
   readRow(bench, tenant, {
     name: `list pre-alerts, ${rowCount(tenant.size)} rows`,

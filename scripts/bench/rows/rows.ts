@@ -9,7 +9,7 @@ import { deliverRow } from './webhook-rows.js';
 
 export type PlannedRow = { name: string; run: () => Promise<Row> };
 
-/** Every row of the bench, in order. */
+/** Returns all rows of the bench in order. */
 export function planRows(config: Config, bench: Bench, print: (line: string) => void): PlannedRow[] {
   const { small, large } = bench;
   const planned: [string, () => Promise<Row>][] = [

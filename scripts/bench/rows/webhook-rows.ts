@@ -6,16 +6,19 @@ import { withClient } from '../../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from '../database.js';
 import { compare, type Bench, type Row } from '../measure.js';
 
-/** Far above what the slowest machine needed; without it a delivery that never comes hangs the run. */
+/** Far more than the slowest machine needed. Without the limit a lost delivery would hang the run. */
 const DELIVERY_LIMIT_MS = 60_000;
-/** As many as the ten couriers of a bench tenant get at once. */
+/** The maximum concurrency of deliveries to the ten couriers of a bench tenant. */
 const CONNECTIONS = 160;
 
-/** Webhooks of ten couriers to a receiver on loopback, beside what the HTTP client alone brings to the same receiver. */
+/**
+ * Webhooks of ten couriers to a receiver on loopback, compared with the HTTP client alone and the same
+ * receiver.
+ */
 export async function deliverRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
   const receiver = new Worker(new URL('../webhook-receiver.js', import.meta.url));
   try {
-    // as: the receiver's first words are its port
+    // The receiver's first message is its port.
     const [port] = (await once(receiver, 'message')) as [number];
     const url = `http://127.0.0.1:${port}/webhooks`;
     await withClient(bench.ownerUrl, (client) =>
@@ -33,7 +36,7 @@ export async function deliverRow(bench: Bench, tenant: BenchTenant): Promise<Row
   }
 }
 
-/** From the moment that they are due until the last has arrived. */
+/** Returns the deliveries per second, from the moment they are due to the arrival of the last one. */
 async function deliveredPerSecond(
   ownerUrl: string,
   tenantId: string,
@@ -53,7 +56,7 @@ async function deliveredPerSecond(
 
 async function countOf(receiver: Worker): Promise<number> {
   receiver.postMessage('how many');
-  // as: its answer to that
+  // The receiver replies with its count.
   const [count] = (await once(receiver, 'message')) as [number];
   return count;
 }
@@ -76,14 +79,17 @@ async function postedPerSecond(url: string, events: number): Promise<number> {
   return rate;
 }
 
-/** Events of so many packages, with their deliveries, and the lanes woken; by the owner, whom policies do not bind here. */
+/**
+ * Inserts due deliveries for the given number of packages and adds their jobs, as the owner, to whom no
+ * policy applies here.
+ */
 const makeDue = (tenantId: string, events: number) => `
   with chosen as (
-    select p.id, p.courier_id, row_number() over (partition by p.courier_id order by p.id) as place
+    select p.id, p.courier_id, row_number() over (partition by p.courier_id order by p.id) as position
     from packages p where p.tenant_id = '${tenantId}' and p.courier_id is not null limit ${events}
   ), made as (
     insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
-    select '${tenantId}', gen_random_uuid(), courier_id, place + coalesce(
+    select '${tenantId}', gen_random_uuid(), courier_id, position + coalesce(
       (select max(sequence) from events e where e.tenant_id = '${tenantId}' and e.courier_id = chosen.courier_id), 0),
       'package.updated', id, jsonb_build_object('package_id', id, 'description', repeat('x', 400))
     from chosen returning id, courier_id
@@ -93,4 +99,4 @@ const makeDue = (tenantId: string, events: number) => `
   )
   select graphile_worker.add_job('deliver', json_build_object('tenantId', '${tenantId}', 'courierId', courier_id,
     'endpoint', 'update_package'), concat(courier_id, ':update_package'), job_key => concat('deliver:', courier_id, ':update_package'))
-  from (select distinct courier_id from made) as lane`;
+  from (select distinct courier_id from made) as delivery_queue`;

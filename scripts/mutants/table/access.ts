@@ -1,9 +1,9 @@
 import type { SourceMutant } from '../mutant.js';
 
-/** Guards of permissions, of rows that belong to others, of secrets at rest, and of the audit log. */
+/** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
   {
-    name: 'permissions: the role must hold the operation’s',
+    name: 'permissions: the role must have the permission of the operation',
     file: 'src/platform/access/authenticate.ts',
     find: "if (!holds(caller.role, operation.permission)) throw new ApiError('permission_denied');",
     replace: '',
@@ -12,14 +12,14 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'permissions: the audit log is for administrators',
+    name: 'permissions: only administrators read the audit log',
     file: 'src/platform/access/permissions.ts',
     find: "'audit:view': ADMINS",
     replace: "'audit:view': MANAGERS",
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['is readable for administrators only'] }],
   },
   {
-    name: 'filters alone: a courier sees its own rows',
+    name: 'filters alone: a courier sees only its own rows',
     file: 'src/platform/db/filters.ts',
     find: ' and ${table}.courier_id = ${caller.courierId}::uuid`;',
     replace: '`;',
@@ -31,7 +31,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'filters alone: a caller sees its tenant’s rows',
+    name: 'filters alone: a caller sees only rows of its tenant',
     file: 'src/platform/db/filters.ts',
     find: '? sql`${table}.tenant_id = ${caller.tenantId}::uuid`\n',
     replace: '? sql`true`\n',
@@ -46,19 +46,19 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'filters alone: shared registers are the tenant’s',
+    name: 'filters alone: shared records belong to the tenant',
     file: 'src/platform/db/filters.ts',
     find: 'return db.applicationFilters ? sql`${raw(alias)}.tenant_id',
     replace: 'return !db ? sql`${raw(alias)}.tenant_id',
     tests: [
       {
         file: 'test/security/isolation.test.ts',
-        titles: ['filters alone > listCarriers:', 'filters alone > listUsers of a courier'],
+        titles: ['filters alone > listCarriers', 'filters alone > listUsers of a courier'],
       },
     ],
   },
   {
-    name: 'filters alone: a courier sees no draft of a bill in its list',
+    name: 'filters alone: a courier sees no draft bills in its list',
     file: 'src/modules/bills/list/queries.ts',
     find: "if (!isStaff && db.applicationFilters) conditions.push(sql`b.status <> 'draft'`);",
     replace: '',
@@ -70,7 +70,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'couriers: staff alone choose the courier of a pre-alert list',
+    name: 'couriers: only staff select the courier of a pre-alert list',
     file: 'src/modules/prealerts/queries.ts',
     find: 'if (courierId && caller.courierId === null)',
     replace: 'if (courierId)',
@@ -82,7 +82,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'keys: a key announces for customers of its own courier',
+    name: 'keys: a key submits pre-alerts only for customers of its own courier',
     file: 'src/modules/prealerts/queries.ts',
     find: 'from couriers c join customers cu on cu.tenant_id = c.tenant_id and cu.courier_id = c.id',
     replace: 'from couriers c join customers cu on cu.tenant_id = c.tenant_id',
@@ -95,14 +95,14 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'keys: a key is looked up as the hash of its own purpose',
+    name: 'keys: the lookup hash of a key depends on its purpose',
     file: 'src/platform/access/secrets.ts',
     find: '.update(`${purpose}\\0${secret}`)',
     replace: '.update(secret)',
     tests: [{ file: 'test/security/secrets.test.ts' }],
   },
   {
-    name: 'keys: many wrong keys from one address are told 429',
+    name: 'keys: many wrong keys from one address get 429',
     file: 'src/platform/access/rate-limit.ts',
     find: "await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');",
     replace: '',
@@ -114,14 +114,14 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'secrets: a ciphertext opens in its own place',
+    name: 'secrets: a ciphertext is bound to its encryption context',
     file: 'src/platform/access/secrets.ts',
     find: 'return Buffer.from(`${tenantId}/${rowId}/${field}`);',
     replace: "return Buffer.from([tenantId, rowId, field].fill('').join());",
     tests: [
       {
         file: 'test/security/secrets.test.ts',
-        titles: ['a ciphertext opens in its own tenant, row and field, and nowhere else'],
+        titles: ['a ciphertext can be decrypted only for its own tenant, row and field'],
       },
       {
         file: 'test/modules/couriers/courier-settings.test.ts',
@@ -130,14 +130,14 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'secrets: an altered ciphertext does not open',
+    name: 'secrets: an altered ciphertext cannot be decrypted',
     file: 'src/platform/access/secrets.ts',
     find: " + decipher.final('utf8')",
     replace: '',
     tests: [{ file: 'test/security/secrets.test.ts' }],
   },
   {
-    name: 'masking: the number of an unknown customer is hidden from couriers',
+    name: 'masking: the tracking number of an unknown customer is masked for couriers',
     file: 'src/modules/tracking-numbers/masking.ts',
     find: 'courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number',
     replace: 'tracking_number',
@@ -149,7 +149,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'masking: a number of four characters is hidden whole',
+    name: 'masking: a number of at most four characters is masked completely',
     file: 'src/modules/tracking-numbers/masking.ts',
     find: 'characters.length > SHOWN_CHARACTERS ? characters.length - SHOWN_CHARACTERS : characters.length;',
     replace: 'Math.max(0, characters.length - SHOWN_CHARACTERS);',
@@ -161,7 +161,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'masking: an update does not confirm a guess of a hidden number',
+    name: 'masking: an update does not confirm a guessed masked number',
     file: 'src/modules/packages/update/fields.ts',
     find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };',
     replace: 'const shown = before;',
@@ -173,7 +173,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'exports: a formula is neutralised',
+    name: 'exports: formulas are neutralised',
     file: 'src/platform/files/csv.ts',
     find: "&& FORMULA.test(text) ? `'${text}` : text",
     replace: '? text : text',
@@ -185,28 +185,28 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'exports: a formula behind invisible characters is neutralised',
+    name: 'exports: formulas after invisible characters are neutralised',
     file: 'src/platform/files/csv.ts',
     find: '[${SKIPPED}]*[${SIGNS}]',
     replace: '[${SIGNS}]',
     tests: [{ file: 'test/modules/packages/package-export.test.ts', titles: ['formula injection'] }],
   },
   {
-    name: 'audit: a link’s hash is compared with its entry',
+    name: 'audit: the hash of a link is compared with its entry',
     file: 'src/modules/audit-log/compare-chain.ts',
     find: 'if (secrets.chainHash(previous, digest) === link.hash) return undefined;',
     replace: 'if (secrets.chainHash(previous, digest) !== undefined) return undefined;',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
   },
   {
-    name: 'audit: a gap in the sequence is told',
+    name: 'audit: a gap in the sequence is reported',
     file: 'src/modules/audit-log/compare-chain.ts',
     find: "if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };",
     replace: '',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
   },
   {
-    name: 'audit: a head that the caller kept shows a chain that was cut',
+    name: 'audit: a chain head kept by the caller reveals a truncated chain',
     file: 'src/modules/audit-log/verify.ts',
     find: 'if (kept.hash === known.hash) return undefined;',
     replace: 'if (kept.hash) return undefined;',
@@ -215,14 +215,14 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'users: the last administrator stays',
+    name: 'users: the last administrator cannot be removed',
     file: 'src/modules/users/change.ts',
     find: "if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');",
     replace: '',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
   },
   {
-    name: 'users: administrators who remove each other take turns',
+    name: 'users: administrators who remove each other are serialized by a lock',
     file: 'src/modules/users/change.ts',
     find: 'await tx.execute(lockAdministrators(change.caller.tenantId));',
     replace: '',
@@ -231,7 +231,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'users: an administrator does not reset its own password',
+    name: 'users: an administrator cannot reset its own password',
     file: 'src/modules/users/reset.ts',
     find: "if (caller.userId === userId) throw new ApiError('own_account');",
     replace: '',
@@ -240,7 +240,7 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'users: a reset ends the user’s tokens',
+    name: 'users: a reset revokes the tokens of the user',
     file: 'src/modules/users/queries.ts',
     find: 'const endTokens = sql`token_version = u.token_version + 1`;',
     replace: 'const endTokens = sql`token_version = u.token_version`;',

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
-/** Guards against attacks that were found by reviewing the running service. */
+/** Guards against attacks that were found in reviews of the running service. */
 export const ATTACKS: readonly Mutant[] = [
   {
-    name: 'packages: a courier does not change what the warehouse measures',
+    name: 'packages: a courier cannot change the measurements of the warehouse',
     file: 'src/modules/packages/update/update.ts',
     find: '      assertPermitted(caller, before, changes);\n',
     replace: '',
@@ -15,21 +15,21 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'packages: a courier does not take back a customer that it has named',
+    name: 'packages: a courier cannot withdraw a customer that it named',
     file: 'src/modules/packages/update/fields.ts',
     find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);',
     replace: '',
     tests: [{ file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot remove'] }],
   },
   {
-    name: 'bodies: the number of values is bounded before they are parsed',
+    name: 'bodies: the number of values is limited before parsing',
     file: 'src/platform/http/bodies/json-shape.ts',
     find: 'if (values > MAX_VALUES)',
     replace: 'if (values > 1e9)',
     tests: [
       {
         file: 'test/security/transport/refused-bodies.test.ts',
-        titles: ['20,000 values are read, one more is refused'],
+        titles: ['20,000 values are accepted, one more is rejected'],
       },
     ],
   },
@@ -41,83 +41,89 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/security/transport/refused-bodies.test.ts',
-        titles: ['is refused before a large body is read'],
+        titles: ['is rejected before a large body is read'],
       },
     ],
   },
   {
-    name: 'transport: requests that wait on a connection are bounded',
+    name: 'transport: the number of pipelined requests per connection is limited',
     file: 'src/platform/http/connections/pipelining.ts',
     find: 'line.waiting.length >= limits.perConnection || together >= limits.together',
     replace: 'line.waiting.length > 1e9',
     tests: [{ file: 'test/security/transport/slow-readers.test.ts' }],
   },
   {
-    name: 'transport: replies may not be kept',
+    name: 'transport: responses are not cacheable',
     file: 'src/platform/http/server.ts',
     find: "    void reply.header('cache-control', 'no-store');\n",
     replace: '',
-    tests: [{ file: 'test/security/transport/cache-control.test.ts', titles: ['no reply may be kept'] }],
+    tests: [
+      { file: 'test/security/transport/cache-control.test.ts', titles: ['responses are not cacheable'] },
+    ],
   },
   {
-    name: 'ids: a UUID is rewritten in lower case',
+    name: 'ids: UUIDs are converted to lower case',
     file: 'src/platform/contract/validator.ts',
     find: 'parent[at.parentDataProperty] = text.toLowerCase();',
     replace: 'void parent;',
-    tests: [{ file: 'test/security/uuid-case.test.ts', titles: ['the original attacks'] }],
+    tests: [{ file: 'test/security/uuid-case.test.ts', titles: ['known attacks with upper-case ids'] }],
   },
   {
-    name: 'actions: one that is not declared is refused',
+    name: 'actions: undeclared actions are rejected',
     file: 'src/platform/http/guard.ts',
     find: '    assertActionDeclared(request, sentMediaType(request), operation);\n',
     replace: '',
-    tests: [{ file: 'test/security/transport/undeclared-actions.test.ts', titles: ['in the body'] }],
+    tests: [
+      { file: 'test/security/transport/undeclared-actions.test.ts', titles: ['rejects it in the body'] },
+    ],
   },
   {
-    name: 'outbound: ports that browsers refuse are refused',
+    name: 'outbound: ports that browsers block are rejected',
     file: 'src/config/blocked-ports.ts',
     find: 'BAD_PORTS.has(port);',
     replace: 'port < 0;',
     tests: [
       {
         file: 'test/security/outbound/outbound-limits.test.ts',
-        titles: ['that browsers refuse are refused when a URL is saved'],
+        titles: ['that browsers block are rejected by name when a URL is saved'],
       },
     ],
   },
   {
-    name: 'outbound: the rate to one address is bounded',
+    name: 'outbound: the request rate per address is limited',
     file: 'src/platform/outbound/address-rate-limit.ts',
     find: 'if (window.count >= requestsPerSecond)',
     replace: 'if (window.count < 0)',
     tests: [
       {
         file: 'test/security/outbound/outbound-limits.test.ts',
-        titles: ['is bounded across couriers and tenants'],
+        titles: ['applies across couriers and tenants'],
       },
     ],
   },
   {
-    name: 'webhooks: a lane with nothing due is not woken again',
+    name: 'webhooks: a delivery queue without due deliveries is not woken again',
     file: 'src/modules/webhooks/delivery/delivery-queue-queries.ts',
     find: '\n      where next.due is not null`',
     replace: '`',
-    tests: [{ file: 'test/resilience/background.test.ts', titles: ['has its work taken over'] }],
+    tests: [
+      { file: 'test/resilience/background.test.ts', titles: ['loses its delivery queues to other workers'] },
+    ],
   },
   {
-    name: 'database: a courier has its share of the connections',
+    name: 'database: the connections of a courier are limited to its share',
     file: 'src/platform/db/connections/connection-shares.ts',
     find: 'const COURIER_SHARE = 0.4;',
     replace: 'const COURIER_SHARE = 1;',
     tests: [
       {
         file: 'test/resilience/connection-shares.test.ts',
-        titles: ['of one courier, by its users and its key'],
+        titles: ['of one courier, by users and API key'],
       },
     ],
   },
   {
-    name: 'login: a second factor does not outlive the tokens of its user',
+    name: 'login: a second factor is rejected after the user’s tokens were revoked',
     file: 'src/modules/auth/login/second-step.ts',
     find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');\n",
     replace: '',
@@ -129,7 +135,7 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'sessions: one that has ended opens nothing',
+    name: 'sessions: an ended session is rejected',
     function: 'enter_as_user',
     find: "when not session_is_open then 'session_ended'",
     replace: '',
@@ -141,7 +147,7 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'sign-in: role that requires two-factor authentication is asked for it',
+    name: 'login: a role that requires a second factor cannot do without it',
     function: 'enter_as_user',
     find: "when must_enrol and not p_enrols then 'two_factor_required'",
     replace: '',
@@ -153,7 +159,7 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'sessions: they end with the tokens of their user',
+    name: 'sessions: they end when the tokens of their user are revoked',
     statement: 'drop trigger end_sessions on users',
     tests: [{ file: 'test/modules/sessions.test.ts', titles: ["every action that ends a user's tokens"] }],
   },

@@ -2,23 +2,23 @@ import type { DatabaseMutant } from '../mutant.js';
 
 const OWN = `tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`;
 
-/** Guards that PostgreSQL holds: who may enter, row-level security, and what is never stored. */
+/** Guards in PostgreSQL: access of callers, row-level security, and constraints on stored data. */
 export const DATABASE: readonly DatabaseMutant[] = [
   {
-    name: 'enter: a token that was ended is refused',
+    name: 'access: a revoked token is rejected',
     function: 'enter_as_user',
     find: 'version <> p_token_version',
     replace: 'false',
-    // its caller has no session, which would end with the token and refuse it too
+    // The test uses a caller without a session, which would otherwise end with the token and be rejected too.
     tests: [
       {
         file: 'test/database/catalogue.test.ts',
-        titles: ['a caller who may not enter reads and writes nothing'],
+        titles: ['a rejected caller reads and writes nothing'],
       },
     ],
   },
   {
-    name: 'enter: a disabled account is refused',
+    name: 'access: a disabled account is rejected',
     function: 'enter_as_user',
     find: 'when not enabled then',
     replace: 'when false then',
@@ -30,17 +30,17 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'enter: a token that has expired is refused',
+    name: 'access: an expired token is rejected',
     function: 'enter_as_user',
     find: 'to_timestamp(p_expires_at) <= now()',
     replace: 'false',
     tests: [
       { file: 'test/modules/auth/login.test.ts', titles: ['issues tokens that expire after 8 hours'] },
-      { file: 'test/security/isolation.test.ts', titles: ['both layers > listCarriers:'] },
+      { file: 'test/security/isolation.test.ts', titles: ['both layers > listCarriers'] },
     ],
   },
   {
-    name: 'enter: a user with a one-time password may only change it',
+    name: 'access: a user with a one-time password can only change it',
     function: 'enter_as_user',
     find: 'must_change and not p_changes_password',
     replace: 'false',
@@ -54,7 +54,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'enter: a courier’s scope is its own account',
+    name: 'access: the scope of a courier is its own account',
     function: 'enter_as_user',
     find: "perform set_config('app.courier_id', enter_as_user.courier_id::text, true);",
     replace: 'null;',
@@ -66,26 +66,28 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'enter: who is refused has an empty scope',
+    name: 'access: a rejected caller has an empty scope',
     function: 'enter_as_user',
     find: "perform set_config('app.tenant_id', '', true), set_config('app.courier_id', '', true);",
     replace: 'null;',
     tests: [
       {
         file: 'test/database/catalogue.test.ts',
-        titles: ['a caller who may not enter reads and writes nothing'],
+        titles: ['a rejected caller reads and writes nothing'],
       },
     ],
   },
   {
-    name: 'enter: the scope ends with its transaction',
+    name: 'access: the scope ends with the transaction',
     function: 'enter_as_user',
     find: "set_config('app.tenant_id', p_tenant::text, true), set_config('app.courier_id', 'all', true)",
     replace: "set_config('app.tenant_id', p_tenant::text, false), set_config('app.courier_id', 'all', false)",
-    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['scopes on a shared pool'] }],
+    tests: [
+      { file: 'test/database/catalogue.test.ts', titles: ['tenant scopes on a shared connection pool'] },
+    ],
   },
   {
-    name: 'enter: a key of a disabled courier is refused',
+    name: 'access: the API key of a disabled courier is rejected',
     function: 'enter_with_key',
     find: ' and c.is_active',
     replace: '',
@@ -97,19 +99,19 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'enter: a host of nobody’s has no tenant',
+    name: 'access: an unknown host has no tenant',
     function: 'tenant_of_host',
     find: '(select id from tenants where (select count(*) from tenants) = 1)',
     replace: '(select id from tenants order by id limit 1)',
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['an installation with one tenant answers on any host'],
+        titles: ['one tenant is served on any host'],
       },
     ],
   },
   {
-    name: 'masking: the hidden part of a number is not searched',
+    name: 'masking: the masked part of a number is not searchable',
     function: 'search_packages',
     find: 'app_sees_all_couriers() or p.user_code is not null',
     replace: 'true or p.user_code is not null',
@@ -121,7 +123,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'row security alone: packages are the tenant’s',
+    name: 'row-level security alone: packages belong to the tenant',
     statement: `alter policy courier_scope on packages using ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`,
     tests: [
       {
@@ -131,7 +133,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'row security alone: packages are the courier’s',
+    name: 'row-level security alone: packages belong to the courier',
     statement: `alter policy courier_scope on packages using (tenant_id = app_tenant())`,
     tests: [
       {
@@ -141,32 +143,34 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'row security alone: it is switched on for customers',
+    name: 'row-level security alone: it is enabled on customers',
     statement: 'alter table customers disable row level security',
     tests: [
       {
         file: 'test/security/row-security.test.ts',
-        titles: ['in a tenant’s scope every table shows the rows of that tenant only'],
+        titles: ["in a tenant's scope every table shows only rows of that tenant"],
       },
     ],
   },
   {
-    name: 'row security alone: it binds the owner of the table',
+    name: 'row-level security alone: it applies to the owner of a table',
     statement: 'alter table users no force row level security',
     tests: [
       {
         file: 'test/database/catalogue.test.ts',
-        titles: ['each has row-level security, forced on its owner too'],
+        titles: ['each table has a policy and row-level security'],
       },
     ],
   },
   {
-    name: 'row security alone: nobody writes into another tenant',
+    name: 'row-level security alone: writes to another tenant are rejected',
     statement: 'alter policy courier_scope on prealerts with check (true)',
-    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['writing into another tenant is refused'] }],
+    tests: [
+      { file: 'test/database/catalogue.test.ts', titles: ['the policies reject a write to another tenant'] },
+    ],
   },
   {
-    name: 'row security alone: a courier sees no draft of a bill',
+    name: 'row-level security alone: a courier sees no draft bills',
     statement: `alter policy bill_scope on bills using (${OWN})`,
     tests: [
       {
@@ -176,42 +180,42 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'row security alone: a courier sees manifests that carry its packages',
+    name: 'row-level security alone: a courier sees only manifests with its packages',
     statement: 'alter policy courier_aboard on manifests using (tenant_id = app_tenant())',
     tests: [
       {
         file: 'test/security/row-security.test.ts',
-        titles: ['in a courier’s scope the only manifests are those that carry its packages'],
+        titles: ["in a courier's scope only manifests with its packages are visible"],
       },
     ],
   },
   {
-    name: 'row security alone: kept answers are the courier’s',
+    name: 'row-level security alone: stored responses belong to the courier',
     statement: 'alter policy courier_scope on idempotency_keys using (tenant_id = app_tenant())',
     tests: [
       {
         file: 'test/resilience/idempotency.test.ts',
-        titles: ['under row-level security a courier sees no answers but its own'],
+        titles: ['row-level security shows a courier only its own stored responses'],
       },
     ],
   },
   {
-    name: 'audit: an entry is never changed',
+    name: 'audit: entries are append-only',
     statement: 'drop trigger append_only on audit_entries',
     tests: [{ file: 'test/database/invariants.test.ts', titles: ['audit_entries'] }],
   },
   {
-    name: 'audit: a link of the chain is never changed',
+    name: 'audit: links of the chain are append-only',
     statement: 'drop trigger append_only on audit_links',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['nobody can change or delete a link'] }],
   },
   {
-    name: 'audit: the service may not write over an entry',
+    name: 'audit: the service has no permission to update entries',
     statement: 'grant update on audit_entries to crossdock_app',
-    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['the service may not change the schema'] }],
+    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['the service cannot change the schema'] }],
   },
   {
-    name: 'audit: every entry waits for its seal',
+    name: 'audit: every entry is queued to be appended to the chain',
     statement: 'drop trigger await_seal on audit_entries',
     tests: [
       {
@@ -221,7 +225,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'bills: a published bill is kept as it is',
+    name: 'bills: a published bill is immutable',
     statement: 'drop trigger keep_published on bills',
     tests: [
       {
@@ -231,24 +235,24 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
-    name: 'bills: a package is on one bill',
+    name: 'bills: a package is on one bill at most',
     statement: 'drop index bill_lines_tenant_id_package_id_key',
     tests: [
-      { file: 'test/database/invariants.test.ts', titles: ['a package that is on one bill is refused'] },
+      { file: 'test/database/invariants.test.ts', titles: ['a package that is on one bill is rejected'] },
     ],
   },
   {
-    name: 'bills: the database refuses a payment beyond the total',
+    name: 'bills: the database rejects payments above the total',
     statement: 'alter table bills drop constraint never_paid_beyond_the_total',
     tests: [{ file: 'test/database/invariants.test.ts', titles: ['never_paid_beyond_the_total'] }],
   },
   {
-    name: 'rates: the database refuses tiers that overlap',
+    name: 'rates: the database rejects overlapping tiers',
     statement: 'alter table rate_tiers drop constraint bands_do_not_overlap',
     tests: [{ file: 'test/database/invariants.test.ts', titles: ['bands_do_not_overlap'] }],
   },
   {
-    name: 'pre-alerts: a number is announced once',
+    name: 'pre-alerts: a tracking number is announced once',
     statement: 'drop index prealerts_tenant_id_courier_id_tracking_number_key',
     tests: [
       {

@@ -1,9 +1,9 @@
 import type { SourceMutant } from '../mutant.js';
 
-/** Guards of manifests, rates and bills. */
+/** Guards of manifests, rates, bills and logos. */
 export const RECORDS: readonly SourceMutant[] = [
   {
-    name: 'manifests: the status moves one step',
+    name: 'manifests: the status changes by one step at a time',
     file: 'src/modules/manifests/lifecycle/status.ts',
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
@@ -12,7 +12,7 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'manifests: one of two callers moves it',
+    name: 'manifests: one of two concurrent callers changes the status',
     file: 'src/modules/manifests/lifecycle/queries.ts',
     find: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid\n    for update",
     replace: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid",
@@ -24,7 +24,7 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'manifests: one with packages aboard is not deleted',
+    name: 'manifests: a manifest with packages cannot be deleted',
     file: 'src/modules/manifests/lifecycle/manifest.ts',
     find: "throw new ApiError('manifest_not_empty');",
     replace: ';',
@@ -33,7 +33,7 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'manifests: packages change while it is draft or ready',
+    name: 'manifests: packages can change only in draft or ready',
     file: 'src/modules/manifests/cargo/cargo.ts',
     find: "if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;",
     replace: 'if (manifest.status) return manifest;',
@@ -57,7 +57,7 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'manifests: a package on another manifest is not taken off it',
+    name: 'manifests: a package on another manifest stays on it',
     file: 'src/modules/manifests/cargo/cargo.ts',
     find: "if (manifest_id !== null)\n    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };",
     replace: '',
@@ -69,14 +69,14 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'rates: tiers that overlap are refused in words',
+    name: 'rates: overlapping tiers are rejected with an error message',
     file: 'src/modules/rates/tier.ts',
     find: 'if (errors.length === 0) errors.push(...overlappingTiers(sent));',
     replace: '',
     tests: [{ file: 'test/modules/rates/rates.test.ts', titles: ['save_rates'] }],
   },
   {
-    name: 'rates: one table is saved at a time',
+    name: 'rates: concurrent changes of one rate table are serialized',
     file: 'src/modules/rates/rate-table.ts',
     find: 'await tx.execute(lockRates(change.caller.tenantId));',
     replace: '',
@@ -88,14 +88,14 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'bills: a draft is published once',
+    name: 'bills: a draft is published at most once',
     file: 'src/modules/bills/shared/locked-bill.ts',
     find: "if (bill.status === 'draft') return bill;",
     replace: 'if (bill.status) return bill;',
     tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['numbers bills consecutively'] }],
   },
   {
-    name: 'bills: the lines of a draft add up to it when it is published',
+    name: 'bills: the lines of a published draft add up to its total',
     file: 'src/modules/bills/publication/publish-queries.ts',
     find: 'and s.subtotal = b.subtotal and s.packages = b.total_packages\n',
     replace: '\n',
@@ -107,7 +107,7 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'bills: no more is paid than is outstanding',
+    name: 'bills: a payment cannot exceed the balance',
     file: 'src/modules/bills/payments/payment-queries.ts',
     find: 'and b.paid_amount + ${amountUsd}::numeric <= b.total_amount\n',
     replace: '\n',
@@ -119,21 +119,21 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'bills: a payment is voided once',
+    name: 'bills: a payment is voided at most once',
     file: 'src/modules/bills/payments/payment-queries.ts',
     find: ' and p.voided_at is null\n',
     replace: '\n',
     tests: [{ file: 'test/modules/bills/courier-bills-races.test.ts', titles: ['voids a payment once'] }],
   },
   {
-    name: 'bills: a payment is of a bill that was published',
+    name: 'bills: only published bills accept payments',
     file: 'src/modules/bills/payments/payment.ts',
     find: "if (bill.status === 'draft') throw new ApiError('bill_not_published');",
     replace: '',
     tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['payments'] }],
   },
   {
-    name: 'logos: a style that reaches out of the picture is removed',
+    name: 'logos: styles with external references are removed',
     file: 'src/modules/couriers/logo/svg-worker.ts',
     find: 'if (isHostileCss(element.textContent)) element.remove();\n    else',
     replace: '',
@@ -145,7 +145,7 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'logos: a link out of the picture is removed',
+    name: 'logos: external links are removed',
     file: 'src/modules/couriers/logo/svg-worker.ts',
     find: 'else element.removeAttributeNode(attribute);\n}',
     replace: '}',

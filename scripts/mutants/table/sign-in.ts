@@ -3,7 +3,7 @@ import type { SourceMutant } from '../mutant.js';
 /** Guards of passwords, second factors and tokens. */
 export const SIGN_IN: readonly SourceMutant[] = [
   {
-    name: 'login: the password is compared again after the hash',
+    name: 'login: the password hash is compared again after hashing',
     file: 'src/modules/auth/login/login.ts',
     find: 'fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired',
     replace: 'fresh === undefined || fresh.isPasswordExpired',
@@ -12,7 +12,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'login: the expiry of a one-time password is read again after the hash',
+    name: 'login: the expiry of a one-time password is checked again after hashing',
     file: 'src/modules/auth/login/login.ts',
     find: ' || fresh.isPasswordExpired)',
     replace: ')',
@@ -24,7 +24,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'login: a user who is disabled while the password is hashed is refused',
+    name: 'login: a user disabled during hashing is rejected',
     file: 'src/modules/auth/login/login.ts',
     find: "if (!fresh.isEnabled) return new ApiError('account_disabled');",
     replace: '',
@@ -36,7 +36,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'login: a second factor that is on is asked for',
+    name: 'login: an enabled second factor is required',
     file: 'src/modules/auth/login/login.ts',
     find: 'if (!fresh.twoFactorEnabled) return',
     replace: 'if (fresh) return',
@@ -48,7 +48,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'login: the user is held while the session begins',
+    name: 'login: the user is locked while the session starts',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: ' for share of users`',
     replace: '`',
@@ -69,7 +69,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'password: an unknown user costs the time of a hash',
+    name: 'password: an unknown user takes as long as a known one',
     file: 'src/modules/auth/credentials/passwords.ts',
     find: 'const isSame =',
     replace: 'if (!canMatch) return false;\n  const isSame =',
@@ -78,21 +78,21 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'password: what bcrypt would cut off does not match',
+    name: 'password: a password that bcrypt would truncate does not match',
     file: 'src/modules/auth/credentials/passwords.ts',
     find: 'const canMatch = hash !== undefined && isHashable(password);',
     replace: 'const canMatch = hash !== undefined;',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a password beyond 72 bytes'] }],
   },
   {
-    name: 'password: a one-time password that has expired is wrong',
+    name: 'password: an expired one-time password is rejected',
     file: 'src/modules/auth/credentials/password-attempt.ts',
     find: ' && !account.isPasswordExpired)',
     replace: ')',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['treats an expired one-time password as wrong'] }],
   },
   {
-    name: 'throttle: an attempt is refused while the name is locked',
+    name: 'throttle: an attempt is rejected while the username is locked',
     file: 'src/modules/auth/credentials/throttle.ts',
     find: 'where throttle.locked_until is null or throttle.locked_until <= now()\n    returning failures',
     replace: 'returning failures',
@@ -104,7 +104,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'throttle: the fifth attempt locks before it is judged',
+    name: 'throttle: the fifth attempt locks before the password is verified',
     file: 'src/modules/auth/credentials/throttle.ts',
     find: 'throttle.failures + 1 >= ${MAX_FAILURES}::int then',
     replace: 'false then',
@@ -116,7 +116,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'throttle: a lock is asked for before the queue',
+    name: 'throttle: the lock is checked before queueing',
     file: 'src/modules/auth/credentials/password-attempt.ts',
     find: 'if (!counted?.[0]) throw lockedOut(left ?? []);',
     replace: 'if (!counted?.[0]) return { failures: 0, account: accounts?.[0] as Account | undefined };',
@@ -128,7 +128,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'throttle: fifty failures end the tries of an address',
+    name: 'throttle: fifty failures block an address',
     file: 'src/platform/access/login-gate.ts',
     find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;',
     replace: 'if (counted !== undefined) return;',
@@ -147,7 +147,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['failures from'] }],
   },
   {
-    name: 'queue: one user name has one place at a time',
+    name: 'queue: attempts for one username run one at a time',
     file: 'src/platform/access/login-gate.ts',
     find: 'turns.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
     replace: 'turns.run(`${tenantId} ${Math.random()}`, attempt)',
@@ -159,14 +159,14 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'codes: a preauth token is used up once',
+    name: 'codes: a preauth token can be used once',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and consumed_at is null and expires_at > now()',
     replace: 'and expires_at > now()',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a wrong code consumes the preauth token'] }],
   },
   {
-    name: 'codes: a preauth token ends after five minutes',
+    name: 'codes: a preauth token expires after five minutes',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and consumed_at is null and expires_at > now()',
     replace: 'and consumed_at is null',
@@ -178,28 +178,28 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'codes: a step of the authenticator is taken once',
+    name: 'codes: a TOTP step is accepted once',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and (totp_last_step is null or totp_last_step < ${step}::int)',
     replace: '',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a TOTP step is accepted once'] }],
   },
   {
-    name: 'codes: a backup code is taken once',
+    name: 'codes: a backup code is accepted once',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and code_hash = ${codeHash}\n      and used_at is null',
     replace: 'and code_hash = ${codeHash}',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a backup code works once'] }],
   },
   {
-    name: 'codes: a backup code is its own user’s',
+    name: 'codes: a backup code works only for its user',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and user_id = ${userId}::uuid and code_hash',
     replace: 'and code_hash',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ["rejects another user's backup code"] }],
   },
   {
-    name: 'codes: wrong codes are counted, and the sixth is not judged',
+    name: 'codes: wrong codes are counted, and the sixth attempt is not verified',
     file: 'src/modules/auth/credentials/code-attempt.ts',
     find: 'if (!counted) return lockedOut',
     replace: 'if (!counted && Math.random() > 2) return lockedOut',
@@ -208,7 +208,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'codes: an empty or short secret has no codes',
+    name: 'codes: an empty or short secret accepts no code',
     file: 'src/modules/auth/credentials/totp.ts',
     find: 'if (!USABLE_SECRET.test(secret)) return undefined;',
     replace: '',
@@ -220,14 +220,14 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'codes: a code is six digits',
+    name: 'codes: a code has six digits',
     file: 'src/modules/auth/credentials/totp.ts',
     find: 'if (!/^\\d{6}$/.test(code)) return undefined;',
     replace: '',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a code is exactly six digits'] }],
   },
   {
-    name: 'codes: a user who is disabled between the steps is refused',
+    name: 'codes: a user disabled between the two steps is rejected',
     file: 'src/modules/auth/login/second-step.ts',
     find: "if (!account.isEnabled) return new ApiError('account_disabled');",
     replace: '',
@@ -239,7 +239,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'codes: a user who is disabled while a code is judged is refused',
+    name: 'codes: a user disabled while a code is verified is rejected',
     file: 'src/modules/auth/login/second-step.ts',
     find: "if (!account?.isEnabled) return new ApiError('account_disabled');",
     replace: "if (!account) return new ApiError('account_disabled');",
@@ -251,7 +251,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'codes: a factor that is off accepts no backup code',
+    name: 'codes: a disabled second factor accepts no backup code',
     file: 'src/modules/auth/credentials/code-attempt.ts',
     find: 'if (!account.twoFactorEnabled) return undefined;',
     replace: '',
@@ -263,7 +263,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'own account: a new password needs the current one',
+    name: 'own account: a password change requires the current password',
     file: 'src/modules/auth/account/change-password.ts',
     find: 'return withPassword(deps, attempt, refuse, work);',
     replace:
@@ -276,7 +276,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'own account: the password is still the one that was judged',
+    name: 'own account: the password did not change since it was verified',
     file: 'src/modules/auth/account/queries.ts',
     find: ' and users.password_hash = ${old}`',
     replace: '`',
@@ -288,7 +288,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'own account: the token is still good when the change is written',
+    name: 'own account: the token is still valid when the change is written',
     file: 'src/modules/auth/account/queries.ts',
     find: 'and users.token_version = ${caller.tokenVersion}::int and users.is_active',
     replace: 'and users.is_active',
@@ -312,7 +312,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'second factor: it is turned on with the secret that was proven',
+    name: 'second factor: it is enabled with the verified secret',
     file: 'src/modules/auth/account/queries.ts',
     find: 'and users.totp_pending_secret = ${proven} and',
     replace: 'and',
@@ -324,7 +324,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'second factor: it is turned off for the password that was judged',
+    name: 'second factor: it is disabled only for the verified password',
     file: 'src/modules/auth/account/queries.ts',
     find: '${endTokens}\n    where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
     replace: '${endTokens}\n    where ${asLetIn(db, caller)} and users.two_factor_enabled`',
@@ -336,7 +336,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'second factor: backup codes are made for the password that was judged',
+    name: 'second factor: backup codes are created only for the verified password',
     file: 'src/modules/auth/account/queries.ts',
     find: 'and users.password_hash = ${passwordHash} and users.two_factor_enabled for update',
     replace: 'and users.two_factor_enabled for update',
@@ -356,21 +356,21 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > the original signature'] }],
   },
   {
-    name: 'tokens: those of another deployment are worth nothing',
+    name: 'tokens: tokens of another deployment are rejected',
     file: 'src/platform/access/tokens.ts',
     find: 'allowedIss: issuer,\n        allowedAud: issuer,\n',
     replace: '',
     tests: [{ file: 'test/modules/auth/tokens.test.ts', titles: ['another issuer', 'another audience'] }],
   },
   {
-    name: 'tokens: those of another tenant are refused on this host',
+    name: 'tokens: tokens of another tenant are rejected on this host',
     file: 'src/platform/access/authenticate.ts',
     find: "if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');",
     replace: '',
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['a token is refused on another tenant’s host'],
+        titles: ["a token is rejected on another tenant's host"],
       },
     ],
   },

@@ -1,133 +1,152 @@
 import type { SourceMutant } from '../mutant.js';
 
-/** Guards of requests as they come in, and of requests that go out. */
+/** Guards of incoming and outgoing requests. */
 export const TRANSPORT: readonly SourceMutant[] = [
   {
-    name: 'http: a plain request is refused where HTTPS is required',
+    name: 'http: plain HTTP is rejected where HTTPS is required',
     file: 'src/platform/http/https-only.ts',
     find: "throw new ApiError('https_required');",
     replace: 'return;',
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['a plain request is refused before its credential'],
+        titles: ['a plain HTTP request is rejected before its credential'],
       },
     ],
   },
   {
-    name: 'http: a request names one host',
+    name: 'http: a request has one Host header',
     file: 'src/platform/http/server.ts',
     find: 'assertOneHost(request.raw);',
     replace: '',
-    tests: [{ file: 'test/security/transport/raw-sockets.test.ts', titles: ['what is HTTP, but unusual'] }],
+    tests: [{ file: 'test/security/transport/raw-sockets.test.ts', titles: ['valid but unusual HTTP'] }],
   },
   {
-    name: 'http: a host of nobody’s is refused',
+    name: 'http: an unknown host is rejected',
     file: 'src/platform/http/tenant-by-host.ts',
     find: "if (!tenantId) throw new ApiError('unknown_host');\n      return tenantId;",
     replace: "return tenantId ?? '';",
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['an installation with one tenant answers on any host'],
+        titles: ['one tenant is served on any host'],
       },
     ],
   },
   {
-    name: 'http: a declared body beyond the limit is refused unread',
+    name: 'http: a body that declares more than the limit is rejected unread',
     file: 'src/platform/http/guard.ts',
     find: 'if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);',
     replace: '',
-    tests: [{ file: 'test/security/transport/body-kinds.test.ts', titles: ['that declares 100 MiB is 413'] }],
+    tests: [
+      {
+        file: 'test/security/transport/body-kinds.test.ts',
+        titles: ['with a Content-Length of 100 MiB gets 413'],
+      },
+    ],
   },
   {
-    name: 'http: a content type is put in the spelling that picks the schema',
+    name: 'http: the content type is normalized to select the schema',
     file: 'src/platform/http/guard.ts',
     find: "if (mediaType !== MULTIPART) headers['content-type'] = mediaType;",
     replace: '',
     tests: [
-      { file: 'test/security/transport/body-kinds.test.ts', titles: ['is handled as JSON, where a form'] },
+      { file: 'test/security/transport/body-kinds.test.ts', titles: ['is parsed as JSON by an operation'] },
     ],
   },
   {
-    name: 'http: a compressed body is refused',
+    name: 'http: compressed bodies are rejected',
     file: 'src/platform/http/guard.ts',
     find: ' || !isPlain) {',
     replace: ') {',
     tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['Content-Encoding'] }],
   },
   {
-    name: 'text: NUL and lone surrogates are refused',
+    name: 'text: NUL and lone surrogates are rejected',
     file: 'src/platform/http/bodies/text.ts',
     find: "!text.includes('\\0') && text.isWellFormed()",
     replace: 'text !== undefined',
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['text that PostgreSQL could not store as sent'],
+        titles: ['text that PostgreSQL cannot store'],
       },
     ],
   },
   {
-    name: 'text: bytes that are not UTF-8 are refused',
+    name: 'text: bytes that are not UTF-8 are rejected',
     file: 'src/platform/http/bodies/text.ts',
     find: "new TextDecoder('utf-8', { fatal: true })",
     replace: "new TextDecoder('utf-8')",
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['text that PostgreSQL could not store as sent'],
+        titles: ['text that PostgreSQL cannot store'],
       },
     ],
   },
   {
-    name: 'text: __proto__ in a body is refused',
+    name: 'text: __proto__ in a body is rejected',
     file: 'src/platform/http/bodies/text.ts',
     find: "{ protoAction: 'error', constructorAction: 'error' }",
     replace: "{ protoAction: 'ignore', constructorAction: 'ignore' }",
     tests: [
-      { file: 'test/security/transport/transport.test.ts', titles: ['is refused, and no prototype changes'] },
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['is rejected, and no prototype changes'],
+      },
     ],
   },
   {
-    name: 'text: a body nested deeper than any of the contract is refused',
+    name: 'text: excessively nested bodies are rejected',
     file: 'src/platform/http/bodies/json-shape.ts',
     find: 'if (depth > MAX_DEPTH)',
     replace: 'if (depth > 1e9)',
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
-        titles: ['bodies that no reader survives by luck'],
+        titles: ['hostile JSON bodies'],
       },
     ],
   },
   {
-    name: 'validation: a JSON body is not coerced',
+    name: 'validation: values of a JSON body are not coerced',
     file: 'src/platform/contract/validator.ts',
     find: '    useDefaults: true,',
     replace: '    useDefaults: true,\n    coerceTypes: true,',
     tests: [
-      { file: 'test/security/bad-input.test.ts', titles: ['createManifest > each field with each value'] },
+      {
+        file: 'test/security/bad-input.test.ts',
+        titles: ['createManifest > every forbidden value of every field'],
+      },
     ],
   },
   {
-    name: 'idempotency: a key of another request is refused',
+    name: 'idempotency: the key of another request is rejected',
     file: 'src/platform/idempotency/idempotent-request.ts',
     find: "if (kept.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');",
     replace: '',
-    tests: [{ file: 'test/resilience/idempotency.test.ts', titles: ['not one to another operation'] }],
+    tests: [
+      {
+        file: 'test/resilience/idempotency.test.ts',
+        titles: ['another operation, or another record in the query'],
+      },
+    ],
   },
   {
-    name: 'idempotency: the second of two requests at once does not work',
+    name: 'idempotency: the second of two concurrent requests is not executed',
     file: 'src/platform/idempotency/idempotent-request.ts',
     find: "if (locked?.[0]?.['is_held'] !== true)",
     replace: 'if (!locked)',
     tests: [
-      { file: 'test/resilience/idempotency.test.ts', titles: ['a request that waits for nothing else'] },
+      {
+        file: 'test/resilience/idempotency.test.ts',
+        titles: ['a concurrent repeated request gets 409 at once'],
+      },
     ],
   },
   {
-    name: 'idempotency: a key is its own caller’s',
+    name: 'idempotency: a key belongs to its caller',
     file: 'src/platform/idempotency/stored-response-queries.ts',
     find: 'and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}\n',
     replace: '\n',
@@ -153,7 +172,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/security/outbound/outbound-targets.test.ts',
-        titles: ['whatever the name resolves to', 'even if the URL had passed'],
+        titles: ['behind a host name, alone', 'if the URL check is bypassed'],
       },
     ],
   },
@@ -163,55 +182,55 @@ export const TRANSPORT: readonly SourceMutant[] = [
     find: 'if (!addresses.every(isAllowed))',
     replace: 'if (!addresses.some(isAllowed))',
     tests: [
-      { file: 'test/security/outbound/outbound-targets.test.ts', titles: ['whatever the name resolves to'] },
+      { file: 'test/security/outbound/outbound-targets.test.ts', titles: ['behind a host name, alone'] },
     ],
   },
   {
-    name: 'outbound: the connection goes to the address that was checked',
+    name: 'outbound: the connection goes to the checked address',
     file: 'src/platform/outbound/connect.ts',
     find: 'const socket = await reachOne(addresses, target.port, signal, gate);',
     replace: 'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, gate);',
     tests: [
       {
         file: 'test/security/outbound/outbound-targets.test.ts',
-        titles: ['between the check and the connection'],
+        titles: ['between check and connect has no effect'],
       },
     ],
   },
   {
-    name: 'outbound: platform addresses that look public are refused',
+    name: 'outbound: addresses of cloud platforms are rejected',
     file: 'src/platform/outbound/addresses.ts',
     find: 'if (PLATFORM_ADDRESSES.has(parsed.toString())) return false;',
     replace: '',
     tests: [{ file: 'test/security/outbound/outbound-urls.test.ts' }],
   },
   {
-    name: 'outbound: an IPv6 address is of the range that is given out',
+    name: 'outbound: an IPv6 address must be in the allocated range',
     file: 'src/platform/outbound/addresses.ts',
     find: "return parsed.kind() === 'ipv4' || (parsed.toByteArray()[0] ?? 0) >> 5 === 1;",
     replace: 'return true;',
     tests: [{ file: 'test/security/outbound/outbound-urls.test.ts' }],
   },
   {
-    name: 'outbound: a certificate must be that of the name',
+    name: 'outbound: the certificate must match the host name',
     file: 'src/platform/outbound/connect.ts',
     find: 'rejectUnauthorized: true,',
     replace: 'rejectUnauthorized: false,',
     tests: [{ file: 'test/security/outbound/outbound-connect.test.ts', titles: ['TLS'] }],
   },
   {
-    name: 'outbound: a header cannot begin another',
+    name: 'outbound: a header value cannot start another header',
     file: 'src/platform/outbound/client.ts',
     find: "if (headerFault) return { outcome: 'unreachable', error: headerFault };",
     replace: '',
-    tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['what is sent'] }],
+    tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['sent requests'] }],
   },
   {
-    name: 'outbound: an answer is read up to its limit',
+    name: 'outbound: a response is read up to the size limit',
     file: 'src/platform/outbound/exchange.ts',
     find: 'const kept = Math.min(chunk.length, maxBytes - size);',
     replace: 'const kept = chunk.length;',
-    tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['what comes back'] }],
+    tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['received responses'] }],
   },
   {
     name: 'webhooks: the signature covers the body',
@@ -226,7 +245,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'webhooks: an old secret signs for a day and no longer',
+    name: 'webhooks: the previous secret signs for one day only',
     file: 'src/modules/couriers/settings/webhook-secret.ts',
     find: '...(previous !== null && isOverlapping ?',
     replace: '...(previous !== null ?',

@@ -5,17 +5,17 @@ export type Encoded = { contentType: string; bytes: Buffer };
 export const FORM = 'application/x-www-form-urlencoded';
 export const MULTIPART = 'multipart/form-data';
 
-/** A body's fields as its media type has them. */
+/** Encodes a body's fields in its media type. */
 export function encodeBody(mediaType: string, value: unknown): Encoded {
   if (mediaType === FORM) return encodeForm(fieldsOf(value));
   if (mediaType === MULTIPART) return encodeMultipart(fieldsOf(value));
   return { contentType: mediaType, bytes: Buffer.from(JSON.stringify(value)) };
 }
 
-/** Whole: a mutation may have taken a file's name, and then it is a text like any other. */
+/** Requires all three fields: a mutation may have removed one, and then the value is sent as text. */
 export const isFilePart = (value: unknown): value is FilePart => {
   if (typeof value !== 'object' || value === null) return false;
-  // as: any object may have the keys; what they hold is looked at
+  // Any object may have these keys; their types are checked next.
   const { fileName, contentType, base64 } = value as Partial<FilePart>;
   return [fileName, contentType, base64].every((each) => typeof each === 'string');
 };
@@ -23,7 +23,7 @@ export const isFilePart = (value: unknown): value is FilePart => {
 const fieldsOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-// a form has nothing but text
+// form fields are text
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined ? '' : JSON.stringify(value);
@@ -35,7 +35,7 @@ function encodeForm(fields: [string, unknown][]): Encoded {
   return { contentType: FORM, bytes: Buffer.from(form.toString()) };
 }
 
-// always the same, so that a seed gives the same bytes
+// constant, so that a seed always produces the same bytes
 const BOUNDARY = '----crossdock7f3a91';
 
 export function encodeMultipart(fields: [string, unknown][]): Encoded {
@@ -53,5 +53,5 @@ function partOf(name: string, value: unknown): Buffer[] {
   return [Buffer.from(head), Buffer.from(value.base64, 'base64'), Buffer.from('\r\n')];
 }
 
-// as browsers do (WHATWG, multipart/form-data encoding algorithm)
+// escaped as browsers do (WHATWG, multipart/form-data encoding algorithm)
 const quoted = (text: string) => text.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');

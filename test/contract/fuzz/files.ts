@@ -10,7 +10,7 @@ const csv = (text: string): FilePart => ({
   base64: Buffer.from(text).toString('base64'),
 });
 
-// Files that the service should take, by the name of the part that they are sent in.
+// Files that the service accepts, by the name of their multipart part.
 const GOOD: Record<string, FilePart[]> = {
   file: [
     csv('user_code,first_name,last_name,branch\nFUZZ-1,Ann,Lee,Kingston\nFUZZ-2,Bo,Diaz,\n'),
@@ -19,15 +19,15 @@ const GOOD: Record<string, FilePart[]> = {
   logo: [{ fileName: 'logo.png', contentType: 'image/png', base64: PNG_1X1 }],
 };
 
-/** @throws when the table has no file for the part: the fuzzer could send nothing that is taken */
+/** @throws when the table has no file for the part, because the fuzzer could then send no valid request */
 export function filesFor(part: string): FilePart[] {
   const files = GOOD[part];
   if (!files)
-    throw new Error(`Add a file that the part ${part} takes to GOOD in test/contract/fuzz/files.ts.`);
+    throw new Error(`Add a file that the part ${part} accepts to GOOD in test/contract/fuzz/files.ts.`);
   return files;
 }
 
-/** Files that are not what they say. */
+/** Files whose content does not match their declared type. */
 export const HOSTILE: FilePart[] = [
   ['empty.csv', 'text/csv', Buffer.alloc(0)],
   ['nul.csv', 'text/csv', Buffer.from('user_code,first_name,last_name\nA\0,B,C\n')],

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { spoil } from './mutations.js';
+import { corrupt } from './mutations.js';
 import type { FuzzRequest } from './requests.js';
 
-/** One way to damage a multipart body or what its header says of it. */
+/** One way to damage a multipart body or its Content-Type header. */
 export type Damage =
   | { of: 'bytes'; how: 'cut' | 'insert' | 'double'; at: number; bytes: string }
   | { of: 'text'; find: string; put: string; isEvery: boolean }
@@ -92,9 +92,9 @@ function damageOnce(request: FuzzRequest, each: Damage): FuzzRequest {
   const { body = Buffer.alloc(0) } = request;
   switch (each.of) {
     case 'bytes':
-      return { ...request, body: spoil(body, each) };
+      return { ...request, body: corrupt(body, each) };
     case 'text': {
-      // latin1 keeps every byte
+      // latin1 preserves every byte
       const text = body.toString('latin1');
       const changed = each.isEvery ? text.replaceAll(each.find, each.put) : text.replace(each.find, each.put);
       return { ...request, body: Buffer.from(changed, 'latin1') };

@@ -5,7 +5,7 @@ import type { FuzzCaller, FuzzRequest, Plan } from './requests.js';
 import { WEIRD } from './values.js';
 import { HOSTILE } from './files.js';
 
-/** One way to spoil a request: of its values, or of its bytes. */
+/** One way to mutate a request: its values or its bytes. */
 export type Mutation =
   | { of: 'value'; how: 'set' | 'remove' | 'wrap'; at: number; value: unknown }
   | { of: 'key'; key: string; value: unknown }
@@ -74,7 +74,7 @@ const TARGETS = [
 
 const nat = fc.nat({ max: 1_000 });
 
-/** Damages, those that get deepest most often. */
+/** Mutations, weighted towards those that reach the deepest code. */
 export const MUTATION: fc.Arbitrary<Mutation> = fc.oneof(
   {
     weight: 12,
@@ -160,7 +160,7 @@ export const MUTATION: fc.Arbitrary<Mutation> = fc.oneof(
 
 type Draft = { plan: Plan; encode(plan: Plan): FuzzRequest };
 
-/** Spoils the values, encodes them, and then spoils the bytes. */
+/** Mutates the values, encodes them, and then mutates the bytes. */
 export function mutate({ plan, encode }: Draft, mutations: Mutation[]): FuzzRequest {
   for (const mutation of mutations) mutatePlan(plan, mutation);
   const request = encode(plan);
@@ -174,7 +174,7 @@ function mutatePlan(plan: Plan, mutation: Mutation): void {
       mutateValue(plan, mutation);
       return;
     case 'key':
-      // defined and not assigned: __proto__ must become a key
+      // Assigning would set the prototype; __proto__ must become a key.
       if (isRecord(plan.body))
         Object.defineProperty(plan.body, mutation.key, {
           value: mutation.value,
@@ -190,9 +190,9 @@ function mutatePlan(plan: Plan, mutation: Mutation): void {
       if (plan.mediaType) plan.mediaType = mutation.value;
       return;
     case 'file': {
-      const places = placesIn(plan.body).filter(({ parent, key }) => isRecord(parent[key]));
-      const place = places[mutation.at % Math.max(1, places.length)];
-      if (place) place.parent[place.key] = HOSTILE[mutation.file % HOSTILE.length];
+      const slots = slotsIn(plan.body).filter(({ parent, key }) => isRecord(parent[key]));
+      const slot = slots[mutation.at % Math.max(1, slots.length)];
+      if (slot) slot.parent[slot.key] = HOSTILE[mutation.file % HOSTILE.length];
       return;
     }
     case 'query':
@@ -215,23 +215,23 @@ function mutatePlan(plan: Plan, mutation: Mutation): void {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-type Place = { parent: Record<string, unknown>; key: string };
+type Slot = { parent: Record<string, unknown>; key: string };
 
-/** Everything in a value that can be replaced. */
-function placesIn(value: unknown): Place[] {
+/** Returns every property in a value that can be replaced. */
+function slotsIn(value: unknown): Slot[] {
   if (typeof value !== 'object' || value === null) return [];
-  // as: a list's elements are its keys' values too
+  // An array's elements are values of its index keys.
   const parent = value as Record<string, unknown>;
-  return Object.keys(value).flatMap((key) => [{ parent, key }, ...placesIn(parent[key])]);
+  return Object.keys(value).flatMap((key) => [{ parent, key }, ...slotsIn(parent[key])]);
 }
 
 function mutateValue({ body }: Plan, { how, at, value }: Mutation & { of: 'value' }): void {
-  const places = placesIn(body);
-  const place = places[at % Math.max(1, places.length)];
-  if (!place) return;
-  const { parent, key } = place;
+  const slots = slotsIn(body);
+  const slot = slots[at % Math.max(1, slots.length)];
+  if (!slot) return;
+  const { parent, key } = slot;
   if (how === 'remove') delete parent[key];
-  // a copy: the same value put in twice would come to hold itself
+  // A copy, because inserting the same value twice could make it contain itself.
   else parent[key] = how === 'wrap' ? [parent[key]] : structuredClone(value);
 }
 
@@ -250,11 +250,11 @@ function mutateBytes(request: FuzzRequest, mutation: Mutation): void {
     request.headers = [...others, [mutation.name, mutation.value]];
   }
   if (mutation.of === 'target') request.target += mutation.text;
-  if (mutation.of === 'bytes' && request.body) request.body = spoil(request.body, mutation);
+  if (mutation.of === 'bytes' && request.body) request.body = corrupt(request.body, mutation);
 }
 
-/** Cuts, doubles or inserts at a thousandth of the body's length. */
-export function spoil(body: Buffer, { how, at, bytes }: Omit<Mutation & { of: 'bytes' }, 'of'>): Buffer {
+/** Cuts, doubles or inserts at `at` thousandths of the body's length. */
+export function corrupt(body: Buffer, { how, at, bytes }: Omit<Mutation & { of: 'bytes' }, 'of'>): Buffer {
   const position = Math.floor((body.length * at) / 1_000);
   const [head, tail] = [body.subarray(0, position), body.subarray(position)];
   if (how === 'cut') return head;

@@ -5,7 +5,7 @@ import { describeOperation, operationOf } from '../../support/service/contract.j
 import { encodeBody } from './bodies.js';
 import { MUTATION, mutate } from './mutations.js';
 import type { Pools } from './pools.js';
-import { validValue, type Place } from './values.js';
+import { validValue, type ValueContext } from './values.js';
 
 export type FuzzCaller =
   | 'nobody'
@@ -23,7 +23,7 @@ export type FuzzCaller =
   | 'key HRB'
   | 'key TWO';
 
-/** What a request is made of, before it is encoded. */
+/** A request before it is encoded. */
 export type Plan = {
   caller: FuzzCaller;
   method: string;
@@ -37,48 +37,54 @@ export type Plan = {
 /** A request as it is sent. */
 export type FuzzRequest = {
   operationId: OperationId;
-  /** The generator meant it as one that the contract allows. */
-  isMeantValid: boolean;
+  /** The generator intended this request to be allowed by the contract. */
+  isIntendedValid: boolean;
   caller: FuzzCaller;
   method: string;
-  /** With its query. */
+  /** The path with its query. */
   target: string;
   headers: [name: string, value: string][];
   body?: Buffer;
 };
 
-/** A courier, and who acts for it: what a request names belongs together, else hardly one would be taken. */
-export type Home = { callers: Record<'token' | 'key' | 'none', FuzzCaller[]>; pools: Pools };
+/**
+ * A courier with its callers and records. A request uses one courier's ids, or nearly all requests would be
+ * rejected.
+ */
+export type CourierScope = { callers: Record<'token' | 'key' | 'none', FuzzCaller[]>; pools: Pools };
 
-/** Requests of one operation, half of them valid and half of them spoilt in up to three places. */
-export function requestsOf(operationId: OperationId, homes: Home[]): fc.Arbitrary<FuzzRequest> {
-  const plans = plansOf(operationId, homes);
+/** Generates requests of one operation: half are valid, half are mutated in one to three places. */
+export function requestsOf(operationId: OperationId, scopes: CourierScope[]): fc.Arbitrary<FuzzRequest> {
+  const plans = plansOf(operationId, scopes);
   const valid = plans.map((plan) => encode(operationId, plan, true));
-  const spoilt = fc
+  const mutated = fc
     .tuple(plans, fc.array(MUTATION, { minLength: 1, maxLength: 3 }))
-    .map(([plan, mutations]) => mutate(encodeLater(operationId, plan), mutations));
-  return fc.oneof(valid, spoilt);
+    .map(([plan, mutations]) => mutate(withEncoder(operationId, plan), mutations));
+  return fc.oneof(valid, mutated);
 }
 
-/** Valid ones, of one media type where it is said. */
-export const plansOf = (operationId: OperationId, homes: Home[], mediaType?: string): fc.Arbitrary<Plan> =>
-  fc.oneof(...homes.map((home) => validPlan(operationId, home, mediaType)));
+/** Generates valid requests, of one media type if given. */
+export const plansOf = (
+  operationId: OperationId,
+  scopes: CourierScope[],
+  mediaType?: string,
+): fc.Arbitrary<Plan> => fc.oneof(...scopes.map((scope) => validPlan(operationId, scope, mediaType)));
 
-const encodeLater = (operationId: OperationId, plan: Plan) => ({
-  // mutations change the plan's values in place
+const withEncoder = (operationId: OperationId, plan: Plan) => ({
+  // mutations change the plan's values in context
   plan: structuredClone(plan),
   encode: (changed: Plan) => encode(operationId, changed, false),
 });
 
-export function encode(operationId: OperationId, plan: Plan, isMeantValid: boolean): FuzzRequest {
+export function encode(operationId: OperationId, plan: Plan, isIntendedValid: boolean): FuzzRequest {
   const { caller, method, path, query, headers, mediaType, body } = plan;
   const search = query.map(([name, value]) => `${escape(name)}=${escape(value)}`).join('&');
   const target = search ? `${path}?${search}` : path;
-  if (mediaType === undefined) return { operationId, isMeantValid, caller, method, target, headers };
+  if (mediaType === undefined) return { operationId, isIntendedValid, caller, method, target, headers };
   const { contentType, bytes } = encodeBody(mediaType, body);
   return {
     operationId,
-    isMeantValid,
+    isIntendedValid,
     caller,
     method,
     target,
@@ -87,35 +93,39 @@ export function encode(operationId: OperationId, plan: Plan, isMeantValid: boole
   };
 }
 
-/** A request as one can send it again. */
-export function shown({ caller, method, target, headers, body }: FuzzRequest): string {
+/** Formats a request for a failure message. */
+export function describeRequest({ caller, method, target, headers, body }: FuzzRequest): string {
   const parts = { caller, request: `${method} ${target}`, headers, body: body?.toString('latin1') };
   return JSON.stringify(parts).slice(0, 4_000);
 }
 
-// a lone surrogate cannot be escaped
+// A lone surrogate cannot be escaped.
 const escape = (text: string) => encodeURIComponent(text.toWellFormed());
 
-/** What a caller does to itself ends its tokens: these have callers of their own. */
-const OF_ITSELF: Partial<Record<OperationId, FuzzCaller[]>> = {
+/** These operations end the caller's own tokens, so they have callers of their own. */
+const SELF_SERVICE_CALLERS: Partial<Record<OperationId, FuzzCaller[]>> = {
   changePassword: ['spare-1'],
   manageTwoFactor: ['spare-2'],
   manageSessions: ['spare-2'],
-  // no administrator: what it sets may lock everybody out
+  // No administrator, because these settings could lock everybody out.
   updateSecuritySettings: ['manager', 'iex'],
 };
 
-function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: string): fc.Arbitrary<Plan> {
+function validPlan(
+  operationId: OperationId,
+  { callers, pools }: CourierScope,
+  wanted?: string,
+): fc.Arbitrary<Plan> {
   const { credential, method, path, bodyRequired } = operationOf(operationId);
   const { parameters = [], requestBody } = describeOperation(operationId);
   const values = (where: string) => {
     const own = parameters.filter((parameter) => parameter.in === where);
     const entries = own.map(({ name, schema, example }) => [
       name,
-      // a key that came before would keep the request from being looked at
+      // A repeated key would return the stored response.
       name === 'Idempotency-Key' ? fc.uuid() : textsOf(schema, example, { field: name, operationId, pools }),
     ]);
-    // as: the entries just made
+    // fromEntries loses the type of the entries above.
     const arbitraries = Object.fromEntries(entries) as Record<string, fc.Arbitrary<string>>;
     const requiredKeys = own.filter(({ required }) => required).map(({ name }) => name);
     return fc.record(arbitraries, { requiredKeys });
@@ -127,7 +137,7 @@ function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: 
   const none = isBare ? [fc.constant({})] : [];
   return fc
     .record({
-      caller: fc.constantFrom(...(OF_ITSELF[operationId] ?? callers[credential])),
+      caller: fc.constantFrom(...(SELF_SERVICE_CALLERS[operationId] ?? callers[credential])),
       inPath: values('path'),
       query: values('query'),
       headers: values('header'),
@@ -143,13 +153,13 @@ function validPlan(operationId: OperationId, { callers, pools }: Home, wanted?: 
     }));
 }
 
-/** The example is what demo data has, which a path may need to lead anywhere. */
-function textsOf(schema: Schema, example: unknown, place: Place): fc.Arbitrary<string> {
-  const made = validValue(schema, place).map(String);
+/** The example is present in the demo data, so a path built with it finds a record. */
+function textsOf(schema: Schema, example: unknown, context: ValueContext): fc.Arbitrary<string> {
+  const made = validValue(schema, context).map(String);
   if (example === undefined) return made;
-  // as: what a parameter holds is text, a number or a boolean
-  const shown = fc.constant(String(example as string | number));
-  return fc.oneof({ weight: 3, arbitrary: made }, { weight: 1, arbitrary: shown });
+  // Parameter values are text, numbers or booleans.
+  const documented = fc.constant(String(example as string | number));
+  return fc.oneof({ weight: 3, arbitrary: made }, { weight: 1, arbitrary: documented });
 }
 
 function validBody(
@@ -159,10 +169,11 @@ function validBody(
   pools: Pools,
 ) {
   const made = validValue(schema, { field: '', operationId, pools });
-  const shown = mediaType === 'application/json' ? Object.values(examples).map(({ value }) => value) : [];
+  const documented =
+    mediaType === 'application/json' ? Object.values(examples).map(({ value }) => value) : [];
   const bodies =
-    shown.length === 0
+    documented.length === 0
       ? made
-      : fc.oneof({ weight: 9, arbitrary: made }, { weight: 1, arbitrary: fc.constantFrom(...shown) });
+      : fc.oneof({ weight: 9, arbitrary: made }, { weight: 1, arbitrary: fc.constantFrom(...documented) });
   return bodies.map((body) => ({ mediaType, body }));
 }

@@ -12,10 +12,10 @@ import { png } from '../../support/readers/pictures.js';
 import type { Call, Service } from '../../support/service/service.js';
 import type { CaseTitle } from './matrix.js';
 
-/** The call of a case, which names something of `target`; `home` is the caller's own. */
-type MakeCall = (target: Belongings, home: Belongings, service: Service) => Promise<Call> | Call;
+/** Makes the call of a case. It names a record of `target`; `own` has the records of the caller's courier. */
+type MakeCall = (target: Belongings, own: Belongings, service: Service) => Promise<Call> | Call;
 
-/** How each case of the matrix is called. What nobody has, or is no id at all, has the code NOBODY. */
+/** The call of each case in the matrix. The code NOBODY stands for unknown and malformed ids. */
 export const CALLS: Record<CaseTitle, MakeCall> = {
   submitPrealert: announce,
   submitPrealertWithoutSuffix: announce,
@@ -26,7 +26,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   replacePrealert: ({ prealertId, userCode }) => ({
     body: { prealert_id: prealertId, user_code: userCode, tracking_number: freshNumber(), vendor: 'V' },
   }),
-  deletePrealert: async (target, _home, { owner }) => {
+  deletePrealert: async (target, _own, { owner }) => {
     if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId } };
     const number = { tracking_number: freshNumber(), tracking_key: freshNumber() };
     return { body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, number) } };
@@ -45,10 +45,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { courier_id: courierId, user_code: freshNumber(), first_name: 'F', last_name: 'L' },
   }),
   updateCustomer: ({ customerId }) => ({ body: { courier_customer_id: customerId, branch: freshNumber() } }),
-  'deleteCustomer by the query': async (target, _home, { owner }) => ({
+  'deleteCustomer by the query': async (target, _own, { owner }) => ({
     query: { id: await newCustomer(owner, target) },
   }),
-  'deleteCustomer by the body': async (target, _home, { owner }) => ({
+  'deleteCustomer by the body': async (target, _own, { owner }) => ({
     body: { courier_customer_id: await newCustomer(owner, target) },
   }),
   'syncCustomers of a courier': ({ courierId }) => ({ body: { courier_id: courierId } }),
@@ -87,10 +87,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   getTwoFactor: () => ({}),
   'listSessions of a user': ({ userId }) => ({ query: { user_id: userId } }),
   'end_all of a user': ({ userId }) => ({ body: { action: 'end_all', user_id: userId } }),
-  'end a session that is not there': ({ userId }) => ({ body: { action: 'end', session_id: userId } }),
+  'end an unknown session': ({ userId }) => ({ body: { action: 'end', session_id: userId } }),
   getSecuritySettings: () => ({}),
   updateSecuritySettings: () => ({ body: {} }),
-  'enable what was not set up': () => ({ body: { action: 'enable', code: '000000' } }),
+  'enable without a setup': () => ({ body: { action: 'enable', code: '000000' } }),
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
   }),
@@ -115,22 +115,22 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'queue_dispatch', courierID: courierId },
   }),
   updatePackage: ({ packageId }) => ({ body: { package_id: packageId, package_type: freshNumber() } }),
-  'updatePackage to a number': async (target, _home, { owner }) => ({
+  'updatePackage to a number': async (target, _own, { owner }) => ({
     body: { package_id: await newPackage(owner, target, null), tracking_number: freshNumber() },
   }),
-  'updatePackage for a customer': async ({ userCode }, home, { owner }) => ({
-    body: { package_id: await newPackage(owner, home, null), user_code: userCode },
+  'updatePackage for a customer': async ({ userCode }, own, { owner }) => ({
+    body: { package_id: await newPackage(owner, own, null), user_code: userCode },
   }),
   packageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
-  recordPackageEvent: async (target, _home, { owner }) => ({
+  recordPackageEvent: async (target, _own, { owner }) => ({
     body: { package_id: await newPackage(owner, target, null), status: 'on_hold' },
   }),
-  'recordPackageEvent of several': async (target, home, { owner }) => {
-    const packageIds = [await newPackage(owner, home, null), await newPackage(owner, target, null)];
+  'recordPackageEvent of several': async (target, own, { owner }) => {
+    const packageIds = [await newPackage(owner, own, null), await newPackage(owner, target, null)];
     return { body: { package_ids: packageIds, status: 'on_hold' } };
   },
   packageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
-  reviewPrealert: async (target, _home, { owner }) => {
+  reviewPrealert: async (target, _own, { owner }) => {
     const review = { reason: 'Looked at it.' };
     if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId, ...review } };
     const number = freshNumber();
@@ -146,27 +146,28 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   update_meta: ({ manifestId }) => ({
     body: { action: 'update_meta', manifest_id: manifestId, flight_number: freshNumber() },
   }),
-  'add_packages to a manifest': async (target, home, { owner }) => {
-    // another tenant's manifest is offered the caller's own package; a sibling's manifest stays the sibling's
-    const isNear = target.warehouseId === home.warehouseId;
-    const packageId = await newPackage(owner, isNear ? target : home, null);
+  'add_packages to a manifest': async (target, own, { owner }) => {
+    // Another tenant's manifest gets the caller's own package; a sibling's manifest gets a package of the
+    // sibling.
+    const isSameTenant = target.warehouseId === own.warehouseId;
+    const packageId = await newPackage(owner, isSameTenant ? target : own, null);
     return { body: { action: 'add_packages', manifest_id: target.manifestId, package_ids: [packageId] } };
   },
-  'add_packages of a courier': async (target, home, { owner }) => ({
+  'add_packages of a courier': async (target, own, { owner }) => ({
     body: {
       action: 'add_packages',
-      manifest_id: await newManifest(owner, home),
+      manifest_id: await newManifest(owner, own),
       package_ids: [await newPackage(owner, target, null)],
     },
   }),
-  'remove_packages from a manifest': async (target, home, { owner }) => {
+  'remove_packages from a manifest': async (target, own, { owner }) => {
     const isReal = target.code !== 'NOBODY';
-    const packageId = await newPackage(owner, isReal ? target : home, isReal ? target.manifestId : null);
+    const packageId = await newPackage(owner, isReal ? target : own, isReal ? target.manifestId : null);
     return {
       body: { action: 'remove_packages', manifest_id: target.manifestId, package_ids: [packageId] },
     };
   },
-  delete_manifest: async (target, _home, { owner }) => ({
+  delete_manifest: async (target, _own, { owner }) => ({
     body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
   }),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
@@ -190,15 +191,15 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
       rates: [{ id: rateId, startweight: 0, endweight: 1, fee: freshFee() }],
     },
   }),
-  'save_rates with a tier': ({ rateId }, home) => ({
+  'save_rates with a tier': ({ rateId }, own) => ({
     body: {
       action: 'save_rates',
-      courier_id: home.courierId,
+      courier_id: own.courierId,
       rates: [{ id: rateId, startweight: 0, endweight: 1, fee: freshFee() }],
     },
   }),
   copy_default: ({ courierId }) => ({ body: { action: 'copy_default', courier_id: courierId } }),
-  delete_rate: async (target, _home, { owner }) => ({
+  delete_rate: async (target, _own, { owner }) => ({
     body: { action: 'delete_rate', rate_id: await newRate(owner, target) },
   }),
   update_air_freight: ({ courierId }) => ({
@@ -206,8 +207,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   getCourierBill: ({ billId }) => ({ query: { bill_id: billId } }),
   'getCourierBill of a draft': ({ draftBillId }) => ({ query: { bill_id: draftBillId } }),
-  'create_draft of a courier': async ({ code, courierId, packageId }, _home, { owner }) => {
-    // a day of its own for each call: they would bill each other's packages
+  'create_draft of a courier': async ({ code, courierId, packageId }, _own, { owner }) => {
+    // A different day per call, so that drafts do not bill the same packages.
     const day = new Date(Date.UTC(2021, 0, (serial += 1))).toISOString().slice(0, 10);
     const [number, received_at] = [freshNumber(), `${day}T12:00:00Z`];
     const parcel = { tracking_number: number, tracking_key: number, house_number: number, received_at };
@@ -215,28 +216,28 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     const period = { start_date: day, end_date: day };
     return { body: { action: 'create_draft', courier_id: courierId, ...period, service_type: 'Air' } };
   },
-  add_adjustment: async (target, _home, { owner }) => ({
+  add_adjustment: async (target, _own, { owner }) => ({
     body: { action: 'add_adjustment', bill_id: await newDraft(owner, target), description: 'D', amount: 1 },
   }),
-  remove_adjustment: async (target, _home, { owner }) => {
+  remove_adjustment: async (target, _own, { owner }) => {
     const billId = await newDraft(owner, target);
     const lineId = target.code === 'NOBODY' ? billId : await newBillLine(owner, billId);
     return { body: { action: 'remove_adjustment', line_id: lineId } };
   },
-  publish: async (target, _home, { owner }) => ({
+  publish: async (target, _own, { owner }) => ({
     body: { action: 'publish', bill_id: await newDraft(owner, target) },
   }),
   record_payment: ({ billId }) => ({
     body: { action: 'record_payment', bill_id: billId, amount: 0.01, method: 'cash' },
   }),
-  void_payment: async ({ code, billId }, _home, { owner }) => ({
+  void_payment: async ({ code, billId }, _own, { owner }) => ({
     body: {
       action: 'void_payment',
       payment_id: code === 'NOBODY' ? billId : await newBillPayment(owner, billId),
       reason: 'R',
     },
   }),
-  delete_draft: async (target, _home, { owner }) => ({
+  delete_draft: async (target, _own, { owner }) => ({
     body: { action: 'delete_draft', bill_id: await newDraft(owner, target) },
   }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
@@ -272,8 +273,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listAuditLog of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
   'listAuditLog before an entry': ({ auditId }) => ({ query: { before: auditId } }),
   verifyAuditLog: () => ({ body: { action: 'verify' } }),
-  async getCourierLogo({ courierId, logoFile }, _home, { owner }) {
-    // another logo may have been uploaded since
+  async getCourierLogo({ courierId, logoFile }, _own, { owner }) {
+    // An earlier call may have replaced the logo.
     const { rows } = await owner.query<{ hash: string }>(
       'select content_hash as hash from courier_logos where courier_id::text = $1',
       [courierId],
@@ -293,10 +294,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'update a courier': ({ courierId }) => ({
     body: { action: 'update', courier_id: courierId, phone_number2: freshNumber() },
   }),
-  'deactivate a courier': async (target, _home, { owner }) => ({
+  'deactivate a courier': async (target, _own, { owner }) => ({
     body: { action: 'deactivate', courier_id: await newCourier(owner, target, true) },
   }),
-  'activate a courier': async (target, _home, { owner }) => ({
+  'activate a courier': async (target, _own, { owner }) => ({
     body: { action: 'activate', courier_id: await newCourier(owner, target, false) },
   }),
   listWarehouses: () => ({ query: { limit: 500 } }),
@@ -304,18 +305,18 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'update a warehouse': ({ warehouseId }) => ({
     body: { action: 'update', warehouse_id: warehouseId, phone: freshNumber() },
   }),
-  make_primary: async (target, _home, { owner }) => ({
+  make_primary: async (target, _own, { owner }) => ({
     body: { action: 'make_primary', warehouse_id: await newWarehouse(owner, target) },
   }),
-  'delete a warehouse': async (target, _home, { owner }) => ({
+  'delete a warehouse': async (target, _own, { owner }) => ({
     body: { action: 'delete', warehouse_id: await newWarehouse(owner, target) },
   }),
   listCarriers: () => ({ query: { limit: 500 } }),
   'create a carrier': () => ({ body: { action: 'create', name: freshNumber() } }),
-  'rename a carrier': async (target, _home, { owner }) => ({
+  'rename a carrier': async (target, _own, { owner }) => ({
     body: { action: 'rename', carrier_id: await newCarrier(owner, target), name: freshNumber() },
   }),
-  'delete a carrier': async (target, _home, { owner }) => ({
+  'delete a carrier': async (target, _own, { owner }) => ({
     body: { action: 'delete', carrier_id: await newCarrier(owner, target) },
   }),
   getHealth: () => ({}),
@@ -371,11 +372,11 @@ async function newManifest(owner: Owner, { code, manifestId }: Belongings): Prom
 
 const freshCode = () => `C${(serial += 1)}`.padEnd(2, '0');
 
-/** A courier like the target, without a key of its own. */
+/** Creates a courier like the target, without an API key. */
 async function newCourier(owner: Owner, { code, courierId }: Belongings, isActive: boolean): Promise<string> {
   if (code === 'NOBODY') return courierId;
-  const keyless = { api_key_hash: null, api_key_cipher: null };
-  return clone(owner, 'couriers', courierId, { code: freshCode(), is_active: isActive, ...keyless });
+  const withoutKey = { api_key_hash: null, api_key_cipher: null };
+  return clone(owner, 'couriers', courierId, { code: freshCode(), is_active: isActive, ...withoutKey });
 }
 
 async function newWarehouse(owner: Owner, { code, warehouseId }: Belongings): Promise<string> {
@@ -390,10 +391,10 @@ async function newCarrier(owner: Owner, { code, carrierId }: Belongings): Promis
 
 let serial = 0;
 
-/** Different from call to call: the same one again would change nothing. */
+/** Returns a different fee each time, so that each call changes something. */
 const freshFee = () => (serial += 1);
 
-/** A tier of the courier's, far above its others; each call's is its own. */
+/** Creates a tier of the courier beyond its other tiers. Tiers of different calls do not overlap. */
 async function newRate(owner: Owner, { code, courierId, rateId }: Belongings): Promise<number> {
   if (code === 'NOBODY') return rateId;
   const { rows } = await owner.query<{ id: number }>(

@@ -1,14 +1,14 @@
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import type { Principal } from '../../support/service/principals.js';
 
-/** Whose thing a call names, seen from the caller. */
+/** Owner of the record that a call names, relative to the caller. */
 export const KINDS = ['own', 'sibling', 'other', 'unknown', 'malformed'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const GROUPS = {
-  anonymous: 'strangers',
-  'garbage token': 'strangers',
-  'expired token': 'strangers',
+  anonymous: 'unauthenticated',
+  'garbage token': 'unauthenticated',
+  'expired token': 'unauthenticated',
   admin: 'admins',
   manager: 'managers',
   warehouse: 'warehouse',
@@ -23,12 +23,15 @@ export const GROUPS = {
 
 export type Group = (typeof GROUPS)[Principal];
 
-/** For own, sibling, other tenant's, unknown and malformed; or one, where nothing is named. */
+/**
+ * Statuses for own, sibling's, other tenant's, unknown and malformed ids; a single one if the call names no
+ * record.
+ */
 type Statuses = `${number}` | `${number} ${number} ${number} ${number} ${number}`;
 
 /**
- * What the groups with a user's token are told. The others are refused by their credential unless they stand here, and
- * administrators are told what managers are.
+ * Statuses for the groups with a user's token. The other groups are rejected for their credential and
+ * administrators get the statuses of managers, unless `others` says otherwise.
  */
 type Row = [
   managers: Statuses,
@@ -37,7 +40,7 @@ type Row = [
   others?: Partial<Record<Group, Statuses>>,
 ];
 
-/** An operation that is missing here does not compile. */
+/** A missing operation is a compile error. */
 export type Matrix = Record<OperationId, Record<string, Row>>;
 
 const ALL = '200 200 200 200 400';
@@ -46,17 +49,20 @@ const S403 = '403 403 403 403 403';
 const S422 = '422 422 422 422 422';
 
 const KEYS_ONLY: Row = [S401, S401, S401, { disabled: S401, keys: '201 400 400 400 400' }];
-const everybody = (statuses: Statuses): Row => [
+const forEverybody = (statuses: Statuses): Row => [
   statuses,
   statuses,
   statuses,
-  { disabled: statuses, keys: statuses, strangers: statuses },
+  { disabled: statuses, keys: statuses, unauthenticated: statuses },
 ];
 
-const adminsAlone = (statuses: Statuses): Row => [S403, S403, S403, { admins: statuses }];
-const ALONE_400: Row = ['400', '400', '400', { disabled: '403', keys: '401', strangers: '401' }];
+const adminsOnly = (statuses: Statuses): Row => [S403, S403, S403, { admins: statuses }];
+const OWN_ACCOUNT: Row = ['400', '400', '400', { disabled: '403', keys: '401', unauthenticated: '401' }];
 
-/** What each operation answers to each group, for each kind of id: a case is one place where it takes an id. */
+/**
+ * The status of each operation for each group and kind of id. An operation has one case for each place that
+ * accepts an id.
+ */
 // prettier-ignore
 export const MATRIX = {
   //                                     managers               warehouse              couriers
@@ -87,7 +93,7 @@ export const MATRIX = {
     'searchCustomers of a courier, advanced': [ALL,              ALL,                   ALL],
   },
   createCustomer: {
-    // a courier's own account is set, whatever it names
+    // for couriers, the courier of the caller is used whatever id they send
     'createCustomer':                    ['200 200 404 404 400', S403,                  ALL],
   },
   updateCustomer: {
@@ -98,47 +104,47 @@ export const MATRIX = {
     'deleteCustomer by the body':        ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
   },
   login: {
-    'login':                             everybody(S422),
+    'login':                             forEverybody(S422),
   },
   resetPassword: {
-    'reset with an unknown token':       everybody('400'),
+    'reset with an unknown token':       forEverybody('400'),
   },
   listUsers: {
-    'listUsers of a courier':            adminsAlone(ALL),
+    'listUsers of a courier':            adminsOnly(ALL),
   },
   manageUsers: {
-    'create a user of a courier':        adminsAlone('200 200 404 404 400'),
-    'update a user':                     adminsAlone('200 200 404 404 400'),
-    'change_role of a user':             adminsAlone('200 200 404 404 400'),
-    'change_role to a courier':          adminsAlone('200 200 404 404 400'),
-    'disable a user':                    adminsAlone('200 200 404 404 400'),
-    'enable a user':                     adminsAlone('200 200 404 404 400'),
-    'reset_password of a user':          adminsAlone('200 200 404 404 400'),
-    'reset_two_factor of a user':        adminsAlone('200 200 404 404 400'),
+    'create a user of a courier':        adminsOnly('200 200 404 404 400'),
+    'update a user':                     adminsOnly('200 200 404 404 400'),
+    'change_role of a user':             adminsOnly('200 200 404 404 400'),
+    'change_role to a courier':          adminsOnly('200 200 404 404 400'),
+    'disable a user':                    adminsOnly('200 200 404 404 400'),
+    'enable a user':                     adminsOnly('200 200 404 404 400'),
+    'reset_password of a user':          adminsOnly('200 200 404 404 400'),
+    'reset_two_factor of a user':        adminsOnly('200 200 404 404 400'),
   },
-  // about the caller itself: what it may send is refused for its content
+  // the caller's own account: the request is rejected for its content
   changePassword: {
-    'changePassword':                    ALONE_400,
+    'changePassword':                    OWN_ACCOUNT,
   },
   getTwoFactor: {
-    'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', strangers: '401' }],
+    'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },
   manageTwoFactor: {
-    'enable what was not set up':        ALONE_400,
+    'enable without a setup':            OWN_ACCOUNT,
   },
-  // sessions of another user: an administrator's to see and to end
+  // sessions of another user: administrators may list and end them
   listSessions: {
     'listSessions of a user':            ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
   },
   manageSessions: {
     'end_all of a user':                 ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
-    'end a session that is not there':   ['404 404 404 404 400', '404 404 404 404 400', '404 404 404 404 400'],
+    'end an unknown session':            ['404 404 404 404 400', '404 404 404 404 400', '404 404 404 404 400'],
   },
   getSecuritySettings: {
-    'getSecuritySettings':               adminsAlone('200'),
+    'getSecuritySettings':               adminsOnly('200'),
   },
   updateSecuritySettings: {
-    'updateSecuritySettings':            adminsAlone('200'),
+    'updateSecuritySettings':            adminsOnly('200'),
   },
   receivePackage: {
     'receivePackage for a courier':      ['201 201 404 404 400', '201 201 404 404 400', S403],
@@ -219,7 +225,7 @@ export const MATRIX = {
   },
   manageCourierRates: {
     'save_rates of a courier':           ['200 200 404 404 400', S403,                  S403],
-    // of all tables, only the caller's own courier's has the tier
+    // the tier belongs to the caller's own courier only
     'save_rates with a tier':            ['200 404 404 404 400', S403,                  S403],
     'copy_default':                      ['200 200 404 404 400', S403,                  S403],
     'delete_rate':                       ['200 200 404 404 400', S403,                  S403],
@@ -245,14 +251,14 @@ export const MATRIX = {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
   listAuditLog: {
-    'listAuditLog of a package':         adminsAlone(ALL),
-    'listAuditLog of a courier’s key':   adminsAlone(ALL),
-    'listAuditLog before an entry':      adminsAlone(ALL),
+    'listAuditLog of a package':         adminsOnly(ALL),
+    'listAuditLog of a courier’s key':   adminsOnly(ALL),
+    'listAuditLog before an entry':      adminsOnly(ALL),
   },
   verifyAuditLog: {
-    'verifyAuditLog':                    adminsAlone('200'),
+    'verifyAuditLog':                    adminsOnly('200'),
   },
-  // the key last: it leaves the keys of the demo data worthless, and what needs them is above
+  // the API key is last, because it invalidates the demo keys that earlier cases need
   updateCourierSettings: {
     'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL],
     'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL],
@@ -260,7 +266,7 @@ export const MATRIX = {
     'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL],
   },
   getCourierLogo: {
-    'getCourierLogo':                    everybody('200 200 404 404 400'),
+    'getCourierLogo':                    forEverybody('200 200 404 404 400'),
   },
   syncCustomers: {
     'syncCustomers of a courier':        ['200 200 404 404 400', S403,                  ALL],
@@ -294,56 +300,56 @@ export const MATRIX = {
     'rename a carrier':                  ['200 200 404 404 400', S403,                  S403],
     'delete a carrier':                  ['200 200 404 404 400', S403,                  S403],
   },
-  // after those that name a customer by its code: it makes customers with codes of others
+  // after the cases that name a customer by code, because it creates customers with other couriers' codes
   uploadCustomers: {
-    // a courier's is not read
+    // a courier's target_courier_id is ignored
     'uploadCustomers for a courier':     ['200 200 404 404 400', S403,                  '200 200 200 200 200'],
     'uploadCustomers with the code of a customer': [ALL,         S403,                  ALL],
   },
   getHealth: {
-    'getHealth':                         everybody('200'),
+    'getHealth':                         forEverybody('200'),
   },
   getReadiness: {
-    'getReadiness':                      everybody('200'),
+    'getReadiness':                      forEverybody('200'),
   },
   getContractJson: {
-    'getContractJson':                   everybody('200'),
+    'getContractJson':                   forEverybody('200'),
   },
   getContractYaml: {
-    'getContractYaml':                   everybody('200'),
+    'getContractYaml':                   forEverybody('200'),
   },
 } satisfies Matrix;
 
 type CasesOf<Table> = Table extends Record<string, infer Cases> ? Cases : never;
 type KeyOf<Union> = Union extends unknown ? keyof Union & string : never;
 
-/** The title of a case, which is its name in calls.ts as well. */
+/** The title of a case; calls.ts uses it as a key. */
 export type CaseTitle = KeyOf<CasesOf<typeof MATRIX>>;
 
 export type MatrixRow = {
   operation: OperationId;
   title: CaseTitle;
-  /** A status for each kind of id. */
+  /** One status for each kind of id. */
   expected: Record<Group, number[]>;
 };
 
 export const rows: MatrixRow[] = Object.entries(MATRIX).flatMap(([operation, cases]) =>
   Object.entries<Row>(cases).map(([title, [managers, warehouse, couriers, others]]) => {
     const statuses = {
-      // what managers are told, where nothing else stands
+      // managers' statuses are the default for administrators
       admins: managers,
       managers,
       warehouse,
       couriers,
       disabled: S403,
       keys: S401,
-      strangers: S401,
+      unauthenticated: S401,
       ...others,
     };
     const expected = Object.fromEntries(
       Object.entries(statuses).map(([group, row]) => [group, row.split(' ').map(Number)]),
     );
-    // as: the keys are the table's own
+    // The keys come from the table.
     return { operation, title, expected } as MatrixRow;
   }),
 );

@@ -29,8 +29,8 @@ afterEach(async () => {
 const send = (url: string, request: Partial<OutboundRequest> = {}) =>
   client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
 
-describe('what is sent', () => {
-  test('is the method, the path as written, the headers given and those that HTTP needs, and the body', async () => {
+describe('sent requests', () => {
+  test('contain the method, the unchanged path, the given headers, the headers that HTTP needs, and the body', async () => {
     const seen: { request: IncomingMessage; body: string }[] = [];
     const { url, port } = await startReceiver((request, response) => {
       let body = '';
@@ -49,7 +49,7 @@ describe('what is sent', () => {
       ['POST', '/hook/a%20b//?x=%23&y', '{"name":"Zoë"}'],
       ['GET', '/hook', ''],
     ]);
-    // no cookie kept, no encoding asked for
+    // no stored cookie and no Accept-Encoding
     expect(seen[1]?.request.headers).toEqual({
       host: `127.0.0.1:${port}`,
       connection: 'keep-alive',
@@ -77,7 +77,7 @@ describe('what is sent', () => {
       [JSON.stringify(`value, start: ${bad}`), { authorization: `${bad}Bearer` }],
       [JSON.stringify(`name: ${bad}`), { [`x${bad}`]: 'y' }],
     ]),
-  )('a header that would break out is refused, and nothing is sent: %s', async (_bad, headers) => {
+  )('a header with control characters is rejected before anything is sent: %s', async (_bad, headers) => {
     const { url, open } = await startWire(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     const reply = await send(url, { headers });
     expect(reply).toMatchObject({
@@ -88,9 +88,9 @@ describe('what is sent', () => {
   });
 });
 
-describe('what comes back', () => {
+describe('received responses', () => {
   test.each([200, 201, 204, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599])(
-    '%i, as it is',
+    'status %i is returned unchanged',
     async (status) => {
       const { url } = await startReceiver((_request, response) => void response.writeHead(status).end());
       expect(await send(url)).toEqual({
@@ -103,7 +103,7 @@ describe('what comes back', () => {
     },
   );
 
-  test('a compressed body stays compressed', async () => {
+  test('a compressed body is not decompressed', async () => {
     const zipped = gzipSync('x'.repeat(100_000));
     const { url } = await startReceiver(
       (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped),
@@ -118,7 +118,7 @@ describe('what comes back', () => {
     { length: 1001, maxBytes: 1000, isCut: true },
     { length: 1_000_000, maxBytes: 1_000_000, isCut: false },
     { length: 1_000_001, maxBytes: 1_000_000, isCut: true },
-  ])('$length bytes where $maxBytes may come', async ({ length, maxBytes, isCut }) => {
+  ])('truncates $length bytes to the limit of $maxBytes', async ({ length, maxBytes, isCut }) => {
     const whole = Buffer.from(Array.from({ length }, (_, at) => at % 251));
     for (const isChunked of [true, false]) {
       const { url } = await startReceiver((_request, response) => {
@@ -132,7 +132,7 @@ describe('what comes back', () => {
     }
   });
 
-  test('an endless body is cut, and its connection closed', async () => {
+  test('an endless body is truncated and its connection closed', async () => {
     const { url, open } = await startWire((socket) => {
       const more = () => {
         if (!socket.destroyed) socket.write('x'.repeat(10_000), more);
@@ -144,7 +144,7 @@ describe('what comes back', () => {
     await until(async () => open.size === 0);
   });
 
-  test('a million chunks of one byte take the room of a million bytes', async () => {
+  test('a million one-byte chunks need the memory of a million bytes', async () => {
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(1_000_000));
     const { url } = await startWire((socket) => {
       socket.once('data', () => {
@@ -159,10 +159,10 @@ describe('what comes back', () => {
   });
 
   test.each([
-    ['less than it announced', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+    ['a body shorter than its Content-Length', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
     ['half a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n9\r\n'],
     ['a chunk without a length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nz\r\n'],
-  ])('%s: an answer that is cut', async (_what, bytes) => {
+  ])('%s is reported as truncated', async (_defect, bytes) => {
     const { url } = await startWire((socket) => socket.once('data', () => socket.end(bytes)));
     expect(await send(url)).toMatchObject({
       outcome: 'answered',
@@ -172,16 +172,16 @@ describe('what comes back', () => {
     });
   });
 
-  test('a body that ends with its connection is whole', async () => {
+  test('a body that ends with the connection is complete', async () => {
     const { url } = await startWire((socket) =>
       socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nabc')),
     );
     expect(await send(url)).toMatchObject({ status: 200, body: Buffer.from('abc'), isCut: false });
   });
 
-  test('notes on the way are no answer', async () => {
-    const notes = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(50);
-    const { url } = await startWire(answering(`${notes}HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n`));
+  test('informational responses are skipped', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(50);
+    const { url } = await startWire(answering(`${hints}HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n`));
     expect(await send(url)).toMatchObject({ outcome: 'answered', status: 201 });
   });
 
@@ -204,7 +204,7 @@ describe('what comes back', () => {
     [`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}\r\n`, "the answer's headers are too long"],
     ['HTTP/1.1 200 OK\r\nx:', 'the connection was closed before an answer came'],
     ['', 'the connection was closed before an answer came'],
-  ])('what is no answer is unreachable, in words: case %#', async (bytes, error) => {
+  ])('an invalid response is reported as unreachable with a reason: case %#', async (bytes, error) => {
     const { url, open } = await startWire((socket) =>
       socket.once('data', () => socket.end(Buffer.from(bytes, 'latin1'))),
     );
@@ -212,7 +212,7 @@ describe('what comes back', () => {
     await until(async () => open.size === 0);
   });
 
-  test('so is a connection that is reset, or refused', async () => {
+  test('a connection that is reset or refused is reported as unreachable', async () => {
     const { url } = await startWire((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await send(url)).toMatchObject({ outcome: 'unreachable', error: 'the connection was reset' });
     await closeReceivers();
@@ -220,14 +220,14 @@ describe('what comes back', () => {
   });
 });
 
-describe('the time for all of it', () => {
+describe('the timeout of a request', () => {
   const PREFIX = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n';
 
   test.each([
-    ['never answers', '', 'no answer within 0.3 s'],
+    ['never responds', '', 'no answer within 0.3 s'],
     ['stops within the headers', PREFIX, 'no answer within 0.3 s'],
-    ['sends nothing but notes', 'HTTP/1.1 103 Early Hints\r\n\r\n', 'no answer within 0.3 s'],
-  ])('a server that %s: timeout', async (_what, bytes, error) => {
+    ['sends only informational responses', 'HTTP/1.1 103 Early Hints\r\n\r\n', 'no answer within 0.3 s'],
+  ])('applies to a server that %s', async (_what, bytes, error) => {
     const { url, open } = await startWire(answering(bytes));
     const reply = await send(url, { timeoutMs: 300 });
     expect(reply).toMatchObject({ outcome: 'timeout', error });
@@ -236,7 +236,7 @@ describe('the time for all of it', () => {
     await until(async () => open.size === 0);
   });
 
-  test('a server that drips its headers byte by byte: timeout', async () => {
+  test('applies to a server that sends its headers byte by byte', async () => {
     const { url } = await startWire((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const drip = setInterval(() => socket.write('x'), 20);
@@ -245,7 +245,7 @@ describe('the time for all of it', () => {
     expect(await send(url, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' });
   });
 
-  test('a server that never takes the body: timeout', async () => {
+  test('applies to a server that never reads the body', async () => {
     const { url, open } = await startWire((socket) => socket.pause());
     const body = 'x'.repeat(50_000_000);
     expect(await send(url, { method: 'POST', body, timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' });
@@ -253,7 +253,7 @@ describe('the time for all of it', () => {
     await until(async () => open.size === 0);
   });
 
-  test('a body that is not done in time: answered, and cut', async () => {
+  test('truncates a response whose body is incomplete', async () => {
     const { url, open } = await startWire(answering(`${PREFIX}\r\nabc`));
     expect(await send(url, { timeoutMs: 300 })).toMatchObject({
       outcome: 'answered',
@@ -264,7 +264,7 @@ describe('the time for all of it', () => {
     await until(async () => open.size === 0);
   });
 
-  test('200 timeouts, of every phase, leave no socket, no lookup and no timer', async () => {
+  test('leaves no socket, lookup or timer behind after 200 timeouts in every phase', async () => {
     const { url, open, port } = await startWire((socket) => void socket.resume());
     dns.say('silent.example.com', 'silence');
     const urls = [url, `https://127.0.0.1:${port}/`, `http://silent.example.com:${port}/`, `${url}/other`];
@@ -279,12 +279,12 @@ describe('the time for all of it', () => {
     const unconnected = words.filter((_some, at) => at % 4 === 1 || at % 4 === 2);
     expect(new Set(unconnected)).toEqual(new Set(['no connection']));
     await until(async () => open.size === 0);
-    await until(async () => newSince(before).length === 0, 20_000);
+    await until(async () => newResources(before).length === 0, 20_000);
   }, 60_000);
 });
 
-/** What the event loop waits for and did not before. */
-function newSince(before: string[]): string[] {
+/** Returns the event loop's active resources that did not exist before. */
+function newResources(before: string[]): string[] {
   const known = [...before];
   return process.getActiveResourcesInfo().filter((kind) => {
     const at = known.indexOf(kind);
@@ -294,7 +294,7 @@ function newSince(before: string[]): string[] {
 }
 
 describe('connections', () => {
-  test('are kept for the next request, and not longer than five idle seconds, whatever the server says', async () => {
+  test('are reused, and closed after five idle seconds whatever Keep-Alive header the server sends', async () => {
     const sockets = new Set<unknown>();
     let closedAt = 0;
     const { url, server } = await startReceiver((request, response) => {
@@ -305,14 +305,14 @@ describe('connections', () => {
     server.keepAliveTimeout = 600_000;
     for (let round = 0; round < 50; round += 1) await send(url);
     const idleSince = performance.now();
-    // a connection is free again a turn of the event loop after its answer, so one sender may have two
+    // A connection is free only one iteration of the event loop after its response, so two may be open.
     expect(sockets.size).toBeLessThanOrEqual(2);
     await until(async () => closedAt > 0);
     expect(closedAt - idleSince).toBeGreaterThan(4000);
     expect(closedAt - idleSince).toBeLessThan(8000);
   });
 
-  test('are as many as there are requests: 200 that hang do not delay another of the same origin', async () => {
+  test('are not limited: 200 hanging requests do not delay another one to the same origin', async () => {
     const { url, open } = await startWire((socket) => {
       socket.once('data', (bytes: Buffer) => {
         if (bytes.includes('/quick')) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
@@ -328,20 +328,20 @@ describe('connections', () => {
     expect(replies.filter(({ outcome }) => outcome !== 'timeout')).toEqual([]);
   });
 
-  test('that the server closes after each answer, said or unsaid, cost no request', async () => {
+  test('are replaced without a failed request when the server closes them, with or without announcing it', async () => {
     for (const header of ['connection: close\r\n', '']) {
       const { url } = await startWire((socket) => {
         socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\n${header}content-length: 2\r\n\r\nok`));
       });
       for (let round = 0; round < 30; round += 1) {
         expect(await send(url)).toMatchObject({ outcome: 'answered', status: 200 });
-        // as far apart as deliveries are: the end of the connection has been heard
+        // Yield to the event loop, so that the end of the connection is noticed.
         await until(async () => true);
       }
     }
   });
 
-  test('do not carry an answer over: what a server sends unasked is thrown away with its connection', async () => {
+  test('are closed when the server sends unsolicited data, so it never becomes the next response', async () => {
     const answer = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n${text}`;
     let count = 0;
     const { url } = await startWire((socket) => {
@@ -351,16 +351,16 @@ describe('connections', () => {
       expect(await send(url)).toMatchObject({ body: Buffer.from(`own${round}`) });
   });
 
-  test('of a client that is closed: what is under way ends first, what comes later is refused, closing twice is once', async () => {
+  test('close gracefully: a pending request completes, later ones are rejected, and closing twice is harmless', async () => {
     const { url, open } = await startWire((socket) => {
       socket.once('data', () =>
         setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 300),
       );
     });
-    const underWay = send(url);
+    const pending = send(url);
     await until(async () => open.size === 1);
     const closed = Promise.all([client.close(), client.close()]);
-    expect(await underWay).toMatchObject({ outcome: 'answered', status: 200 });
+    expect(await pending).toMatchObject({ outcome: 'answered', status: 200 });
     await closed;
     expect(await send(url)).toMatchObject({ outcome: 'unreachable' });
     await until(async () => open.size === 0);
@@ -369,14 +369,14 @@ describe('connections', () => {
 
 const REQUESTS = rounds(300, 1_000);
 
-test(`nothing makes it throw: ${REQUESTS} requests of anything`, async () => {
+test(`send() never throws: ${REQUESTS} random requests`, async () => {
   const { port } = await startReceiver((_request, response) => response.end('ok'));
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string());
   const url = fc.oneof(
     text,
     fc
       .webUrl({ withQueryParameters: true, withFragments: true })
-      .map((some) => some.replace(/^(\w+:\/\/)[^/?#]+/, `http://127.0.0.1:${port}`)),
+      .map((input) => input.replace(/^(\w+:\/\/)[^/?#]+/, `http://127.0.0.1:${port}`)),
     text.map((path) => `http://127.0.0.1:${port}/${path}`),
   );
   const request = fc.record({
@@ -405,8 +405,8 @@ test(`nothing makes it throw: ${REQUESTS} requests of anything`, async () => {
   });
   const outcomes = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(request, async (some) => {
-      const { outcome } = await client.send(some);
+    fc.asyncProperty(request, async (input) => {
+      const { outcome } = await client.send(input);
       outcomes.add(outcome);
     }),
     { numRuns: REQUESTS },

@@ -23,7 +23,7 @@ import {
   startWire,
 } from '../../support/receivers/receivers.js';
 
-// what test/support/receivers/courier.pem certifies
+// the host name in test/support/receivers/courier.pem
 const CERTIFIED = 'hooks.courier.example';
 
 let dns: DnsServer;
@@ -43,20 +43,20 @@ afterEach(async () => {
 
 afterAll(removeFolders);
 
-function newClient(ca?: string): OutboundClient {
+function makeClient(ca?: string): OutboundClient {
   const config = { allowLoopback: true, dnsServers: [dns.address] };
   const client = makeOutboundClient(config, ca ? { ca } : {});
   clients.push(client);
   return client;
 }
 
-const send = (url: string, request: Partial<OutboundRequest> = {}, client = newClient()) =>
+const send = (url: string, request: Partial<OutboundRequest> = {}, client = makeClient()) =>
   client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
 
-const ok = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
+const respondOk = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
-describe('a name', () => {
-  test('is resolved, connected to by its address, and asked for by its name', async () => {
+describe('a host name', () => {
+  test('is resolved once, connected to by address, and sent as Host', async () => {
     const hosts: unknown[] = [];
     const { port } = await startReceiver((request, response) => {
       hosts.push(request.headers.host, request.socket.localAddress);
@@ -71,7 +71,7 @@ describe('a name', () => {
     expect(dns.askedFor('hooks.example.com')).toBe(1);
   });
 
-  test('with addresses that refuse: they are tried in turn, IPv4 first, four at most', async () => {
+  test('with several addresses is tried at up to four of them, IPv4 first', async () => {
     const reached: (string | undefined)[] = [];
     const { port } = await startReceiver((request, response) => {
       reached.push(request.socket.localAddress);
@@ -90,20 +90,20 @@ describe('a name', () => {
     expect(reached).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   });
 
-  test('with an address that is IPv6 is reached there, and localhost is either', async () => {
-    const { port } = await startReceiver(ok, '::1');
+  test('with an IPv6 address is reached there, and localhost by either family', async () => {
+    const { port } = await startReceiver(respondOk, '::1');
     dns.say('six.example.com', ['::1']);
     for (const host of ['six.example.com', '[::1]', 'localhost'])
       expect(await send(`http://${host}:${port}/`)).toMatchObject({ outcome: 'answered', status: 200 });
     expect(dns.askedFor('localhost')).toBe(0);
   });
 
-  // elsewhere 127.0.0.2 is nobody's, and a full queue answers
+  // On other systems 127.0.0.2 is not local, and a full backlog accepts.
   (process.platform === 'linux' ? test : test.skip)(
-    'with an address that does not answer: the next one is tried in time',
+    'with an unresponsive address is tried at the next one before the timeout',
     async () => {
-      const { port } = await startReceiver(ok);
-      await startDeaf('127.0.0.2', port);
+      const { port } = await startReceiver(respondOk);
+      await startUnresponsive('127.0.0.2', port);
       dns.say('deaf.example.com', ['127.0.0.2', '127.0.0.1']);
       const reply = await send(`http://deaf.example.com:${port}/`, { timeoutMs: 10_000 });
       expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
@@ -115,7 +115,7 @@ describe('a name', () => {
     },
   );
 
-  test('whose server is silent: two tries, then unreachable; or the time is up before', async () => {
+  test('whose name server is silent is looked up twice and then unreachable, or times out before', async () => {
     dns.say('silent.example.com', 'silence');
     const [whole, short] = await Promise.all([
       send('https://silent.example.com/', { timeoutMs: 25_000 }),
@@ -128,10 +128,10 @@ describe('a name', () => {
     expect(dns.askedFor('silent.example.com')).toBe(4);
   });
 
-  test('whose server is silent holds none of the threads that hash passwords', async () => {
+  test('whose name server is silent blocks no thread of the pool that hashes passwords', async () => {
     dns.say('silent.example.com', 'silence');
     let ended = 0;
-    const client = newClient();
+    const client = makeClient();
     const sends = Array.from({ length: 50 }, () =>
       send('https://silent.example.com/', { timeoutMs: 3000 }, client).then(() => (ended += 1)),
     );
@@ -143,7 +143,7 @@ describe('a name', () => {
 });
 
 describe('TLS', () => {
-  test('is asked for the name and verified against it, at the address that was checked', async () => {
+  test('is verified for the host name, at the address that was checked', async () => {
     const seen: unknown[] = [];
     const port = await startTlsReceiver('courier', (request, response) => {
       const { socket } = request;
@@ -153,7 +153,7 @@ describe('TLS', () => {
     dns.say(CERTIFIED, ['127.0.0.1']);
     dns.say(`${CERTIFIED}.`, ['127.0.0.1']);
     for (const host of [CERTIFIED, `${CERTIFIED}.`])
-      expect(await send(`https://${host}:${port}/`, {}, newClient(pem('courier')))).toMatchObject({
+      expect(await send(`https://${host}:${port}/`, {}, makeClient(pem('courier')))).toMatchObject({
         outcome: 'answered',
         status: 200,
         body: Buffer.from('ok'),
@@ -164,11 +164,11 @@ describe('TLS', () => {
     ]);
   });
 
-  test('an address is verified as an address', async () => {
-    const port = await startTlsReceiver('localhost', ok);
-    const reply = await send(`https://127.0.0.1:${port}/`, {}, newClient(pem('localhost')));
+  test('verifies an IP address as an address', async () => {
+    const port = await startTlsReceiver('localhost', respondOk);
+    const reply = await send(`https://127.0.0.1:${port}/`, {}, makeClient(pem('localhost')));
     expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
-    expect(await send(`https://127.0.0.2:${port}/`, {}, newClient(pem('localhost')))).toMatchObject({
+    expect(await send(`https://127.0.0.2:${port}/`, {}, makeClient(pem('localhost')))).toMatchObject({
       outcome: 'unreachable',
     });
   });
@@ -178,14 +178,14 @@ describe('TLS', () => {
     ['localhost', 'localhost', CERTIFIED, 'its certificate is for another host'],
     ['courier', 'courier', '127.0.0.1', 'its certificate is for another host'],
     ['courier-expired', 'courier-expired', CERTIFIED, 'its certificate has expired'],
-  ])('%s, trusting %s, for %s: %s, and no request is sent', async (certificate, trusted, host, error) => {
+  ])('rejects %s, trusting %s, for %s: %s; sends no request', async (certificate, trusted, host, error) => {
     let requests = 0;
     const port = await startTlsReceiver(certificate, (request, response) => {
       requests += 1;
-      ok(request, response);
+      respondOk(request, response);
     });
     dns.say(CERTIFIED, ['127.0.0.1']);
-    const client = newClient(trusted && pem(trusted));
+    const client = makeClient(trusted && pem(trusted));
     for (let round = 0; round < 2; round += 1)
       expect(await send(`https://${host}:${port}/`, {}, client)).toMatchObject({
         outcome: 'unreachable',
@@ -194,8 +194,8 @@ describe('TLS', () => {
     expect(requests).toBe(0);
   });
 
-  test('a server that speaks none is told apart, and left', async () => {
-    const { port } = await startReceiver(ok);
+  test('reports a server that does not speak TLS and closes the connection', async () => {
+    const { port } = await startReceiver(respondOk);
     expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({
       outcome: 'unreachable',
       error: 'TLS could not be agreed on',
@@ -209,8 +209,8 @@ describe('TLS', () => {
   });
 });
 
-test('neither a proxy nor trust in everything can be had by the environment', async () => {
-  const port = await startTlsReceiver('courier', ok);
+test('environment variables can neither set a proxy nor turn off certificate verification', async () => {
+  const port = await startTlsReceiver('courier', respondOk);
   let proxied = 0;
   const proxy = await startWire((socket) => {
     proxied += 1;
@@ -240,8 +240,11 @@ test('neither a proxy nor trust in everything can be had by the environment', as
   await once(child, 'exit');
 });
 
-/** A port whose queue of connections is full, and that takes none of them: what connects to it hears nothing. */
-async function startDeaf(address: string, port: number): Promise<void> {
+/**
+ * Opens a port that accepts no connection and whose backlog is full, so that connecting to it gets no
+ * response.
+ */
+async function startUnresponsive(address: string, port: number): Promise<void> {
   const file = join(await makeFolder(), 'deaf.mjs');
   await writeFile(
     file,

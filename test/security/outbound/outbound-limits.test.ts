@@ -55,35 +55,35 @@ const deliveriesOf = async (courierId: string): Promise<Delivery[]> =>
     )
   ).rows;
 
-/** The most that came within any 1,000 ms. */
+/** Returns the largest number of requests within any 1,000 ms. */
 function mostInASecond(times: number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   return Math.max(...sorted.map((from, n) => sorted.slice(n).filter((at) => at < from + 1_000).length));
 }
 
-describe('the rate to one address', () => {
-  test('is bounded across couriers and tenants, holds nobody else up, and costs no attempt', async () => {
+describe('the rate limit per address', () => {
+  test('applies across couriers and tenants, delays no other address, and counts no attempt', async () => {
     const port = new URL(shared.url).port;
-    const lanes = [
+    const couriers = [
       { as: 'iex', courierId: IEX, tenantId: DEMO.tenants.demo, add: `http://127.0.0.1:${port}/iex` },
       // the same address under another name, of another tenant
       { as: 'two/two', courierId: TWO, tenantId: DEMO.tenants.two, add: `http://localhost:${port}/two` },
     ];
-    for (const lane of lanes) {
-      await setEndpoints(keys(), lane);
-      for (let n = 0; n < EVENTS; n += 1) await plantEvent(service.owner, lane);
+    for (const courier of couriers) {
+      await setEndpoints(keys(), courier);
+      for (let n = 0; n < EVENTS; n += 1) await plantEvent(service.owner, courier);
     }
     const since = formatDateTime(new Date(Date.now() - 3_600_000));
-    for (const { as } of lanes)
+    for (const { as } of couriers)
       expect((await manage(as, { action: 'recover_since', since })).status).toBe(200);
     await eventually(() => shared.received.length === 2 * EVENTS);
 
     const times = shared.received.map(({ atMs }) => atMs);
-    // a window's end and the next one's beginning lie side by side
+    // The end of one window and the start of the next may be adjacent.
     expect(mostInASecond(times)).toBeLessThanOrEqual(2 * PER_SECOND);
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
     expect(seconds).toBeGreaterThan((2 * EVENTS) / PER_SECOND - 2);
-    for (const { courierId } of lanes) {
+    for (const { courierId } of couriers) {
       await eventually(async () =>
         (await deliveriesOf(courierId)).every(({ status }) => status === 'delivered'),
       );
@@ -93,15 +93,15 @@ describe('the rate to one address', () => {
     expect(new Set(shared.received.map(({ headers }) => headers['webhook-id'])).size).toBe(2 * EVENTS);
   }, 60_000);
 
-  test('is each address’s own: one that is exhausted leaves the next alone', async () => {
+  test('is separate for each address', async () => {
     const client = makeOutboundClient({ allowLoopback: true, dnsServers: [], requestsPerSecond: 5 });
-    const elsewhere = createServer((socket) => {
+    const otherServer = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n');
     });
-    elsewhere.listen(0, '127.0.0.2');
-    await once(elsewhere, 'listening');
-    const address = elsewhere.address();
+    otherServer.listen(0, '127.0.0.2');
+    await once(otherServer, 'listening');
+    const address = otherServer.address();
     const port = typeof address === 'object' ? address?.port : 0;
     const send = (url: string) =>
       client.send({ method: 'POST', url, headers: {}, body: '', timeoutMs: 5_000, maxBytes: 100 });
@@ -118,11 +118,11 @@ describe('the rate to one address', () => {
       expect(await send(`http://127.0.0.2:${port}/`)).toMatchObject({ outcome: 'answered', status: 204 });
     } finally {
       await client.close();
-      elsewhere.close();
+      otherServer.close();
     }
   });
 
-  test('holds for the synchronisation of customers, whose run stays open and is done later', async () => {
+  test('applies to the customer synchronisation, whose run stays open and completes later', async () => {
     await setSyncUrl(service, `${shared.url}/customers`);
     const outbound = makeOutboundClient({ allowLoopback: true, dnsServers: [], requestsPerSecond: 1 });
     const { db, app } = service;
@@ -148,7 +148,7 @@ describe('the rate to one address', () => {
         job.runId,
       ]);
       expect(open.rows).toEqual([{ status: 'running', error: null }]);
-      // the job that was added is the worker's by then
+      // By then the worker has the job.
       await eventually(() => shared.at('/customers').length > before);
     } finally {
       await outbound.close();
@@ -158,7 +158,7 @@ describe('the rate to one address', () => {
 });
 
 describe('ports', () => {
-  test('that browsers refuse are refused when a URL is saved, and named', async () => {
+  test('that browsers block are rejected by name when a URL is saved', async () => {
     for (const port of [22, 25, 53, 110, 143, 389, 587, 993, 2049, 5060, 6000, 6667, 10080]) {
       const reply = await saveUrl(`http://127.0.0.1:${port}/`);
       expect([reply.status, reply.body['errors'][0].field]).toEqual([400, 'api_url_add_package']);
@@ -168,7 +168,7 @@ describe('ports', () => {
       expect(validateUrl(url, { allowLoopback: false })).toBeUndefined();
   });
 
-  test('can be narrowed by the operator, when a URL is saved and when it is called', async () => {
+  test('can be restricted by the operator, for saving and for calling a URL', async () => {
     const rules = { allowLoopback: false, ports: [443, 8443] };
     expect(validateUrl('https://example.com/', rules)).toBeUndefined();
     expect(validateUrl('https://example.com:8443/', rules)).toBeUndefined();
@@ -198,7 +198,7 @@ describe('ports', () => {
     await client.close();
   });
 
-  test('that browsers refuse are never connected to, though the URL is stored from before', async () => {
+  test('that browsers block are never connected to, even if the URL was stored earlier', async () => {
     let connections = 0;
     const listener = createServer((socket) => {
       connections += 1;
@@ -222,7 +222,7 @@ describe('ports', () => {
   });
 });
 
-describe('a courier that scans', () => {
+describe('a courier that scans ports', () => {
   function expectExceeded(reply: Reply): void {
     expect([reply.status, reply.body['code']]).toEqual([429, 'quota_exceeded']);
     const seconds = Number(reply.headers.get('retry-after'));
@@ -230,7 +230,7 @@ describe('a courier that scans', () => {
     expect(seconds).toBeLessThanOrEqual(3_600);
   }
 
-  test('gets to 30 of 100 ports in an hour by changing its URL, whoever changes it', async () => {
+  test('reaches 30 of 100 ports per hour, also if staff change its URL', async () => {
     const replies: Reply[] = [];
     for (let port = 20_000; port < 20_100; port += 1)
       replies.push(await saveUrl(`http://127.0.0.1:${port}/`));
@@ -238,16 +238,16 @@ describe('a courier that scans', () => {
       ...Array<number>(30).fill(200),
       ...Array<number>(70).fill(429),
     ]);
-    expectExceeded(replies[30] as Reply); // as: there are 100
+    expectExceeded(replies[30] as Reply); // There are 100 replies.
     const byStaff = { query: { id: IEX }, body: { api_url_add_package: 'http://127.0.0.1:20200/' } };
     expectExceeded(await service.call('updateCourierSettings', { as: 'admin', ...byStaff }));
-    // another path of the same host, no URL, and everything else can be saved
+    // Another path of the same host, an empty URL, and other couriers' URLs can be saved.
     expect((await saveUrl('http://127.0.0.1:20029/other')).status).toBe(200);
     expect((await saveUrl('')).status).toBe(200);
     expect((await saveUrl('http://127.0.0.1:20000/', 'hrb')).status).toBe(200);
   }, 60_000);
 
-  test('sends 300 tests and redeliveries in an hour at most, whoever races', async () => {
+  test('sends at most 300 tests and redeliveries per hour, also in a race', async () => {
     await setEndpoints(keys(), { add: `${shared.url}/scan` });
     await service.owner.query(
       `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used)
@@ -259,18 +259,18 @@ describe('a courier that scans', () => {
     const sent = replies.filter(({ status }) => status === 200);
     expect(sent).toHaveLength(3);
     for (const reply of replies) if (reply.status !== 200) expectExceeded(reply);
-    expectExceeded(await manage('iex', { action: 'redeliver', delivery_id: await settledDelivery() }));
+    expectExceeded(await manage('iex', { action: 'redeliver', delivery_id: await completedDelivery() }));
   });
 
-  async function settledDelivery(): Promise<string> {
-    const settled = async () =>
+  async function completedDelivery(): Promise<string> {
+    const completed = async () =>
       (
         await service.owner.query<{ id: string }>(
           `select id from webhook_deliveries where courier_id = $1 and status = 'delivered' and origin = 'test' limit 1`,
           [IEX],
         )
       ).rows[0]?.id ?? '';
-    await eventually(async () => (await settled()) !== '');
-    return settled();
+    await eventually(async () => (await completed()) !== '');
+    return completed();
   }
 });

@@ -15,7 +15,7 @@ import { startCanary, type Canary } from '../../support/readers/canary.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { HOSTILE, LOOPBACK_AND_HTTP, NOT_PUBLIC } from '../../support/attacks/hostile-urls.js';
 
-// Public by its number, and given to nobody: what connects to it hears nothing.
+// A public address that nobody uses, so connecting to it gets no response.
 const PUBLIC = '2001:4860:ffff::1';
 const PUBLIC_TOO = '8.8.8.8';
 
@@ -24,11 +24,14 @@ let canary: Canary;
 let receiver: Server;
 let receiverPort: number;
 let respond: (request: IncomingMessage, response: ServerResponse) => void;
-/** As in production, and as in development. */
+/** One client configured as in production, one as in development. */
 let strict: OutboundClient;
 let lenient: OutboundClient;
 
-/** Asks on a kept connection until it is too old, beside the other tests; it connects once, before they begin. */
+/**
+ * Replies on a kept connection until it is too old. It runs in parallel to the tests and connects once before
+ * they begin.
+ */
 let keptReplies: Promise<{ answered: number; last: OutboundReply; tookMs: number }>;
 
 beforeAll(async () => {
@@ -36,23 +39,25 @@ beforeAll(async () => {
   canary = await startCanary();
   receiver = createServer((request, response) => respond(request, response)).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
-  // as: it listens on a port, not on a path
+  // The server listens on a port, not on a path.
   receiverPort = (receiver.address() as AddressInfo).port;
   strict = makeOutboundClient({ allowLoopback: false, dnsServers: [dns.address] });
   lenient = makeOutboundClient({ allowLoopback: true, dnsServers: [dns.address] });
-  const keeper = createServer((request, response) =>
+  const keepAliveServer = createServer((request, response) =>
     request.resume().on('end', () => response.end('here')),
   ).listen(0, '127.0.0.1');
-  await once(keeper, 'listening');
-  // as: it listens on a port, not on a path
-  const { port } = keeper.address() as AddressInfo;
+  await once(keepAliveServer, 'listening');
+  // The server listens on a port, not on a path.
+  const { port } = keepAliveServer.address() as AddressInfo;
   dns.say('kept.example.com', ['127.0.0.1'], ['10.0.0.1']);
   const first = await post(lenient, `http://kept.example.com:${port}/`);
-  keptReplies = askKept(`http://kept.example.com:${port}/`, first).finally(() => keeper.close());
+  keptReplies = requestUntilExpired(`http://kept.example.com:${port}/`, first).finally(() =>
+    keepAliveServer.close(),
+  );
   keptReplies.catch(() => {});
 });
 
-async function askKept(url: string, first: OutboundReply) {
+async function requestUntilExpired(url: string, first: OutboundReply) {
   const startedAt = performance.now();
   let last = first;
   let answered = 0;
@@ -74,8 +79,8 @@ afterAll(async () => {
 const post = (client: OutboundClient, url: string, timeoutMs = 5000) =>
   client.send({ method: 'POST', url, headers: {}, body: '{}', timeoutMs, maxBytes: 1000 });
 
-/** Sends to each of them, and tells which ended otherwise than `outcome`. */
-async function others(client: OutboundClient, urls: string[], outcome: OutboundReply['outcome']) {
+/** Sends to each URL and returns the replies without the given outcome. */
+async function repliesWithout(client: OutboundClient, urls: string[], outcome: OutboundReply['outcome']) {
   const wrong: { url: string; reply: OutboundReply }[] = [];
   for (const group of groupsOf(urls, 50)) {
     await Promise.all(
@@ -91,7 +96,7 @@ async function others(client: OutboundClient, urls: string[], outcome: OutboundR
 const groupsOf = (urls: string[], size: number) =>
   Array.from({ length: Math.ceil(urls.length / size) }, (_, at) => urls.slice(at * size, (at + 1) * size));
 
-/** The URL, on the port where the canary listens, unless it names one itself. */
+/** Replaces the URL's port by the canary's, unless the URL has a port. */
 const atCanary = (url: string) =>
   url.replace(/^([a-z-]+:\/\/)([^/?#\\]+)/i, (whole, scheme: string, authority: string) =>
     /:\d*$/.test(authority) && !authority.endsWith(']') ? whole : `${scheme}${authority}:${canary.port}`,
@@ -99,14 +104,14 @@ const atCanary = (url: string) =>
 
 const bracketed = (address: string) => (address.includes(':') ? `[${address}]` : address);
 
-/** What the kernel would answer for on this machine, other than by loopback. */
+/** Returns the addresses of this machine that are not loopback. */
 const ownAddresses = () =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .map(({ address }) => address)
     .filter((address) => !isPublicAddress(address));
 
-/** A name for each of the addresses, alone and among public ones. */
+/** Defines names for each address: alone, beside public addresses, and as an alias. */
 function namesOf(addresses: string[]): string[] {
   return addresses.flatMap((address, at) => {
     const names = ['alone', 'last', 'first', 'alias', 'other-family'].map(
@@ -123,52 +128,52 @@ function namesOf(addresses: string[]): string[] {
   });
 }
 
-describe('nothing is connected to', () => {
-  test('whatever the URL says, on its own port or on that of a listener', async () => {
+describe('the client connects to no private address', () => {
+  test("in a URL in any spelling, on the URL's own port or a listener's", async () => {
     const written = [...Object.values(HOSTILE).flat(), ...LOOPBACK_AND_HTTP];
     const own = ownAddresses().map((address) => `https://${bracketed(address)}/`);
     const literals = NOT_PUBLIC.map((address) => `https://${bracketed(address)}/`);
     const urls = [...new Set([...written, ...own, ...literals].flatMap((url) => [url, atCanary(url)]))];
     expect(new Set(written).size).toBeGreaterThanOrEqual(250);
     expect(urls.filter((url) => url.includes(`:${canary.port}`)).length).toBeGreaterThan(200);
-    const before = canary.begun();
-    expect(await others(strict, urls, 'unsafe_target')).toEqual([]);
-    expect(canary.begun() - before).toBe(0);
+    const before = canary.started();
+    expect(await repliesWithout(strict, urls, 'unsafe_target')).toEqual([]);
+    expect(canary.started() - before).toBe(0);
     expect(canary.visits()).toBe(0);
   });
 
-  test('whatever the name resolves to, alone or beside public addresses', async () => {
+  test('behind a host name, alone or beside public addresses', async () => {
     const names = namesOf([...NOT_PUBLIC, ...ownAddresses()]);
     const urls = names.map((name) => `https://${name}:${canary.port}/hook`);
     expect(urls.length).toBeGreaterThan(300);
-    const before = canary.begun();
-    expect(await others(strict, urls, 'unsafe_target')).toEqual([]);
+    const before = canary.started();
+    expect(await repliesWithout(strict, urls, 'unsafe_target')).toEqual([]);
     expect(names.filter((name) => dns.askedFor(name) !== 1)).toEqual([]);
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
     expect(canary.visits()).toBe(0);
   });
 
-  test('even if the URL had passed: the connector judges addresses itself', async () => {
+  test('if the URL check is bypassed, because the connector verifies addresses too', async () => {
     const resolve = async () => [PUBLIC];
     const open = makeOpenSocket({ allowLoopback: false, resolve, tls: {} });
-    const before = canary.begun();
+    const before = canary.started();
     for (const hostname of [...NOT_PUBLIC, ...ownAddresses()])
       await expect(
         open({ hostname, port: canary.port, isTls: false }, AbortSignal.timeout(5000)),
       ).rejects.toMatchObject({ outcome: 'unsafe_target' });
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
   });
 
-  test('in development too, where loopback alone is allowed', async () => {
+  test('in development, except loopback', async () => {
     const isLoopback = (address: string) => /^127\.|^::1$|^::ffff:127\./.test(address);
     const addresses = [...NOT_PUBLIC, ...ownAddresses()].filter((address) => !isLoopback(address));
     const urls = [
       ...addresses.map((address) => `http://${bracketed(address)}:${canary.port}/`),
       ...namesOf(addresses).map((name) => `http://${name}:${canary.port}/`),
     ];
-    const before = canary.begun();
-    expect(await others(lenient, urls, 'unsafe_target')).toEqual([]);
-    expect(canary.begun() - before).toBe(0);
+    const before = canary.started();
+    expect(await repliesWithout(lenient, urls, 'unsafe_target')).toEqual([]);
+    expect(canary.started() - before).toBe(0);
   });
 
   test.each<[string, Parameters<DnsServer['say']>[1], string]>([
@@ -177,22 +182,22 @@ describe('nothing is connected to', () => {
     ['an alias of nothing', { cname: 'gone.example.com', addresses: [] }, 'the name does not resolve'],
     ['an alias of itself', { cname: 'nothing.example.com', addresses: [] }, 'the name does not resolve'],
     ['a name whose servers fail', 'SERVFAIL', 'the name could not be looked up'],
-  ])('%s: unreachable, in words', async (_why, said, error) => {
-    dns.say('nothing.example.com', said);
-    const before = canary.begun();
+  ])('%s is reported as unreachable with a reason', async (_case, records, error) => {
+    dns.say('nothing.example.com', records);
+    const before = canary.started();
     const reply = await post(strict, `https://nothing.example.com:${canary.port}/`);
     expect(reply).toMatchObject({ outcome: 'unreachable', error });
-    expect(canary.begun() - before).toBe(0);
+    expect(canary.started() - before).toBe(0);
   });
 
-  test('the words tell no address, neither theirs nor of our name server', async () => {
+  test('and error messages contain no address of the target or the name server', async () => {
     dns.say('inside.example.com', ['10.1.2.3']);
     const reply = await post(strict, 'https://inside.example.com/');
     expect(reply).toMatchObject({ error: 'the host has an address that is not public' });
   });
 });
 
-test('the listener would have seen it: with loopback allowed, each of these connects once', async () => {
+test('with loopback allowed, each of these URLs connects exactly once, so the listener would detect it', async () => {
   dns.say('four.example.com', ['127.0.0.1']);
   dns.say('six.example.com', ['::1']);
   dns.say('alias.example.com', { cname: 'localhost', addresses: ['127.0.0.1'] });
@@ -202,21 +207,25 @@ test('the listener would have seen it: with loopback allowed, each of these conn
     'https://alias.example.com/',
   ].map(atCanary);
   for (const url of urls) {
-    const before = { visits: canary.visits(), begun: canary.begun() };
+    const before = { visits: canary.visits(), started: canary.started() };
     expect(await post(lenient, url)).toMatchObject({ outcome: 'unreachable' });
-    expect({ url, visits: canary.visits() - before.visits, begun: canary.begun() - before.begun }).toEqual({
+    expect({
+      url,
+      visits: canary.visits() - before.visits,
+      started: canary.started() - before.started,
+    }).toEqual({
       url,
       visits: 1,
-      begun: 1,
+      started: 1,
     });
   }
 });
 
-describe('a name that changes what it means', () => {
-  const SEEN_BY_CHECK_AND_BY_CONNECT = [[PUBLIC], ['127.0.0.1']];
+describe('DNS rebinding', () => {
+  const CHECK_THEN_CONNECT = [[PUBLIC], ['127.0.0.1']];
 
-  test('between the check and the connection: it is asked once, so there is no between', async () => {
-    dns.say('rebind.example.com', ...SEEN_BY_CHECK_AND_BY_CONNECT);
+  test('between check and connect has no effect, because the name is resolved once', async () => {
+    dns.say('rebind.example.com', ...CHECK_THEN_CONNECT);
     const visits = canary.visits();
     const first = await post(strict, `https://rebind.example.com:${canary.port}/`, 500);
     expect(['timeout', 'unreachable']).toContain(first.outcome);
@@ -226,40 +235,40 @@ describe('a name that changes what it means', () => {
     expect(canary.visits() - visits).toBe(0);
   });
 
-  test('200 at once, each after its own lookup: those that see a private address do not connect', async () => {
+  test('of 200 parallel requests with a lookup each, those that resolve to a private address do not connect', async () => {
     respond = (_request, response) => void response.setHeader('connection', 'close').end('here');
-    const turns = Array.from({ length: 200 }, (_, at) => [at % 2 === 0 ? '127.0.0.1' : '10.0.0.1']);
-    dns.say('turns.example.com', ...turns);
-    const before = canary.begun();
+    const addresses = Array.from({ length: 200 }, (_, at) => [at % 2 === 0 ? '127.0.0.1' : '10.0.0.1']);
+    dns.say('turns.example.com', ...addresses);
+    const before = canary.started();
     const url = `http://turns.example.com:${receiverPort}/`;
-    const replies = await Promise.all(turns.map(() => post(lenient, url, 20_000)));
+    const replies = await Promise.all(addresses.map(() => post(lenient, url, 20_000)));
     const count = (outcome: string) => replies.filter((reply) => reply.outcome === outcome).length;
     expect({ answered: count('answered'), unsafe: count('unsafe_target') }).toEqual({
       answered: 100,
       unsafe: 100,
     });
-    expect(canary.begun() - before).toBe(100);
+    expect(canary.started() - before).toBe(100);
   });
 
-  test('while a connection is kept: the connection goes where it went, and the name is asked again', async () => {
+  test('does not affect a kept connection, and the next connection resolves the name again', async () => {
     const { answered, last, tookMs } = await keptReplies;
     expect(last.outcome).toBe('unsafe_target');
     expect(dns.askedFor('kept.example.com')).toBe(2);
     expect(answered).toBeGreaterThan(10);
-    // the age of a kept connection, and some room for a busy machine
+    // The maximum age of a kept connection, with tolerance for a busy machine.
     expect(tookMs).toBeLessThan(15_000);
   });
 });
 
-describe('a redirect is an answer like any other', () => {
-  const TO = [
+describe('redirects are not followed', () => {
+  const TARGETS = [
     ...['http://127.0.0.1', 'https://127.0.0.1', 'http://localhost', 'http://[::1]', '//127.0.0.1'],
     ...['http://10.0.0.1', 'http://169.254.169.254', 'https://metadata.google.internal'],
   ];
 
-  test.each([300, 301, 302, 303, 307, 308])('%i', async (status) => {
-    const before = { visits: canary.visits(), begun: canary.begun() };
-    for (const to of TO) {
+  test.each([300, 301, 302, 303, 307, 308])('status %i is returned unchanged', async (status) => {
+    const before = { visits: canary.visits(), started: canary.started() };
+    for (const to of TARGETS) {
       const location = `${to}:${canary.port}/latest/meta-data/`;
       respond = (_request, response) => void response.writeHead(status, { location }).end('moved');
       for (const method of ['GET', 'POST'] as const) {
@@ -269,8 +278,8 @@ describe('a redirect is an answer like any other', () => {
       }
     }
     expect(canary.visits() - before.visits).toBe(0);
-    // to the receiver, and kept
-    expect(canary.begun() - before.begun).toBeLessThanOrEqual(2);
+    // At most two connections to the receiver, which are kept.
+    expect(canary.started() - before.started).toBeLessThanOrEqual(2);
   });
 
   test.each<Record<string, string>>([
@@ -280,7 +289,7 @@ describe('a redirect is an answer like any other', () => {
     { 'content-location': 'http://127.0.0.1/' },
     { location: 'http://127.0.0.1/' },
     { 'content-type': 'text/html' },
-  ])('and so is a page that points elsewhere: %j', async (headers) => {
+  ])('a response that points elsewhere is returned unchanged: %j', async (headers) => {
     const named = Object.entries(headers).map(([name, value]) => [
       name,
       value.replace('127.0.0.1', `127.0.0.1:${canary.port}`),

@@ -6,19 +6,19 @@ import { HOSTILE, LOOPBACK_AND_HTTP, NOT_PUBLIC } from '../../support/attacks/ho
 const STRICT = { allowLoopback: false };
 const DEVELOPMENT = { allowLoopback: true };
 
-test('there are more than 250 hostile URLs', () => {
+test('the list contains more than 250 hostile URLs', () => {
   expect(new Set(Object.values(HOSTILE).flat()).size).toBeGreaterThan(250);
 });
 
-describe('refused, in development too', () => {
-  test.each(Object.entries(HOSTILE))('%s', (_why, urls) => {
-    const passed = urls.filter((url) => !validateUrl(url, STRICT) || !validateUrl(url, DEVELOPMENT));
-    // of this machine, which development may be told to allow
-    expect(passed.filter((url) => validateUrl(url, STRICT) === undefined)).toEqual([]);
-    expect(passed).toEqual([]);
+describe('hostile URLs', () => {
+  test.each(Object.entries(HOSTILE))('%s are rejected, in development too', (_why, urls) => {
+    const accepted = urls.filter((url) => !validateUrl(url, STRICT) || !validateUrl(url, DEVELOPMENT));
+    // loopback URLs, which development allows
+    expect(accepted.filter((url) => validateUrl(url, STRICT) === undefined)).toEqual([]);
+    expect(accepted).toEqual([]);
   });
 
-  test('what is wrong is told in words that follow the name of the field', () => {
+  test("the message completes a sentence that starts with the field's name", () => {
     expect(validateUrl('ftp://example.com/', STRICT)).toBe('must be an absolute https URL');
     expect(validateUrl('https://10.0.0.1/', STRICT)).toBe('must not point into a private network');
     expect(validateUrl('https://2130706433/', STRICT)).toBe('must write its host the usual way');
@@ -26,7 +26,7 @@ describe('refused, in development too', () => {
   });
 });
 
-test.each(LOOPBACK_AND_HTTP)('%s passes only where loopback is allowed', (url) => {
+test.each(LOOPBACK_AND_HTTP)('%s is accepted only if loopback is allowed', (url) => {
   expect(validateUrl(url, STRICT)).toBeDefined();
   expect(validateUrl(url, DEVELOPMENT)).toBeUndefined();
 });
@@ -46,11 +46,11 @@ test.each([
   'https://[2606:4700:4700::1111]/hook',
   'https://example.com/it%27s?x=(1)',
   "https://example.com/~a/$b;c,d:e!f'g*",
-])('%s passes', (url) => {
+])('%s is accepted', (url) => {
   expect(validateUrl(url, STRICT)).toBeUndefined();
 });
 
-describe('addresses, as a resolver answers them', () => {
+describe('resolved addresses', () => {
   test.each([
     '8.8.8.8',
     '1.1.1.1',
@@ -67,11 +67,11 @@ describe('addresses, as a resolver answers them', () => {
     ...NOT_PUBLIC,
     ...['::8.8.8.8', '::808:808', '64:ff9b::8.8.8.8', '::ffff:0:8.8.8.8', '2002:808:808::'],
     ...['fe80::1%eth0', '', 'x', '1', '0x7f.1'],
-  ])('%s is not', (address) => {
+  ])('%s is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  test('loopback is told from private', () => {
+  test('loopback addresses are distinguished from private ones', () => {
     expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(isLoopbackAddress)).toEqual(
       Array(4).fill(true),
     );

@@ -14,7 +14,7 @@ test.each([
   ['JSON', 'ManagePrealerts.php', 'application/json'],
   ['a form', 'CourierSettingsAPI.php', 'multipart/form-data; boundary=x'],
 ])(
-  '%s that declares 100 MiB is 413 before its credential is looked at and before its body is sent',
+  '%s with a Content-Length of 100 MiB gets 413 before the credential is checked and the body is sent',
   async (_what, path, type) => {
     const [reply] = await talk(
       service.url,
@@ -33,7 +33,7 @@ const SPELLINGS = [
   'application/json\t',
 ];
 
-test.each(SPELLINGS)('%j is handled as JSON, where a form would do something else', async (type) => {
+test.each(SPELLINGS)('%j is parsed as JSON by an operation that also accepts forms', async (type) => {
   const keyOf = async () => {
     const { rows } = await service.owner.query(
       'select api_key_hash, house_color from couriers where id = $1',
@@ -43,14 +43,14 @@ test.each(SPELLINGS)('%j is handled as JSON, where a form would do something els
   };
   const before = await keyOf();
   const color = `#00000${SPELLINGS.indexOf(type)}`;
-  // A form without an action is refused.
+  // A form without an action is rejected.
   const body = JSON.stringify({ house_color: color });
   const call = { as: 'iex', headers: { 'content-type': type }, body };
   expect((await service.call('updateCourierSettings', call)).status).toBe(200);
   expect(await keyOf()).toEqual({ ...before, house_color: color });
 });
 
-test('a repeated request may spell its content type otherwise', async () => {
+test('a repeated request may spell its Content-Type differently', async () => {
   const send = (type: string) =>
     service.call('createManifest', {
       as: 'admin',

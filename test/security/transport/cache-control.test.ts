@@ -16,8 +16,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** What is made to be kept, and only when it is there. */
-const KEPT: Partial<Record<OperationId, string>> = {
+/** Cache-Control of successful responses that may be cached. */
+const CACHEABLE: Partial<Record<OperationId, string>> = {
   getContractJson: 'no-cache',
   getContractYaml: 'no-cache',
   getCourierLogo: 'public, max-age=31536000, immutable',
@@ -27,18 +27,18 @@ const CALLERS: [string, Call][] = [
   ['nobody', {}],
   ['a manager', { as: 'manager' }],
   ['a courier', { as: 'iex' }],
-  ['a token that is none', { token: 'no.such.token' }],
+  ['an invalid token', { token: 'no.such.token' }],
   ['a key', { key: DEMO.apiKeys.IEX }],
   ['an unknown key', { key: 'f'.repeat(64) }],
 ];
 
 describe.each(operationIds)('%s', (id) => {
-  test('no reply may be kept, to whomever and however it ends', async () => {
+  test('responses are not cacheable for any caller and any status', async () => {
     const seen = new Set<number>();
     for (const [caller, call] of CALLERS) {
       const reply = await service.call(id, { ...call, ...addressOf(id) });
       seen.add(reply.status);
-      const wanted = (reply.status === 200 && KEPT[id]) || 'no-store';
+      const wanted = (reply.status === 200 && CACHEABLE[id]) || 'no-store';
       expect([caller, reply.status, reply.headers.get('cache-control')]).toEqual([
         caller,
         reply.status,
@@ -56,12 +56,12 @@ test.each<[string, OperationId, Call]>([
   ['an export as CSV', 'retrievePackages', { as: 'admin', body: { export: true, export_format: 'csv' } }],
   ['an export as XLSX', 'retrievePackages', { as: 'admin', body: { export: true, export_format: 'xlsx' } }],
   ['a list', 'listCustomers', { as: 'iex' }],
-])('%s is not kept', async (_name, id, call) => {
+])('the response with %s is not cacheable', async (_name, id, call) => {
   const reply = await service.call(id, call);
   expect([reply.status, reply.headers.get('cache-control')]).toEqual([200, 'no-store']);
 });
 
-test('a replayed answer, a label and a bill are not kept', async () => {
+test('a stored response, a label and a bill are not cacheable', async () => {
   const headers = { 'idempotency-key': 'kept-1' };
   const call = { as: 'hrb', headers, urlencoded: { action: 'rotate_webhook_secret' } };
   await service.call('updateCourierSettings', call);
@@ -85,9 +85,9 @@ test.each([
   ['a wrong method', 'PUT /openapi.json HTTP/1.1\r\nHost: x\r\n'],
   ['a path that cannot be decoded', 'GET /%zz HTTP/1.1\r\nHost: x\r\n'],
   ['two hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n'],
-  ['no HTTP', 'GARBAGE\r\n'],
+  ['bytes that are not HTTP', 'GARBAGE\r\n'],
   ['headers too large', `GET /health HTTP/1.1\r\nHost: x\r\nX-Thing: ${'x'.repeat(20_000)}\r\n`],
-])('the refusal of %s is not kept', async (_name, head) => {
+])('the error response to %s is not cacheable', async (_name, head) => {
   const connection = head.startsWith('GARBAGE') ? '' : 'Connection: close\r\n';
   const [reply] = await talk(service.url, `${head}${connection}\r\n`);
   expect(reply?.status).toBeGreaterThanOrEqual(400);

@@ -30,7 +30,7 @@ const DOCUMENTS = [
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync };
 
 describe.each(DOCUMENTS)('%s', (path, mediaType) => {
-  test('has its media type and a strong tag, and is asked for again each time', async () => {
+  test('has its media type and a strong ETag, and must be revalidated', async () => {
     const { status, headers } = await get(path);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe(mediaType);
@@ -40,7 +40,7 @@ describe.each(DOCUMENTS)('%s', (path, mediaType) => {
     expect(headers.get('content-encoding')).toBeNull();
   });
 
-  test('is 304 without a body for who has it, and 200 for who has another', async () => {
+  test('returns 304 without a body if the ETag matches, and 200 otherwise', async () => {
     const etag = (await get(path)).headers.get('etag') ?? '';
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const reply = await get(path, { 'if-none-match': known });
@@ -51,7 +51,7 @@ describe.each(DOCUMENTS)('%s', (path, mediaType) => {
     expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  test('is the same document compressed, under another tag', async () => {
+  test('is available compressed, with a different ETag', async () => {
     const plain = await get(path);
     if (plain.bytes.length < 1024) return;
     for (const encoding of ['br', 'gzip'] as const) {
@@ -80,12 +80,12 @@ test.each([
   ['deflate', null],
   ['', null],
   ['gzip;q=much', null],
-])('Accept-Encoding %j is answered with %s', async (accepted, encoding) => {
+])('Accept-Encoding %j selects the encoding %s', async (accepted, encoding) => {
   const { headers } = await get('/openapi.json', { 'accept-encoding': accepted });
   expect(headers.get('content-encoding')).toBe(encoding);
 });
 
-test.each(['/docs', '/docs/'])('%s loads nothing that is not there', async (path) => {
+test.each(['/docs', '/docs/'])('%s loads only files that exist', async (path) => {
   const { bytes } = await get(path);
   const files = [...bytes.toString().matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
   expect(files).toHaveLength(8);
@@ -95,7 +95,7 @@ test.each(['/docs', '/docs/'])('%s loads nothing that is not there', async (path
   }
 });
 
-test('a logo is 304 for who has it', async () => {
+test('a logo returns 304 if the ETag matches', async () => {
   const settings = await service.call('getCourierSettings', { as: 'iex' });
   const path = `/${settings.body['data'].logo_path}`;
   const shown = await get(path);
@@ -107,7 +107,7 @@ test('a logo is 304 for who has it', async () => {
   expect((await get(path)).bytes.equals(shown.bytes)).toBe(true);
 });
 
-describe('no path leads out of the reference', () => {
+describe('path traversal in the API reference', () => {
   test.each([
     '/docs/static/../../x',
     '/docs/static/../../package.json',
@@ -133,7 +133,7 @@ describe('no path leads out of the reference', () => {
     '/docs/x',
     '/docs/static/index.css/',
     `/docs/static/${'../'.repeat(300)}x`,
-  ])('%s is 404 in the envelope', async (path) => {
+  ])('%s returns 404 in the error envelope', async (path) => {
     const reply = await sendRaw(service.url, { path });
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
     expect([reply.status, JSON.parse(reply.text)]).toEqual([
@@ -142,7 +142,7 @@ describe('no path leads out of the reference', () => {
     ]);
   });
 
-  test('a path that cannot be decoded is 400 in the envelope', async () => {
+  test('a path that cannot be decoded returns 400 in the error envelope', async () => {
     for (const path of ['/docs/static/%', '/docs/static/%ff', '/docs/%zz']) {
       const reply = await sendRaw(service.url, { path });
       expect([reply.status, JSON.parse(reply.text)]).toEqual([
@@ -153,9 +153,9 @@ describe('no path leads out of the reference', () => {
   });
 });
 
-test('/ready asks the database once for hundreds of callers', async () => {
-  let asked = 0;
-  const count = () => (asked += 1);
+test('/ready queries the database about once per second, however many callers there are', async () => {
+  let acquired = 0;
+  const count = () => (acquired += 1);
   service.db.pool.on('acquire', count);
   try {
     const statuses = await Promise.all(
@@ -165,6 +165,6 @@ test('/ready asks the database once for hundreds of callers', async () => {
   } finally {
     service.db.pool.off('acquire', count);
   }
-  // one question a second, of two statements; the requests take less than ten seconds on a busy machine
-  expect(asked).toBeLessThanOrEqual(20);
+  // One check per second of two statements. The requests take less than ten seconds on a busy machine.
+  expect(acquired).toBeLessThanOrEqual(20);
 });

@@ -11,7 +11,10 @@ const STAGING = {
 };
 const PER_MINUTE = 3;
 
-/** Behind a proxy on this machine, and one more in front of that; each address may send three requests. */
+/**
+ * A service behind a proxy on this machine and another proxy in front of it. Each address may send three
+ * requests.
+ */
 let proxied: Service;
 let staging: Service;
 
@@ -26,12 +29,12 @@ afterAll(async () => {
   await staging.stop();
 });
 
-describe('what a proxy forwards', () => {
+describe('X-Forwarded-For', () => {
   const logIn = async (headers: Record<string, string>) =>
     (await proxied.call('login', { body: {}, headers })).status;
   const from = (address: string) => logIn({ 'x-forwarded-for': address });
 
-  /** Uses up what the first address may send, and tells whether the second one may send nothing either. */
+  /** Uses up the first address's limit and returns whether the second address is limited too. */
   async function isSameClient(first: string, second: string): Promise<boolean> {
     for (let n = 0; n < PER_MINUTE; n += 1) expect(await from(first)).toBe(400);
     return (await from(second)) === 429;
@@ -48,7 +51,7 @@ describe('what a proxy forwards', () => {
     ['198.51.100.8', '198.51.100.8, 10.1.2.3:4567, [2001:db8:ffff::1]:8080'],
     ['2001:db8:1:1::1', '2001:db8:1:1:ffff::2'],
     ['[2001:db8:1:2::1]:443', '2001:DB8:1:2::5'],
-    // from here on no client can be told: the nearest proxy of ours counts
+    // No valid client address from here on: the address of the nearest trusted proxy is used.
     ['10.9.0.1', 'nonsense, 10.9.0.1'],
     ['10.9.0.2', '198.51.100.300, 10.9.0.2'],
     ['10.9.0.3', '198.51.100, 10.9.0.3'],
@@ -59,7 +62,7 @@ describe('what a proxy forwards', () => {
     ['10.9.0.8', '198.51.100.9:port, 10.9.0.8'],
     ['10.9.0.9', '[2001:db8::1, 10.9.0.9'],
     ['10.9.0.10', '"198.51.100.9", 10.9.0.10'],
-  ])('%j and %j are one client to the limits', async (first, second) => {
+  ])('%j and %j share a rate limit', async (first, second) => {
     expect(await isSameClient(first, second)).toBe(true);
   });
 
@@ -68,17 +71,17 @@ describe('what a proxy forwards', () => {
     ['2001:db8:2:1::1', '2001:db8:2:2::1'],
     ['198.51.100.22, 10.1.2.3', '198.51.100.23, 10.1.2.3'],
     ['198.51.100.24, 203.0.113.1', '198.51.100.24, 203.0.113.2'],
-  ])('%j and %j are two clients', async (first, second) => {
+  ])('%j and %j have separate rate limits', async (first, second) => {
     expect(await isSameClient(first, second)).toBe(false);
   });
 
-  test('a garbage entry is never a client of its own', async () => {
+  test('an invalid entry does not get a rate limit of its own', async () => {
     const statuses = [];
     for (let n = 0; n < 20; n += 1) statuses.push(await from(`garbage-${n}`));
     expect(statuses.slice(PER_MINUTE)).toEqual(Array(20 - PER_MINUTE).fill(429));
   });
 
-  test('300 wrong keys from one /64 are 429, whatever ports and addresses they come from', async () => {
+  test('the next wrong key after 300 from one /64 gets 429, whatever the ports and addresses', async () => {
     const wrong = { body: {}, key: 'f'.repeat(64) };
     const guess = async (n: number) =>
       (
@@ -106,13 +109,13 @@ describe('what a proxy forwards', () => {
     ['X-Original-URL', { 'x-original-url': '/health' }],
     ['X-Rewrite-URL', { 'x-rewrite-url': '/health' }],
     ['X-HTTP-Method-Override', { 'x-http-method-override': 'DELETE' }],
-  ])('%s of a trusted proxy is not believed', async (_name, headers) => {
+  ])('%s from a trusted proxy is ignored', async (_name, headers) => {
     const as = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '198.51.100.50', ...headers };
     const reply = await staging.call('listPrealerts', { as: 'admin', headers: as });
     expect(reply).toMatchObject({ status: 200, body: { status: 'success', data: expect.any(Array) } });
   });
 
-  test('Forwarded makes no plain request a secure one, and no client another', async () => {
+  test('Forwarded neither marks a request as HTTPS nor changes the client address', async () => {
     const headers = { forwarded: 'for=198.51.100.61;proto=https' };
     expect(await staging.call('listPrealerts', { as: 'admin', headers })).toMatchObject({
       status: 403,
@@ -127,7 +130,7 @@ describe('what a proxy forwards', () => {
   });
 });
 
-describe('in staging, over plain HTTP', () => {
+describe('plain HTTP in staging', () => {
   const https = { 'x-forwarded-proto': 'https' };
 
   test.each([
@@ -141,25 +144,25 @@ describe('in staging, over plain HTTP', () => {
     ['', 403],
     ['httpss', 403],
     ['https;', 403],
-  ])('X-Forwarded-Proto %j of a trusted proxy is %i', async (protocol, status) => {
+  ])('X-Forwarded-Proto %j from a trusted proxy gives status %i', async (protocol, status) => {
     const headers = { 'x-forwarded-proto': protocol };
     expect((await staging.call('listPrealerts', { as: 'admin', headers })).status).toBe(status);
   });
 
-  test('two lines of X-Forwarded-Proto count together', async () => {
+  test('several X-Forwarded-Proto headers are combined', async () => {
     const headers = { 'x-forwarded-proto': ['https', 'http'] };
     expect((await sendRaw(staging.url, { path: '/docs', headers })).status).toBe(403);
   });
 
-  test('X-Forwarded-Proto of anybody else is not believed', async () => {
-    const stranger = await startService({ env: { ...STAGING, TRUST_PROXY: '10.0.0.1' } });
+  test('X-Forwarded-Proto from an untrusted client is ignored', async () => {
+    const untrusting = await startService({ env: { ...STAGING, TRUST_PROXY: '10.0.0.1' } });
     try {
-      expect(await stranger.call('listPrealerts', { as: 'admin', headers: https })).toMatchObject({
+      expect(await untrusting.call('listPrealerts', { as: 'admin', headers: https })).toMatchObject({
         status: 403,
         body: { code: 'https_required' },
       });
     } finally {
-      await stranger.stop();
+      await untrusting.stop();
     }
   });
 
@@ -178,7 +181,7 @@ describe('in staging, over plain HTTP', () => {
     ['POST', '/health', 405],
     ['DELETE', '/ready', 405],
     ['OPTIONS', '/api/login.php', 405],
-  ])('%s %s is refused, and %i over TLS', async (method, path, status) => {
+  ])('%s %s is rejected, and returns %i over TLS', async (method, path, status) => {
     const plain = await sendRaw(staging.url, { method, path });
     expect([plain.status, JSON.parse(plain.text)]).toEqual([
       403,
@@ -187,17 +190,17 @@ describe('in staging, over plain HTTP', () => {
     expect((await sendRaw(staging.url, { method, path, headers: https })).status).toBe(status);
   });
 
-  test.each(['/health', '/ready'])('%s is answered', async (path) => {
+  test.each(['/health', '/ready'])('%s is available without TLS', async (path) => {
     expect((await sendRaw(staging.url, { path })).status).toBe(200);
   });
 
-  test('a target that says https is no TLS', async () => {
+  test('an absolute target with the scheme https does not count as TLS', async () => {
     const bytes = 'GET https://x/docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(await talk(staging.url, bytes)).toMatchObject([{ status: 403 }]);
   });
 });
 
-describe('a target that names a host', () => {
+describe('a request target in absolute form', () => {
   const request = (target: string, host: string, method = 'GET') =>
     `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n`;
 
@@ -217,11 +220,11 @@ describe('a target that names a host', () => {
     ['http:///health', 'one.localhost'],
     ['ftp://one.localhost/health', 'one.localhost'],
     ['http://one.localhost#/health', 'one.localhost'],
-  ])('%s with the Host %s is 400', async (target, host) => {
+  ])('%s with the Host %s is rejected with 400', async (target, host) => {
     expect(await ask(target, host)).toEqual({ status: 400, code: 'malformed_request' });
   });
 
-  test('is served as its path when Host says the same, by the tenant of that host', async () => {
+  test('is handled as its path if the Host matches, by the tenant of that host', async () => {
     const target = 'http://ONE.localhost/api/ManagePrealerts.php?limit=1';
     const token = await proxied.tokenOf('admin');
     expect(await ask(target, 'one.localhost', 'GET', token)).toEqual({ status: 200 });
@@ -239,12 +242,12 @@ describe('a target that names a host', () => {
     ['*', 'OPTIONS', 404],
     ['//two.localhost/health', 'GET', 404],
     ['nonsense', 'GET', 400],
-  ])('the target %s of %s is no way around it', async (target, method, status) => {
+  ])('the target %s of %s does not bypass the check', async (target, method, status) => {
     expect((await ask(target, 'x', method)).status).toBe(status);
   });
 });
 
-test('a key in the query of such a target, or of an encoded one, reaches no handler and no log', async () => {
+test('an API key in the query of an encoded target reaches no handler and no log', async () => {
   const socket = await openSocket(proxied.url);
   const replies = receive(socket);
   socket.write('GET /api/Prealert.php%3Fapi_key=secret HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');

@@ -25,11 +25,11 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Files of this process alone: others run beside it. */
-const spooled = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`crossdock-${process.pid}-`));
+/** Spool files of this process only, because other tests run in parallel. */
+const spoolFiles = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`crossdock-${process.pid}-`));
 
-// a reply goes out before its files are deleted
-afterEach(() => until(async () => spooled().length === 0, 10_000));
+// The response is sent before the spool files are deleted.
+afterEach(() => until(async () => spoolFiles().length === 0, 10_000));
 
 const LARGE = Buffer.alloc(9 * 1024 * 1024, 'code,a,b\n');
 const bytesOf = (form: FormFields) => assemble(toParts(form));
@@ -43,12 +43,12 @@ const post = (body: Buffer | Buffer[], headers: Record<string, string> = {}) =>
     body,
   });
 
-// test/contract/multiparts sends 5,000 of another make to every operation that takes a form
-describe('2,000 mutated forms', () => {
+// test/contract/multiparts sends 5,000 differently damaged bodies to all operations with forms.
+describe('2,000 mutated multipart forms', () => {
   const SEED = 20261121;
   const mutants = makeMutants(2_000, SEED);
 
-  test('each gets an answer that the operation declares, none of them ours to blame', async () => {
+  test('each gets a response that the operation declares, and none an internal error', async () => {
     const seen: Record<string, Set<number>> = {};
     const wrong: string[] = [];
     const queue = mutants.entries();
@@ -63,18 +63,18 @@ describe('2,000 mutated forms', () => {
     };
     await Promise.all(Array.from({ length: 8 }, work));
     expect(wrong).toEqual([]);
-    // the harmless are taken, the broken are not
+    // Valid forms are accepted, broken ones are not.
     expect(seen['whole']).toEqual(new Set([200]));
     for (const kind of ['truncated', 'noise', 'a file as a field', 'parts repeated', 'without its beginning'])
       expect([kind, seen[kind]?.has(400)]).toEqual([kind, true]);
     expect(seen['parts by the hundred']).toEqual(new Set([413]));
-    // and nothing has reached JavaScript's own objects
+    // JavaScript's built-in prototypes are unchanged.
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(({} as Record<string, unknown>)['dry_run']).toBeUndefined();
   }, 240_000);
 });
 
-describe('a form that is refused before it is read whole', () => {
+describe('a form that is rejected before it is read completely', () => {
   const forms: [string, Buffer, number][] = [
     [
       'a field sent twice',
@@ -118,9 +118,9 @@ describe('a form that is refused before it is read whole', () => {
   });
 });
 
-describe('sizes', () => {
-  test('a file of 10 MiB is read, and one byte more is 413, with and without a length', async () => {
-    // one row that never ends: read, and refused for what it is
+describe('size limits of forms', () => {
+  test('a file of 10 MiB is read, and one byte more gets 413, with and without a Content-Length', async () => {
+    // A single endless row: read completely, then rejected as invalid.
     const limit = 10 * 1024 * 1024;
     const whole = bytesOf({ file: { file: Buffer.alloc(limit, 'a') } });
     const over = bytesOf({ file: { file: Buffer.alloc(limit + 1, 'a') } });
@@ -136,7 +136,7 @@ describe('sizes', () => {
     }
   });
 
-  test('a form declared larger than any file is 413 before it is sent', async () => {
+  test('a form that declares more than the maximum file size gets 413 before it is sent', async () => {
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.write(headOf(11 * 1024 * 1024));
@@ -147,7 +147,7 @@ describe('sizes', () => {
     expect((await replies)[0]?.status).toBe(413);
   });
 
-  test('chunks without a length are read like any other form', async () => {
+  test('a form in one-byte chunks without Content-Length is accepted', async () => {
     const body = bytesOf({ file: CSV, dry_run: '1' });
     const bytes = Array.from(body, (_, n) => body.subarray(n, n + 1));
     expect((await post(bytes)).status).toBe(200);
@@ -157,10 +157,10 @@ describe('sizes', () => {
 const headOf = (length: number) =>
   `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: ${MULTIPART_TYPE}\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe('a length that lies', () => {
+describe('a wrong Content-Length', () => {
   const body = bytesOf({ file: CSV, dry_run: '1' });
 
-  test('too short: the form is cut off there, and what follows is no request', async () => {
+  test('too short: the truncated form is rejected, and the rest is not read as a request', async () => {
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.write(Buffer.concat([Buffer.from(headOf(body.length - 20)), body]));
@@ -169,7 +169,7 @@ describe('a length that lies', () => {
     socket.destroy();
   });
 
-  test('too long: 408 when the rest does not come', async () => {
+  test('too long: 408 if the rest does not arrive', async () => {
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.write(Buffer.concat([Buffer.from(headOf(body.length + 20)), body.subarray(0, -10)]));
@@ -177,8 +177,8 @@ describe('a length that lies', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  test('200 clients that stop anywhere leave no file and no open request', async () => {
+describe('clients that disconnect', () => {
+  test('200 clients that disconnect at any point leave no spool file and no open connection', async () => {
     const head = headOf(LARGE.length + 1_000);
     const start = Buffer.concat([
       Buffer.from(head),
@@ -199,11 +199,11 @@ describe('a client that goes away', () => {
       }
     };
     await Promise.all(Array.from({ length: 8 }, work));
-    await until(async () => spooled().length === 0, 10_000);
+    await until(async () => spoolFiles().length === 0, 10_000);
     await until(async () => (await connections()) === 0, 10_000);
   }, 60_000);
 
-  test('one that goes away with its form sent: the upload is done, its file is gone', async () => {
+  test('an upload that was sent completely is executed, and its spool file deleted', async () => {
     const body = bytesOf({ file: { file: 'h,h,h\nGONE-1,a,b\n' } });
     const socket = await openSocket(service.url);
     socket.on('error', () => undefined);

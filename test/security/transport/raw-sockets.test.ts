@@ -6,10 +6,10 @@ import { bundle } from '../../support/service/contract.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { openSocket, receive, talk, type RawReply } from '../../support/service/wire.js';
 
-const { judgeFailure } = makeResponseValidator(bundle);
+const { judgeFailure: validateFailure } = makeResponseValidator(bundle);
 
 let service: Service;
-/** What came back to each of the slow requests, which are sent at once and wait beside the other tests. */
+/** Responses to the slow requests. They are all sent at once and wait in parallel to the other tests. */
 const slowReplies = new Map<string, Promise<RawReply[]>>();
 
 beforeAll(async () => {
@@ -25,12 +25,15 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The last thing sent is the envelope, with its id as a header, and then the connection ends. */
+/**
+ * Asserts that the last response is the error envelope with the request id in its header, and that the
+ * connection closed.
+ */
 function expectEnvelope(replies: RawReply[], status: number, code: string): void {
   expect(replies).toHaveLength(1);
   const [reply] = replies;
   expect(reply).toMatchObject({ status, headers: { 'content-type': 'application/json; charset=utf-8' } });
-  expect(judgeFailure(reply?.text ?? '')).toEqual([]);
+  expect(validateFailure(reply?.text ?? '')).toEqual([]);
   const body = JSON.parse(reply?.text ?? '') as Record<string, unknown>;
   expect(body).toMatchObject({ status: 'fail', code, request_id: reply?.headers['x-request-id'] });
 }
@@ -46,13 +49,13 @@ const SLOW: [name: string, bytes: string][] = [
   ['chunks that never end', `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`],
 ];
 
-describe('what is no HTTP request gets the envelope', () => {
+describe('bytes that are not valid HTTP get the error envelope', () => {
   test.each<[string, string | Buffer]>([
     ['a request line of one word', 'GARBAGE\r\n\r\n'],
-    ['a method that HTTP lacks', 'BREW /pot HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a version that HTTP lacks', 'GET /health HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['an unknown method', 'BREW /pot HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['an unknown HTTP version', 'GET /health HTTP/9.9\r\nHost: x\r\n\r\n'],
     ['another protocol', 'GET /health SIP/2.0\r\nHost: x\r\n\r\n'],
-    ['HTTP/2 without saying so', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['HTTP/2 without negotiation', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a TLS greeting', Buffer.from('16030100c8010000c40303', 'hex')],
     ['random bytes', Buffer.from('00ff7f80deadbeef0d0a0d0a', 'hex')],
     ['a space before a header’s colon', `GET /health HTTP/1.1\r\nHost: x\r\nX-Thing : 1\r\n\r\n`],
@@ -63,10 +66,13 @@ describe('what is no HTTP request gets the envelope', () => {
     ['both lengths, the other way round', `${POST}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}`],
     ['two lengths', `${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
     ['a negative length', `${POST}Content-Length: -1\r\n\r\n{}`],
-    ['a length that is no number', `${POST}Content-Length: 1e3\r\n\r\n{}`],
-    ['a length beyond all numbers', `${POST}Content-Length: ${'9'.repeat(30)}\r\n\r\n{}`],
-    ['an encoding that hides its last step', `${POST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
-    ['a size of a chunk that is no number', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+    ['a length that is not a number', `${POST}Content-Length: 1e3\r\n\r\n{}`],
+    ['a length that overflows', `${POST}Content-Length: ${'9'.repeat(30)}\r\n\r\n{}`],
+    [
+      'a transfer encoding whose last coding is not chunked',
+      `${POST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+    ],
+    ['a chunk size that is not a number', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['a chunk longer than its size', `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`],
   ])('%s: 400', async (_name, bytes) => {
     expectEnvelope(await talk(service.url, bytes), 400, 'malformed_request');
@@ -77,16 +83,16 @@ describe('what is no HTTP request gets the envelope', () => {
     ['many headers', `GET /health HTTP/1.1\r\nHost: x\r\n${'X-Thing: 1234567890\r\n'.repeat(1_000)}\r\n`],
     ['a path', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['a trailer', `${POST}Transfer-Encoding: chunked\r\n\r\n0\r\nX-Thing: ${'x'.repeat(20_000)}\r\n\r\n`],
-  ])('%s beyond 16 KiB: 431', async (_name, bytes) => {
+  ])('%s over 16 KiB: 431', async (_name, bytes) => {
     expectEnvelope(await talk(service.url, bytes), 431, 'headers_too_large');
   });
 
-  test('a chunk’s extension beyond 16 KiB: 413', async () => {
+  test('a chunk extension over 16 KiB: 413', async () => {
     const bytes = `${POST}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`;
     expectEnvelope(await talk(service.url, bytes), 413, 'body_too_large');
   });
 
-  test('a body that ends before its length: 400', async () => {
+  test('a body shorter than its Content-Length: 400', async () => {
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.end(`${POST}Content-Length: 100\r\n\r\n{"action"`);
@@ -94,28 +100,28 @@ describe('what is no HTTP request gets the envelope', () => {
   });
 });
 
-describe('what is HTTP, but unusual, is answered by the service itself', () => {
+describe('valid but unusual HTTP is handled by the service', () => {
   test.each([
     ['no Host', 'GET /health HTTP/1.1\r\n', 400, 'malformed_request'],
     ['two Hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n', 400, 'malformed_request'],
-    ['the server as a whole', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n', 404, 'route_not_found'],
-    ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n', 400, 'malformed_request'],
-    ['a method of WebDAV', 'PROPFIND /health HTTP/1.1\r\nHost: x\r\n', 405, 'method_not_allowed'],
-    ['an echo', 'TRACE /health HTTP/1.1\r\nHost: x\r\n', 405, 'method_not_allowed'],
-  ])('%s', async (_name, head, status, code) => {
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n', 404, 'route_not_found'],
+    ['CONNECT', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n', 400, 'malformed_request'],
+    ['a WebDAV method', 'PROPFIND /health HTTP/1.1\r\nHost: x\r\n', 405, 'method_not_allowed'],
+    ['TRACE', 'TRACE /health HTTP/1.1\r\nHost: x\r\n', 405, 'method_not_allowed'],
+  ])('%s gets the declared error', async (_name, head, status, code) => {
     expectEnvelope(await talk(service.url, `${head}${CLOSE}\r\n`), status, code);
   });
 
   test.each([
-    ['HTTP/1.0, which needs no Host', 'GET /health HTTP/1.0\r\n'],
-    ['a whole address', `GET http://x/health HTTP/1.1\r\nHost: x\r\n${CLOSE}`],
-    ['an expectation that nobody knows', `GET /health HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n${CLOSE}`],
+    ['HTTP/1.0 without Host', 'GET /health HTTP/1.0\r\n'],
+    ['an absolute target', `GET http://x/health HTTP/1.1\r\nHost: x\r\n${CLOSE}`],
+    ['an unknown expectation', `GET /health HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n${CLOSE}`],
     [
-      'a wish for another protocol',
+      'a protocol upgrade',
       'GET /health HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n',
     ],
     [
-      'a body where none belongs',
+      'a body on a GET request',
       'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n',
     ],
   ])('%s: 200', async (_name, head) => {
@@ -123,12 +129,12 @@ describe('what is HTTP, but unusual, is answered by the service itself', () => {
     expect(replies).toMatchObject([{ status: 200 }]);
   });
 
-  test('two requests in one packet get two replies, in order', async () => {
+  test('two pipelined requests in one packet get two responses, in order', async () => {
     const bytes = `GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`;
     expect(await talk(service.url, bytes)).toMatchObject([{ status: 404 }, { status: 200 }]);
   });
 
-  test('a body is not taken for the next request, whoever refuses it', async () => {
+  test('the body of a rejected request is not parsed as the next request', async () => {
     const smuggled = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
     const head = `POST /api/ManagePrealerts.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     const bytes = `${head}${CLOSE}Content-Length: ${smuggled.length}\r\n\r\n${smuggled}`;
@@ -141,7 +147,7 @@ describe('slow requests', () => {
     expectEnvelope((await slowReplies.get(name)) ?? [], 408, 'request_timeout');
   });
 
-  test('a byte now and then buys no more time', async () => {
+  test('sending a byte now and then does not extend the timeout', async () => {
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.write(`${POST}Content-Length: 4000\r\n\r\n`);
@@ -155,13 +161,14 @@ describe('slow requests', () => {
     }
   });
 
-  test('an idle connection that has been served is not timed out as a request', async () => {
+  test('an idle keep-alive connection is not timed out as a slow request', async () => {
     const socket = await openSocket(service.url);
     const replies = receive(socket);
     socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(socket, 'data');
     const later = await openSocket(service.url);
-    // the server looks at its connections every half second: when it has ended this one, it has seen the other
+    // The server checks its connections every half second. When it has closed this one, it has also checked
+    // the other.
     later.write('GET /health HTTP/1.1\r\n');
     await receive(later);
     socket.write(`GET /health HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n`);
@@ -169,7 +176,7 @@ describe('slow requests', () => {
   });
 });
 
-test('in production headers have 5 seconds and a request 10', async () => {
+test('production timeouts are 5 seconds for headers and 10 for a request', async () => {
   const usual = await startService({ demo: false });
   const { headersTimeout, requestTimeout } = usual.app.server.server;
   await usual.stop();
@@ -177,8 +184,8 @@ test('in production headers have 5 seconds and a request 10', async () => {
 });
 
 describe('2,000 slow sockets', () => {
-  test('slow nobody else, and all get 408', async () => {
-    // long enough for all to be open at once, short enough to see all of them end
+  test('do not slow other requests down, and all get 408', async () => {
+    // Long enough for all sockets to be open at once, short enough to see all of them time out.
     const slow = await startService({ timeouts: { headersMs: 3_000, requestMs: 3_000 } });
     try {
       const alone = await slowestOf(slow);
@@ -194,7 +201,7 @@ describe('2,000 slow sockets', () => {
       process.stdout.write(
         `Beside 2,000 slow sockets: ${slowest.toFixed(1)} ms, alone ${alone.toFixed(1)} ms\n`,
       );
-      // 200 ms on an idle machine; beside a busy test, what that costs a service without slow sockets as well
+      // 200 ms on an idle machine. On a busy one, compared with the same requests without slow sockets.
       expect(slowest).toBeLessThan(Math.max(200, 5 * alone));
       const statuses = (await Promise.all(ends)).flat().map(({ status }) => status);
       expect(statuses).toEqual(Array(2_000).fill(408));
@@ -204,8 +211,8 @@ describe('2,000 slow sockets', () => {
   });
 
   /**
-   * The slowest of 40 requests, in the best of three batches: what slow sockets cost, they cost every batch, and what
-   * else this machine does at the moment does not fall into all of them. Few enough to be done while the sockets last.
+   * Returns the slowest of 40 requests in the best of three batches. Slow sockets would slow every batch,
+   * other load on the machine only some. Few enough requests to finish while the sockets are open.
    */
   async function slowestOf(slow: Service): Promise<number> {
     const batches: number[] = [];

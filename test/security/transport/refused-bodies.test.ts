@@ -13,7 +13,7 @@ import { openSocket, receive, sendRaw, type RawReply } from '../../support/servi
 
 let service: Service;
 
-/** By what they are refused with: callers whose credential looks right until the database is asked. */
+/** Callers whose credential looks valid until the database is queried, with the expected refusal. */
 const refused: {
   who: string;
   status: number;
@@ -33,14 +33,14 @@ const refused: {
     headers: async () => bearer(await tokenWith({ expired: true })),
   },
   {
-    who: 'a token of before a change of password',
+    who: 'a token from before a password change',
     status: 401,
     code: 'token_invalid',
     headers: async () => bearer(await tokenWith({ version: -1 })),
   },
 ];
 
-/** One whose role may do everything. */
+/** A user with every permission. */
 const DISABLED = randomUUID();
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -63,7 +63,7 @@ async function tokenWith({ user = DEMO.users.admin, expired = false, version = 0
   );
 }
 
-let spooled: string[] = [];
+let spoolFiles: string[] = [];
 
 beforeAll(async () => {
   service = await startService();
@@ -73,7 +73,7 @@ beforeAll(async () => {
     [DEMO.tenants.demo, DISABLED],
   );
   watch(tmpdir(), (_event, name) => {
-    if (name?.startsWith(`crossdock-${process.pid}-`)) spooled.push(name);
+    if (name?.startsWith(`crossdock-${process.pid}-`)) spoolFiles.push(name);
   }).unref();
 });
 
@@ -82,12 +82,12 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  spooled = [];
+  spoolFiles = [];
 });
 
 type Sent = { type?: string; length?: number | 'chunked'; headers?: Record<string, string> };
 
-/** The head of a request alone: whoever waits for its body answers only after a timeout. */
+/** Returns only the head of a request. A service that waits for the body responds only after a timeout. */
 function headOf(id: OperationId, { type = 'application/json', length = 0, headers = {} }: Sent): string {
   const size = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
   const others = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -95,7 +95,7 @@ function headOf(id: OperationId, { type = 'application/json', length = 0, header
   return `${method} ${filledPath(id)} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n${size}\r\n${others.join('')}\r\n`;
 }
 
-/** What comes back while no byte of a body has been sent. */
+/** Returns the response that arrives although no byte of the body was sent. */
 async function replyToHead(head: string): Promise<RawReply & { ms: number }> {
   const socket = await openSocket(service.url);
   const replies = receive(socket);
@@ -111,25 +111,25 @@ async function replyToHead(head: string): Promise<RawReply & { ms: number }> {
 
 const codeOf = ({ text }: RawReply) => (JSON.parse(text) as { code: string }).code;
 
-const taking = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
-const ofUsers = taking.filter((id) => operationOf(id).credential === 'token' && id !== 'changePassword');
-const takes = (id: OperationId, type: string) =>
+const withBody = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
+const ofUsers = withBody.filter((id) => operationOf(id).credential === 'token' && id !== 'changePassword');
+const accepts = (id: OperationId, type: string) =>
   (operationOf(id).mediaTypes as readonly string[]).includes(type);
-const uploads = taking.filter((id) => takes(id, 'multipart/form-data'));
+const uploads = withBody.filter((id) => accepts(id, 'multipart/form-data'));
 
 describe.each(refused)('$who', ({ status, code, headers }) => {
   test.each(uploads)(
-    '%s: is refused before a byte of the upload is read, and nothing is spooled',
+    '%s: is rejected before a byte of the upload is read, and nothing is spooled',
     async (id) => {
       const head = headOf(id, { type: MULTIPART_TYPE, length: 1024 * 1024, headers: await headers() });
       const reply = await replyToHead(head);
       expect([reply.status, codeOf(reply), reply.headers['connection']]).toEqual([status, code, 'close']);
-      expect(spooled).toEqual([]);
+      expect(spoolFiles).toEqual([]);
     },
   );
 
-  test('is refused before a large body is read, whatever the operation', async () => {
-    for (const id of ofUsers.filter((each) => takes(each, 'application/json'))) {
+  test('is rejected before a large body is read, for every operation', async () => {
+    for (const id of ofUsers.filter((each) => accepts(each, 'application/json'))) {
       for (const length of [40_000, 'chunked'] as const) {
         const reply = await replyToHead(headOf(id, { length, headers: await headers() }));
         expect([id, length, reply.status, codeOf(reply)]).toEqual([id, length, status, code]);
@@ -138,21 +138,21 @@ describe.each(refused)('$who', ({ status, code, headers }) => {
   });
 });
 
-test('an API key that is not valid is refused before a large body is read', async () => {
-  for (const id of taking.filter((each) => operationOf(each).credential === 'key')) {
+test('an invalid API key is rejected before a large body is read', async () => {
+  for (const id of withBody.filter((each) => operationOf(each).credential === 'key')) {
     const reply = await replyToHead(headOf(id, { length: 40_000, headers: { 'X-API-KEY': 'f'.repeat(64) } }));
     expect([id, reply.status, codeOf(reply)]).toEqual([id, 403, 'key_invalid']);
   }
 });
 
-describe('a client that sends 10 MiB all the same', () => {
+describe('a client that sends 10 MiB nevertheless', () => {
   const form = multipartBody({
     target_courier_id: DEMO.couriers.IEX,
     file: { file: Buffer.alloc(10 * 1024 * 1024, 'a,b,c\n') },
   });
 
   test.each(['close', 'keep-alive'])(
-    'with Connection: %s reads its refusal instead of a reset',
+    'with Connection: %s reads the refusal instead of a connection reset',
     async (connection) => {
       const headers = {
         ...bearer(await service.tokenOf('disabled')),
@@ -165,11 +165,11 @@ describe('a client that sends 10 MiB all the same', () => {
         const replies = await Promise.all([send(), send(), send(), send()]);
         expect(replies.map(codeOf)).toEqual(Array(4).fill('account_disabled'));
       }
-      expect(spooled).toEqual([]);
+      expect(spoolFiles).toEqual([]);
     },
   );
 
-  test('one that may enter is served', async () => {
+  test('an authorized client is served', async () => {
     const headers = { ...bearer(await service.tokenOf('admin')), 'content-type': MULTIPART_TYPE };
     const reply = await sendRaw(service.url, {
       method: 'POST',
@@ -178,7 +178,7 @@ describe('a client that sends 10 MiB all the same', () => {
       body: form,
     });
     expect(codeOf(reply)).toBe('validation_failed');
-    expect(spooled.length).toBeGreaterThan(0);
+    expect(spoolFiles.length).toBeGreaterThan(0);
     await until(
       async () => !readdirSync(tmpdir()).some((name) => name.startsWith(`crossdock-${process.pid}-`)),
     );
@@ -194,12 +194,12 @@ describe('Expect: 100-continue', () => {
       headers: { ...bearer(await service.tokenOf(user)), Expect: '100-continue' },
     });
 
-  test('who is refused is never told to continue, and the connection closes', async () => {
+  test('a rejected client never gets 100 Continue, and the connection closes', async () => {
     const reply = await replyToHead(await head('disabled'));
     expect([reply.status, reply.headers['connection']]).toEqual([403, 'close']);
   });
 
-  test('who may enter is told to continue, and served', async () => {
+  test('an authorized client gets 100 Continue and is served', async () => {
     const socket = await openSocket(service.url);
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -214,9 +214,9 @@ describe('Expect: 100-continue', () => {
     until(async () => socket.bytesRead > 0 && Buffer.concat(chunks).toString().includes(text), 5_000);
 });
 
-describe('the size that an operation takes', () => {
-  const sized = taking.filter((id) => takes(id, 'application/json'));
-  const inWords = (bytes: number) =>
+describe('the body size limit of an operation', () => {
+  const sized = withBody.filter((id) => accepts(id, 'application/json'));
+  const formatSize = (bytes: number) =>
     bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`;
   const credential = async (id: OperationId): Promise<Record<string, string>> => {
     const { credential: kind } = operationOf(id);
@@ -225,14 +225,14 @@ describe('the size that an operation takes', () => {
   };
 
   test.each(sized)(
-    '%s: one byte more is 413, from its length alone and in chunks, naming the limit',
+    '%s: one byte over the limit gets 413 that names the limit, by Content-Length and in chunks',
     async (id) => {
       const limit = operationOf(id).maxBodyBytes ?? 0;
       const headers = await credential(id);
       const declared = await replyToHead(headOf(id, { length: limit + 1, headers }));
       const { method } = operationOf(id);
       const chunks = [Buffer.alloc(limit, ' '), Buffer.from(' ')];
-      // Node's client sends no chunks with DELETE
+      // Node's client sends no chunks with DELETE.
       const measured =
         method === 'DELETE'
           ? declared
@@ -244,12 +244,12 @@ describe('the size that an operation takes', () => {
             });
       for (const reply of [declared, measured]) {
         expect([reply.status, codeOf(reply)]).toEqual([413, 'body_too_large']);
-        expect(reply.text).toContain(`larger than ${inWords(limit)}`);
+        expect(reply.text).toContain(`larger than ${formatSize(limit)}`);
       }
     },
   );
 
-  test.each(sized)('%s: a body of exactly that size is read', async (id) => {
+  test.each(sized)('%s: a body of exactly the limit is read', async (id) => {
     const limit = operationOf(id).maxBodyBytes ?? 0;
     const reply = await sendRaw(service.url, {
       method: operationOf(id).method,
@@ -260,7 +260,7 @@ describe('the size that an operation takes', () => {
     expect([reply.status, codeOf(reply)]).toEqual([400, 'validation_failed']);
   });
 
-  test('login takes 4 KiB, and most operations 64 KiB', () => {
+  test('the limit is 4 KiB for login and 64 KiB for most operations', () => {
     const limits = sized.map((id) => operationOf(id).maxBodyBytes);
     expect(operationOf('login').maxBodyBytes).toBe(4_096);
     expect(limits.filter((limit) => limit === 64 * 1024).length).toBeGreaterThan(limits.length / 2);
@@ -268,10 +268,10 @@ describe('the size that an operation takes', () => {
   });
 });
 
-describe('the shape of a body', () => {
+describe('the structure of a JSON body', () => {
   const post = (body: string) => service.call('retrievePackages', { as: 'admin', body });
 
-  test('20,000 values are read, one more is refused before it is parsed', async () => {
+  test('20,000 values are accepted, one more is rejected before parsing', async () => {
     const zeros = (count: number) => `{"x":[${Array(count).fill(0).join()}]}`;
     expect(await post(zeros(19_998))).toMatchObject({ status: 200 });
     expect(await post(zeros(19_999))).toMatchObject({
@@ -280,17 +280,17 @@ describe('the shape of a body', () => {
     });
   });
 
-  test('commas and brackets inside of texts do not count', async () => {
+  test('commas and brackets inside strings do not count', async () => {
     expect(await post(JSON.stringify({ x: `${',[{'.repeat(30_000)}"\\"` }))).toMatchObject({ status: 200 });
   });
 
-  test('32 levels are read, one more is refused', async () => {
+  test('32 levels are accepted, one more is rejected', async () => {
     const nested = (depth: number) => `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     expect(await post(nested(32))).toMatchObject({ status: 200 });
     expect(await post(nested(33))).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
   });
 
-  test('a text that cannot be stored is named by its place, however deep', async () => {
+  test('a string that cannot be stored is reported with its path at any depth', async () => {
     for (const [body, field] of [
       ['{"a":{"b":[0,{"c":"\\u0000"}]}}', 'a.b[1].c'],
       ['["\\ud800"]', 'body[0]'],
@@ -303,7 +303,7 @@ describe('the shape of a body', () => {
       });
   });
 
-  test('a list that is too long is told as that alone, its elements are not looked at', async () => {
+  test('a list that is too long is the only reported error, without errors of its elements', async () => {
     const package_ids = Array.from({ length: 10_001 }, () => 'x');
     const reply = await service.call('retrievePackages', {
       as: 'admin',

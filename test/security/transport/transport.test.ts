@@ -21,7 +21,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The failure envelope, whole. */
+/** Asserts the complete error envelope. */
 function expectFailure(reply: RawReply, status: number, code: string): void {
   expect(reply).toMatchObject({ status });
   const body = JSON.parse(reply.text) as Record<string, unknown>;
@@ -44,7 +44,7 @@ describe('methods and paths', () => {
   );
 
   test.each(undeclared)(
-    '$method $path is refused with 405 and its methods',
+    '$method $path is rejected with 405 and the allowed methods',
     async ({ path, method, declared }) => {
       const reply = await sendRaw(service.url, { method, path });
       expect(reply.headers['allow']?.split(', ').sort()).toEqual([...declared].sort());
@@ -69,7 +69,7 @@ describe('methods and paths', () => {
     '/__proto__',
     '/api/Prealert.php%00',
     `/api/${'x'.repeat(2000)}`,
-  ])('%s is no path: 404 whatever the method', async (path) => {
+  ])('%s returns 404 for every method', async (path) => {
     for (const method of METHODS) {
       const reply = await sendRaw(service.url, { method, path });
       if (method === 'HEAD') expect(reply).toMatchObject({ status: 404, text: '' });
@@ -77,7 +77,7 @@ describe('methods and paths', () => {
     }
   });
 
-  test('an unknown path is told before a wrong method, a missing token or a bad body', async () => {
+  test('an unknown path or method is rejected before a missing token or an invalid body', async () => {
     const body = Buffer.alloc(1024 * 1024 + 1, 'x');
     expectFailure(
       await sendRaw(service.url, { method: 'POST', path: '/nowhere', body }),
@@ -91,7 +91,7 @@ describe('methods and paths', () => {
     );
   });
 
-  test('a broken escape in the path is 400', async () => {
+  test('an invalid percent-encoding in the path returns 400', async () => {
     for (const path of ['/api/%', '/api/%zz', '/%ff%fe', '/api/%c3%28']) {
       expectFailure(await sendRaw(service.url, { path }), 400, 'malformed_request');
     }
@@ -99,7 +99,7 @@ describe('methods and paths', () => {
 });
 
 describe('content types', () => {
-  // a body that the schema refuses: whoever handles it has not validated it
+  // This body violates the schema, so a success would show that it was not validated.
   const INVALID = JSON.stringify({ tracking_number: 5 });
 
   const send = async (headers: Record<string, string | string[]>, body: string | Buffer = INVALID) =>
@@ -128,7 +128,7 @@ describe('content types', () => {
     'application/json; profile="a;b"',
     'application/json; boundary=x',
     'application/json; charset=utf-8; profile=x',
-  ])('%j is JSON, and is validated', async (contentType) => {
+  ])('%j is validated as JSON', async (contentType) => {
     const reply = await send({ 'content-type': contentType });
     expectFailure(reply, 400, 'validation_failed');
   });
@@ -172,33 +172,33 @@ describe('content types', () => {
     'application/json\u00a0',
     '"application/json"',
     '',
-  ])('%j is not accepted', async (contentType) => {
+  ])('%j is rejected with 415', async (contentType) => {
     expectFailure(await send({ 'content-type': contentType }), 415, 'unsupported_media_type');
   });
 
-  test('a body without Content-Type is not accepted', async () => {
+  test('a body without Content-Type is rejected with 415', async () => {
     expectFailure(await send({}), 415, 'unsupported_media_type');
   });
 
   test.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x-unknown'])(
-    'Content-Encoding %s is not accepted',
+    'Content-Encoding %s is rejected with 415',
     async (encoding) => {
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
       expectFailure(await send(headers, gzipSync(INVALID)), 415, 'unsupported_media_type');
     },
   );
 
-  test('gzip that calls itself plain JSON is 400', async () => {
+  test('a gzip body declared as plain JSON is rejected with 400', async () => {
     const reply = await send({ 'content-type': 'application/json' }, gzipSync(INVALID));
     expectFailure(reply, 400, 'invalid_encoding');
   });
 
-  test('nothing of this was stored', async () => {
+  test('none of these requests stored anything', async () => {
     const { rows } = await service.owner.query("select * from prealerts where tracking_number = '5'");
     expect(rows).toEqual([]);
   });
 
-  test('DELETE takes a JSON body, and refuses another', async () => {
+  test('DELETE accepts a JSON body and rejects other media types', async () => {
     const headers = { authorization: `Bearer ${await service.tokenOf('admin')}` };
     const path = '/api/ManagePrealerts.php';
     const body = JSON.stringify({ prealert_id: DEMO.prealerts.pending.IEX[4] });
@@ -219,8 +219,8 @@ describe('content types', () => {
   });
 });
 
-describe('pages', () => {
-  // what a query spells, of whatever kind; no value is clamped, rounded or read as something else
+describe('paging parameters', () => {
+  // Spellings of query values. No value is clamped, rounded or reinterpreted.
   const SPELLINGS = [
     ...['0', '-1', '-0', '-1000001', '1e3', '1e20', '1E1', '1.5', '1.0', '.5', '1.', '0x10', '0b1', '0o7'],
     ...[
@@ -278,7 +278,7 @@ describe('pages', () => {
   test.each([
     ['page', [...SPELLINGS, '1000001']],
     ['limit', [...SPELLINGS, '501', '10001']],
-  ])('listPrealerts refuses every %s out of range, naming it', async (name, values) => {
+  ])('listPrealerts rejects an invalid %s and names it', async (name, values) => {
     for (const value of values) {
       const reply = await service.call('listPrealerts', { as: 'admin', query: { [name]: value } });
       expect({ value, status: reply.status, fields: fieldsOf(reply) }).toEqual({
@@ -294,7 +294,7 @@ describe('pages', () => {
   test.each([
     ['page', [...VALUES, 1_000_001]],
     ['limit', [...VALUES, 10_001]],
-  ])('retrievePackages refuses every %s out of range, naming it', async (name, values) => {
+  ])('retrievePackages rejects an invalid %s and names it', async (name, values) => {
     for (const value of values) {
       const reply = await service.call('retrievePackages', { as: 'admin', body: { [name]: value } });
       expect({ value, status: reply.status, fields: fieldsOf(reply) }).toEqual({
@@ -311,7 +311,7 @@ describe('pages', () => {
     expect([tooLarge.status, fieldsOf(tooLarge)]).toEqual([400, [name]]);
   });
 
-  test('the bounds themselves are served', async () => {
+  test('the bounds themselves are accepted', async () => {
     const bounds = { page: 1_000_000, limit: 500 };
     expect(await service.call('listPrealerts', { as: 'admin', query: bounds })).toMatchObject({
       status: 200,
@@ -325,7 +325,7 @@ describe('pages', () => {
   });
 });
 
-describe('bodies that no reader survives by luck', () => {
+describe('hostile JSON bodies', () => {
   const post = (body: string) => service.call('retrievePackages', { as: 'admin', body });
 
   test.each([
@@ -333,7 +333,7 @@ describe('bodies that no reader survives by luck', () => {
     ['arrays never closed', '['.repeat(1_000_000)],
     ['objects', '{"a":'.repeat(150_000) + '1' + '}'.repeat(150_000)],
     ['a field', `{"page":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
-  ])('%s nested 150,000 deep and more are 400', async (_name, body) => {
+  ])('%s nested 150,000 or more levels deep are rejected with 400', async (_name, body) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
   });
 
@@ -347,12 +347,12 @@ describe('bodies that no reader survives by luck', () => {
     'undefined',
     '{"page":1}\u0000',
     '// {}',
-  ])('%j is no JSON document, and empty is no body', async (body) => {
+  ])('%j is rejected as malformed JSON, and an empty text counts as no body', async (body) => {
     const expected = body === '' ? { status: 200 } : { status: 400, body: { code: 'malformed_json' } };
     expect(await post(body)).toMatchObject(expected);
   });
 
-  test.each(['[]', 'null', '1', '"x"', 'true', '[{"page":1}]'])('%j is no object', async (body) => {
+  test.each(['[]', 'null', '1', '"x"', 'true', '[{"page":1}]'])('rejects %j: not an object', async (body) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
   });
 
@@ -363,13 +363,13 @@ describe('bodies that no reader survives by luck', () => {
     '{"constructor":{"prototype":{"limit":7}}}',
     '{"page":1,"nested":{"__proto__":{"limit":7}}}',
     '{"page":1,"nested":[{"constructor":{"prototype":{"limit":7}}}]}',
-  ])('%s is refused, and no prototype changes', async (body) => {
+  ])('%s is rejected, and no prototype changes', async (body) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
     expect(({} as Record<string, unknown>)['limit']).toBeUndefined();
   });
 
   test.each(['toString', 'hasOwnProperty', 'prototype', 'valueOf', 'then', 'toJSON'])(
-    'the key %s is ignored as any unknown one',
+    'the key %s is ignored like any unknown key',
     async (key) => {
       const reply = await post(JSON.stringify({ [key]: 'x', limit: 1 }));
       expect(reply).toMatchObject({ status: 200, body: { meta: { limit: 1 } } });
@@ -390,7 +390,7 @@ describe('bodies that no reader survives by luck', () => {
   });
 });
 
-describe('text that PostgreSQL could not store as sent', () => {
+describe('text that PostgreSQL cannot store', () => {
   const query = async (search: string) =>
     sendRaw(service.url, {
       path: `/api/ManagePrealerts.php?${search}`,
@@ -401,34 +401,34 @@ describe('text that PostgreSQL could not store as sent', () => {
     ['a lone percent sign', 'search=%'],
     ['half an escape', 'search=%4'],
     ['no hex digits', 'search=%zz'],
-    ['a byte that begins nothing', 'search=%ff'],
+    ['an invalid first byte', 'search=%ff'],
     ['an overlong slash', 'search=%c0%af'],
     ['a lone surrogate', 'search=%ed%a0%80'],
-    ['a cut sequence', 'search=%e2%82'],
+    ['a truncated sequence', 'search=%e2%82'],
     ['a code point beyond Unicode', 'search=%f4%90%80%80'],
     ['NUL', 'search=%00'],
     ['NUL in the middle', 'search=a%00b'],
     ['NUL in a key', 'a%00b=1'],
     ['a broken key', '%zz=1'],
-    ['a broken parameter that nobody declared', 'nobody=%ff'],
-  ])('%s in a query is 400', async (_name, search) => {
+    ['an invalid undeclared parameter', 'nobody=%ff'],
+  ])('%s in a query is rejected with 400', async (_name, search) => {
     expectFailure(await query(search), 400, 'invalid_encoding');
   });
 
-  test('a replacement character that was really sent is text', async () => {
+  test('a replacement character in the request is accepted as text', async () => {
     expect(await query('search=%ef%bf%bd')).toMatchObject({ status: 200 });
   });
 
   test.each([
-    ['a byte that begins nothing', Buffer.from([0x22, 0xff, 0x22])],
+    ['an invalid first byte', Buffer.from([0x22, 0xff, 0x22])],
     ['an overlong slash', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
-    ['a cut sequence', Buffer.from([0x22, 0xe2, 0x82, 0x22])],
+    ['a truncated sequence', Buffer.from([0x22, 0xe2, 0x82, 0x22])],
     ['an escaped lone surrogate', Buffer.from('"\\ud800"')],
     ['an escaped low surrogate', Buffer.from('"a\\udc00b"')],
     ['surrogates in the wrong order', Buffer.from('"\\udc00\\ud800"')],
     ['an escaped NUL', Buffer.from('"\\u0000"')],
-  ])('%s in a body is 400', async (_name, value) => {
+  ])('%s in a body is rejected with 400', async (_name, value) => {
     const headers = {
       authorization: `Bearer ${await service.tokenOf('admin')}`,
       'content-type': 'application/json',
@@ -450,8 +450,8 @@ describe('text that PostgreSQL could not store as sent', () => {
   });
 });
 
-describe('headers of every reply', () => {
-  test('X-Request-Id is ours, unique, and the one in the body', async () => {
+describe('headers of every response', () => {
+  test('X-Request-Id is generated by the service, unique, and equal to the one in the body', async () => {
     const headers = { 'x-request-id': 'chosen-by-the-caller' };
     const replies = await Promise.all(
       Array.from({ length: 100 }, () => service.call('submitPrealert', { headers, body: {} })),
@@ -463,11 +463,11 @@ describe('headers of every reply', () => {
   });
 
   test.each([
-    ['a success', () => service.call('getHealth')],
-    ['a refusal', () => service.call('listPrealerts')],
-    ['an unknown path', () => service.request('GET', '/nowhere')],
-    ['a wrong method', () => service.request('PUT', '/health')],
-  ])('%s is not sniffed, framed or cached as something else', async (_name, send) => {
+    ['a success response', () => service.call('getHealth')],
+    ['an error response', () => service.call('listPrealerts')],
+    ['the response to an unknown path', () => service.request('GET', '/nowhere')],
+    ['the response to a wrong method', () => service.request('PUT', '/health')],
+  ])('%s has the security headers', async (_name, send) => {
     const { headers } = await send();
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -480,7 +480,7 @@ describe('headers of every reply', () => {
   });
 });
 
-describe('HTTPS only, in staging', () => {
+describe('staging requires HTTPS', () => {
   let staging: Service;
 
   const STAGING = {
@@ -498,7 +498,7 @@ describe('HTTPS only, in staging', () => {
     await staging.stop();
   });
 
-  test('a plain request is refused before its credential is looked at', async () => {
+  test('a plain HTTP request is rejected before its credential is checked', async () => {
     for (const call of [{}, { as: 'admin' }, { headers: { 'x-forwarded-proto': 'http' } }]) {
       expect(await staging.call('listPrealerts', call)).toMatchObject({
         status: 403,
@@ -509,19 +509,19 @@ describe('HTTPS only, in staging', () => {
     expect(await staging.call('submitPrealert', { body: {} })).toMatchObject({ status: 403 });
   });
 
-  test('one that came to the trusted proxy over TLS is served, and told to stay there', async () => {
+  test('a request that reached the trusted proxy over TLS is served with HSTS', async () => {
     const headers = { 'x-forwarded-proto': 'https' };
     const reply = await staging.call('listPrealerts', { as: 'admin', headers });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('strict-transport-security')).toMatch(/max-age=\d{7,}/);
   });
 
-  test('health checks are answered without TLS', async () => {
+  test('health checks work without TLS', async () => {
     expect(await staging.call('getHealth')).toMatchObject({ status: 200 });
     expect(await staging.call('getReadiness')).toMatchObject({ status: 200 });
   });
 
-  test('our own TLS counts, and gives slow requests no more time', async () => {
+  test("the service's own TLS counts, and slow requests get the same timeouts", async () => {
     const files = {
       TLS_CERT_FILE: join(projectRoot, 'test', 'support', 'receivers', 'localhost.pem'),
       TLS_KEY_FILE: join(projectRoot, 'test', 'support', 'receivers', 'localhost-key.pem'),
@@ -542,35 +542,35 @@ describe('HTTPS only, in staging', () => {
         status: 401,
         headers: { 'strict-transport-security': expect.any(String) },
       });
-      const [late] = await talk(request);
-      if (late) expectFailure(late, 408, 'request_timeout');
-      expect(late).toBeDefined();
+      const [timedOut] = await talk(request);
+      if (timedOut) expectFailure(timedOut, 408, 'request_timeout');
+      expect(timedOut).toBeDefined();
     } finally {
       await secure.stop();
     }
   });
 
-  test('in development no proxy is believed', async () => {
+  test('no proxy is trusted in development', async () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': DEMO.hosts.two };
     const reply = await service.call('listPrealerts', { as: 'admin', headers });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('strict-transport-security')).toBeNull();
   });
 
-  test('a token of another deployment is worth nothing', async () => {
+  test('a token of another deployment is rejected', async () => {
     const token = await service.tokenOf('admin');
     const reply = await staging.call('listPrealerts', { token, headers: { 'x-forwarded-proto': 'https' } });
     expect(reply).toMatchObject({ status: 401, body: { code: 'token_invalid' } });
   });
 });
 
-describe('hosts', () => {
-  test('an installation with one tenant answers on any host; with two, on theirs alone', async () => {
+describe('host names', () => {
+  test('one tenant is served on any host, several tenants only on their own hosts', async () => {
     const alone = await startService({ demo: false });
     try {
       const health = { host: 'anything.example' };
       expect(await alone.call('getHealth', health)).toMatchObject({ status: 200 });
-      // no tenant yet
+      // There is no tenant yet.
       expect(await alone.call('listPrealerts', { host: 'one.example' })).toMatchObject({
         status: 404,
         body: { code: 'unknown_host' },
@@ -580,7 +580,7 @@ describe('hosts', () => {
       await insertTenant(alone, 'two', 'two.example');
       for (const host of ['one.example:3000', 'TWO.example', 'two.example.', 'one.example']) {
         const reply = await alone.call('listPrealerts', { host });
-        // `one.example` was refused a moment ago, and that may be remembered for a while
+        // `one.example` was rejected a moment ago, and this may be cached for a while.
         expect([host, reply.status]).toEqual([host, host.startsWith('one') ? reply.status : 401]);
       }
       for (const host of [
@@ -601,7 +601,7 @@ describe('hosts', () => {
     }
   });
 
-  test('a token is refused on another tenant’s host', async () => {
+  test("a token is rejected on another tenant's host", async () => {
     const calls = [
       { token: await service.tokenOf('admin'), host: DEMO.hosts.two },
       { token: await service.tokenOf('two/admin') },
@@ -612,7 +612,7 @@ describe('hosts', () => {
     }
   });
 
-  test('a key is refused on another tenant’s host, in the words of an unknown one', async () => {
+  test("a key on another tenant's host is rejected like an unknown key", async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: 'ELSEWHERE-1' };
     const calls = [
       { key: DEMO.apiKeys.IEX, host: DEMO.hosts.two, body },
@@ -637,7 +637,7 @@ describe('hosts', () => {
   }
 });
 
-describe('a process of its own', () => {
+describe('a separate process', () => {
   let database: TestDatabase;
   let replica: Replica;
 
@@ -656,14 +656,14 @@ describe('a process of its own', () => {
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
   }
 
-  test('no key, token or password reaches its log', async () => {
+  test('logs no key, token or password', async () => {
     const secrets = {
       key: 'a'.repeat(64),
       password: 'not-the-password-8471',
       token: 'eyJ.secret-token.part',
     };
     const json = { 'content-type': 'application/json' };
-    const wanted: Parameters<typeof sendRaw>[1][] = [
+    const requests: Parameters<typeof sendRaw>[1][] = [
       {
         method: 'POST',
         path: `/api/Prealert.php?api_key=${secrets.key}`,
@@ -682,12 +682,12 @@ describe('a process of its own', () => {
       },
     ];
     const statuses = [];
-    for (const request of wanted) statuses.push((await sendRaw(replica.url, request)).status);
+    for (const request of requests) statuses.push((await sendRaw(replica.url, request)).status);
     expect(statuses).toEqual([201, 404, 405, 401, 401, 401]);
 
     const log = replica.output();
     expect(log.match(/"path":"\/api\/Prealert.php"/g)?.length).toBeGreaterThan(0);
-    // the greeting shows how to make the demo key, never the key itself
+    // The greeting shows how to create the demo key, never the key itself.
     for (const secret of Object.values(secrets)) expect(log).not.toContain(secret);
     expect(log).not.toContain('api_key=');
   });
@@ -696,13 +696,13 @@ describe('a process of its own', () => {
   const MIB = 1024 * 1024;
 
   test.each([
-    ['declared', Buffer.alloc(MIB + 1, ' ')],
-    ['of undeclared length', Array.from({ length: 17 }, () => Buffer.alloc(64 * 1024, ' '))],
-  ])('a body beyond 1 MiB, %s, is 413', async (_name, body) => {
+    ['with a Content-Length', Buffer.alloc(MIB + 1, ' ')],
+    ['in chunks', Array.from({ length: 17 }, () => Buffer.alloc(64 * 1024, ' '))],
+  ])('a body over 1 MiB %s gets 413', async (_name, body) => {
     expectFailure(await sendRaw(replica.url, { ...LOGIN, body }), 413, 'body_too_large');
   });
 
-  test('100 bodies beyond 1 MiB at once, declared: each 413, and less than 64 MiB more memory', async () => {
+  test('100 parallel bodies over 1 MiB with a Content-Length get 413 and need less than 64 MiB of memory', async () => {
     const { replies, grownMib } = await watchMemory(() =>
       Promise.all(
         Array.from({ length: 100 }, () =>
@@ -714,7 +714,7 @@ describe('a process of its own', () => {
     expect(grownMib).toBeLessThan(64);
   });
 
-  test('100 senders of 1 MiB in chunks at once: each 413, and less than 64 MiB more memory', async () => {
+  test('100 parallel bodies of 1 MiB in chunks get 413 and need less than 64 MiB of memory', async () => {
     const chunks = Array.from({ length: 16 }, () => Buffer.alloc(64 * 1024, ' '));
     const { replies, grownMib } = await watchMemory(() =>
       Promise.all(Array.from({ length: 100 }, () => sendRaw(replica.url, { ...LOGIN, body: chunks }))),
@@ -723,7 +723,7 @@ describe('a process of its own', () => {
     expect(grownMib).toBeLessThan(64);
   });
 
-  /** How much more memory the service held at the peak of `work`. */
+  /** Returns by how much the service's memory grew at the peak of `work`. */
   async function watchMemory<Result>(
     work: () => Promise<Result>,
   ): Promise<{ replies: Result; grownMib: number }> {
@@ -735,7 +735,7 @@ describe('a process of its own', () => {
     return { replies, grownMib: (Math.max(peak, residentBytes(replica)) - before) / MIB };
   }
 
-  test('a body of exactly 4 KiB is read by login', async () => {
+  test('login reads a body of exactly 4 KiB', async () => {
     const body = JSON.stringify({ action: 'login', pad: '' });
     const padded = body.replace('""', `"${'x'.repeat(4_096 - body.length)}"`);
     expect(Buffer.byteLength(padded)).toBe(4_096);

@@ -12,7 +12,7 @@ import { fingerprint } from '../../support/readers/fingerprint.js';
 import { mostPrivilegedCaller, addressOf, formCall } from '../../support/builders/inputs.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
-const NONSENSE = 'launch_rocket';
+const UNDECLARED = 'launch_rocket';
 
 let service: Service;
 
@@ -27,7 +27,7 @@ function expectNamed(reply: Reply): void {
   expect(reply.body['errors']).toEqual([expect.objectContaining({ field: 'action', code: 'enum' })]);
 }
 
-/** A caller whose token, and with it a session, was made before anything is compared. */
+/** Returns credentials whose session exists before the database is compared. */
 async function credentialOf(id: (typeof operationIds)[number]): Promise<Call> {
   const { as, isFresh, ...caller } = mostPrivilegedCaller(id);
   if (!as) return caller;
@@ -35,11 +35,11 @@ async function credentialOf(id: (typeof operationIds)[number]): Promise<Call> {
   return { ...caller, ...host, token: await (isFresh ? service.freshTokenOf(as) : service.tokenOf(as)) };
 }
 
-/** `action` is a filter there, and may be any text. */
+/** There `action` is a filter and accepts any text. */
 const isFilter = (id: (typeof operationIds)[number]) => id === 'listAuditLog';
 
-describe('no operation accepts an action that it does not have, and none is done meanwhile', () => {
-  test.each(operationIds.filter((id) => !isFilter(id)))('%s, in the query', async (id) => {
+describe('no operation accepts an undeclared action, and the request changes nothing', () => {
+  test.each(operationIds.filter((id) => !isFilter(id)))('%s rejects it in the query', async (id) => {
     const caller = await credentialOf(id);
     const before = await fingerprint(service.owner);
     const shape = bodyShapes().find((each) => each.id === id);
@@ -47,7 +47,9 @@ describe('no operation accepts an action that it does not have, and none is done
     const body = shape && (operationOf(id).bodyRequired || shape.action) ? { body: shape.example } : {};
     const form = formShapes().find((each) => each.id === id);
     const sent = shape ? body : form ? formCall(form.mediaType, form.example) : {};
-    expectNamed(await service.call(id, { ...caller, path, ...sent, query: { ...query, action: NONSENSE } }));
+    expectNamed(
+      await service.call(id, { ...caller, path, ...sent, query: { ...query, action: UNDECLARED } }),
+    );
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
@@ -66,14 +68,14 @@ describe('no operation accepts an action that it does not have, and none is done
     ]),
   ];
 
-  test.each(bodies)('%s, in the body', async (_name, callWith, id) => {
+  test.each(bodies)('%s rejects it in the body', async (_name, callWith, id) => {
     const caller = await credentialOf(id);
     const before = await fingerprint(service.owner);
-    expectNamed(await service.call(id, { ...caller, ...addressOf(id), ...callWith(NONSENSE) }));
+    expectNamed(await service.call(id, { ...caller, ...addressOf(id), ...callWith(UNDECLARED) }));
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('every operation is among them, with each of its media types', () => {
+  test('every operation is tested with each of its media types', () => {
     const withBody = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
     const types = withBody.flatMap((id) => operationOf(id).mediaTypes);
     expect(bodies.length).toBeGreaterThanOrEqual(types.length);
@@ -81,7 +83,7 @@ describe('no operation accepts an action that it does not have, and none is done
     expect(parametersOf('listAuditLog', 'query').map(({ name }) => name)).toContain('action');
   });
 
-  test.each([[null], [''], [['regenerate_key']], [{}], [0]])('%j is no action either', async (action) => {
+  test.each([[null], [''], [['regenerate_key']], [{}], [0]])('%j is not an action either', async (action) => {
     for (const id of ['updatePackage', 'createManifest', 'updateCourierSettings'] as const) {
       const { example = {} } = bodyShapes().find((shape) => shape.id === id) ?? {};
       const reply = await service.call(id, {
@@ -94,11 +96,11 @@ describe('no operation accepts an action that it does not have, and none is done
   });
 });
 
-describe('an action of a courierâ€™s settings sent as JSON is done as the formâ€™s is', () => {
+describe('actions of courier settings sent as JSON work like those sent as forms', () => {
   const query = { id: DEMO.couriers.HRB };
   const update = (call: Call) => service.call('updateCourierSettings', { as: 'admin', query, ...call });
 
-  test('regenerate_key answers with a new key, which opens, and the one before does not', async () => {
+  test('regenerate_key returns a new key that works, and the old key is rejected', async () => {
     const first = await update({ body: { action: 'regenerate_key' } });
     expect(first.status).toBe(200);
     const key = String(first.body['data'].api_key);
@@ -113,12 +115,12 @@ describe('an action of a courierâ€™s settings sent as JSON is done as the formâ€
     expect((await announce(DEMO.apiKeys.HRB)).status).toBe(403);
   });
 
-  test('rotate_webhook_secret answers with a new secret', async () => {
+  test('rotate_webhook_secret returns a new secret', async () => {
     const reply = await update({ body: { action: 'rotate_webhook_secret' } });
     expect([reply.status, Object.keys(reply.body['data'])]).toEqual([200, ['webhook_secret']]);
   });
 
-  test('once for one Idempotency-Key, with the answer repeated', async () => {
+  test('an action is executed at most once per Idempotency-Key, and the stored response is returned', async () => {
     const headers = { 'idempotency-key': 'json-regenerate-1' };
     const first = await update({ body: { action: 'regenerate_key' }, headers });
     const again = await update({ body: { action: 'regenerate_key' }, headers });
@@ -128,7 +130,7 @@ describe('an action of a courierâ€™s settings sent as JSON is done as the formâ€
     expect(settings.body['data'].api_key).toBe(first.body['data'].api_key);
   });
 
-  test('with a field of the profile it is 400, and neither is done', async () => {
+  test('an action together with a profile field is rejected with 400, and neither is executed', async () => {
     const before = await fingerprint(service.owner);
     const reply = await update({ body: { action: 'regenerate_key', courier_name: 'Other' } });
     expect(reply).toMatchObject({
@@ -138,12 +140,12 @@ describe('an action of a courierâ€™s settings sent as JSON is done as the formâ€
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('without an action the profile is updated', async () => {
+  test('the profile is updated if there is no action', async () => {
     const reply = await update({ body: { phone_number2: '555' } });
     expect([reply.status, reply.body['data'].phone_number2]).toEqual([200, '555']);
   });
 
-  test('the contract declares it', () => {
+  test('the contract declares the action', () => {
     const media = describeOperation('updateCourierSettings').requestBody?.content['application/json'];
     expect(media?.schema?.['properties']).toHaveProperty('action');
   });

@@ -18,17 +18,20 @@ import { filled, worstJsonBodies, type WorstBody } from '../../support/attacks/w
 const MIB = 1024 * 1024;
 const LIMIT_MS = 50;
 
-/** What was measured, printed at the end. */
+/** Measurements, printed at the end. */
 const figures: string[] = [];
 
 let database: TestDatabase;
 let replica: Replica;
 let watch: string;
-/** Of the administrators of the two tenants. */
+/** Tokens of the administrators of the two tenants. */
 let token: string;
 let otherToken: string;
 
-/** They may end their caller's tokens, or require a second factor of it: the other tenant's administrator sends them. */
+/**
+ * These may end their caller's tokens or require its second factor, so the other tenant's administrator sends
+ * them.
+ */
 const ENDS_TOKENS = new Set<OperationId>([
   'manageSessions',
   'updateSecuritySettings',
@@ -53,7 +56,7 @@ beforeAll(async () => {
 async function logIn(headers: Headers): Promise<string> {
   const body = JSON.stringify({ action: 'login', username: 'admin', password: DEMO.password });
   const reply = await send('login', headers, { contentType: 'application/json', bytes: Buffer.from(body) });
-  // The contract's shape of a successful login.
+  // The contract defines this shape of a successful login.
   return (JSON.parse(reply.text) as { data: { access_token: string } }).data.access_token;
 }
 
@@ -80,20 +83,20 @@ function send(
   });
 }
 
-/** The longest that the service's loop was held since this was last asked. */
-const takeHeldMs = async (): Promise<number> => Number(await (await fetch(watch)).text());
+/** Returns the longest time that the service's event loop was blocked since the last call. */
+const takeBlockedMs = async (): Promise<number> => Number(await (await fetch(watch)).text());
 
-async function heldOnce(work: () => Promise<unknown>): Promise<number> {
-  await takeHeldMs();
+async function blockedMsOnce(work: () => Promise<unknown>): Promise<number> {
+  await takeBlockedMs();
   await work();
-  return takeHeldMs();
+  return takeBlockedMs();
 }
 
-/** The least of three times: a collection of garbage or a library's first use only adds. */
-async function heldBy(work: () => Promise<unknown>): Promise<number> {
+/** Returns the minimum of three measurements: garbage collection or a library's first use only adds time. */
+async function blockedMs(work: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
   for (let tries = 0; tries < 3 && least >= LIMIT_MS / 2; tries += 1)
-    least = Math.min(least, await heldOnce(work));
+    least = Math.min(least, await blockedMsOnce(work));
   return least;
 }
 
@@ -108,8 +111,8 @@ function credentialOf(id: OperationId): Headers {
       : { ...again, authorization: `Bearer ${token}` };
 }
 
-/** Without it, later bodies would be refused before they are read, and prove nothing. */
-async function expectAdmitted(): Promise<void> {
+/** Otherwise, later bodies would be rejected before they are read and prove nothing. */
+async function expectAuthorized(): Promise<void> {
   const whole = { contentType: 'application/json', bytes: Buffer.from('{}') };
   const reply = await send('retrievePackages', { authorization: `Bearer ${token}` }, whole);
   expect(reply.status).toBe(200);
@@ -147,27 +150,29 @@ const ATTACKS: [string, OperationId, Omit<WorstBody, 'name'>][] = [
   ],
 ];
 
-describe('the attacks as they were found', () => {
-  test.each(ATTACKS)('%s holds the event loop for less than 50 ms', async (name, id, body) => {
+describe('known attacks', () => {
+  test.each(ATTACKS)('%s blocks the event loop for less than 50 ms', async (name, id, body) => {
     const attack = () => send(id, credentialOf(id), body);
     const { status } = await attack();
     expect([400, 413]).toContain(status);
-    const held = await heldBy(attack);
-    const waits = await waitsDuring(attack);
-    figures.push(`${name}: ${status}, held ${held.toFixed(0)} ms, light requests p99 ${waits.toFixed(0)} ms`);
-    expect(held).toBeLessThan(LIMIT_MS);
+    const blocked = await blockedMs(attack);
+    const latencies = await latencyDuring(attack);
+    figures.push(
+      `${name}: ${status}, blocked ${blocked.toFixed(0)} ms, light requests p99 ${latencies.toFixed(0)} ms`,
+    );
+    expect(blocked).toBeLessThan(LIMIT_MS);
   });
 
-  /** The 99th percentile of light requests' time while two heavy ones per second come. */
-  async function waitsDuring(attack: () => Promise<unknown>): Promise<number> {
+  /** Returns the 99th percentile of light requests' durations while two heavy ones arrive per second. */
+  async function latencyDuring(attack: () => Promise<unknown>): Promise<number> {
     const attacks = [0, 500, 1_000, 1_500].map((ms) => sleep(ms).then(attack));
-    const waits: Promise<number>[] = [];
+    const latencies: Promise<number>[] = [];
     for (let n = 0; n < 200; n += 1) {
-      waits.push(timeOf(async () => (await fetch(`${replica.url}/health`)).text()));
+      latencies.push(timeOf(async () => (await fetch(`${replica.url}/health`)).text()));
       await sleep(10);
     }
     await Promise.all(attacks);
-    const sorted = (await Promise.all(waits)).sort((a, b) => a - b);
+    const sorted = (await Promise.all(latencies)).sort((a, b) => a - b);
     return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
   }
 
@@ -178,29 +183,30 @@ describe('the attacks as they were found', () => {
   }
 });
 
-describe('the worst bodies of each kind, at the size that the operation takes', () => {
-  const taking = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
+describe('the worst bodies of each kind at the maximum size of the operation', () => {
+  const withBody = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
 
-  test.each(taking)(
-    '%s: none holds the event loop for 50 ms',
+  test.each(withBody)(
+    '%s: none blocks the event loop for 50 ms',
     async (id) => {
       const bodies = [...worstJsonBodies(id), ...worstForms(id)];
       const sendAll = async (headers: () => Headers, wanted = bodies) => {
         for (const body of wanted) expect((await send(id, headers(), body)).status).toBeLessThan(500);
       };
-      // strangers are refused before anything is read; one by one only where something was slow
-      const anonymous = await heldOnce(() => sendAll(() => ({}), bodies.slice(0, 3)));
-      const admitted = await heldOnce(() => sendAll(() => credentialOf(id)));
-      figures.push(`${id}: ${bodies.length} bodies, held ${Math.max(anonymous, admitted).toFixed(0)} ms`);
+      // Anonymous requests are rejected before the body is read. Bodies are repeated one by one only if one
+      // was slow.
+      const anonymous = await blockedMsOnce(() => sendAll(() => ({}), bodies.slice(0, 3)));
+      const admitted = await blockedMsOnce(() => sendAll(() => credentialOf(id)));
+      figures.push(`${id}: ${bodies.length} bodies, blocked ${Math.max(anonymous, admitted).toFixed(0)} ms`);
       const slow: string[] = [];
       if (Math.max(anonymous, admitted) >= LIMIT_MS) {
         for (const body of bodies) {
-          const held = await heldBy(() => send(id, credentialOf(id), body));
-          if (held >= LIMIT_MS) slow.push(`${body.name}: ${held.toFixed(0)} ms`);
+          const blocked = await blockedMs(() => send(id, credentialOf(id), body));
+          if (blocked >= LIMIT_MS) slow.push(`${body.name}: ${blocked.toFixed(0)} ms`);
         }
       }
       expect(slow).toEqual([]);
-      await expectAdmitted();
+      await expectAuthorized();
     },
     120_000,
   );
@@ -236,16 +242,16 @@ describe('10,000 packages', () => {
     ],
   ];
 
-  test.each(REQUESTS)('%s without holding the event loop for 50 ms', async (name, id, body) => {
+  test.each(REQUESTS)('%s without blocking the event loop for 50 ms', async (name, id, body) => {
     const whole = { contentType: 'application/json', bytes: Buffer.from(JSON.stringify(body())) };
-    const held = await heldBy(async () => {
+    const blocked = await blockedMs(async () => {
       expect((await send(id, credentialOf(id), whole)).status).toBe(200);
     });
-    figures.push(`10,000 packages ${name}: held ${held.toFixed(0)} ms`);
-    expect(held).toBeLessThan(LIMIT_MS);
+    figures.push(`10,000 packages ${name}: blocked ${blocked.toFixed(0)} ms`);
+    expect(blocked).toBeLessThan(LIMIT_MS);
   });
 
-  /** Copies of a demo package that has a customer. */
+  /** Inserts copies of a demo package that has a customer. */
   async function insertPackages(owner: pg.Client, count: number): Promise<string[]> {
     const { rows: columns } = await owner.query<{ name: string }>(
       `select column_name as name from information_schema.columns

@@ -1,4 +1,4 @@
-/** Of this machine, or not https: for development alone. */
+/** Loopback or plain http URLs: allowed only in development. */
 export const LOOPBACK_AND_HTTP = [
   'http://api.example.com/hook',
   'http://localhost/hook',
@@ -12,9 +12,9 @@ export const LOOPBACK_AND_HTTP = [
   'https://[::ffff:7f00:1]/',
 ];
 
-/** What nobody may have us call, by what is wrong with it. */
+/** URLs that the service must never call, by the reason. */
 export const HOSTILE: Record<string, string[]> = {
-  'not https': [
+  'URLs without https': [
     'ftp://example.com/',
     'file:///etc/passwd',
     'file://example.com/etc/passwd',
@@ -50,7 +50,7 @@ export const HOSTILE: Record<string, string[]> = {
     'about:blank',
     'https&colon;//localhost/',
   ],
-  'without a host': [
+  'URLs without a host': [
     'https://',
     'https:///',
     'https://?x',
@@ -60,7 +60,7 @@ export const HOSTILE: Record<string, string[]> = {
     'https://../',
     'https://.com/',
   ],
-  'characters that readers take apart differently': [
+  'characters that URL parsers interpret differently': [
     ' https://example.com/',
     'https://example.com/ ',
     'https://example.com/a b',
@@ -147,7 +147,7 @@ export const HOSTILE: Record<string, string[]> = {
     'https://198.18.255.255:8443/',
     'https://100.64.0.1:8080/metadata',
   ],
-  'numbers written in unusual ways, whatever they mean': [
+  'unusual notations of IPv4 addresses': [
     'https://2130706433/',
     'https://017700000001/',
     'https://0x7f000001/',
@@ -243,7 +243,7 @@ export const HOSTILE: Record<string, string[]> = {
     'https://[::1]@example.com/',
     'https://[[::1]]/',
   ],
-  'names that are not public': [
+  'host names that are not public': [
     'https://localhost./',
     'https://foo.localhost/',
     'https://localhost.localdomain/',
@@ -276,7 +276,7 @@ export const HOSTILE: Record<string, string[]> = {
     'https://db.private/',
     'https://wiki.intranet/',
   ],
-  ports: [
+  'invalid ports': [
     'https://example.com:0/',
     'https://example.com:65536/',
     'https://example.com:x/',
@@ -289,7 +289,7 @@ export const HOSTILE: Record<string, string[]> = {
   ],
 };
 
-/** Addresses that a name may answer, and that may not be called. */
+/** Addresses that a name may resolve to and that must not be called. */
 export const NOT_PUBLIC = [
   ...['127.0.0.1', '127.0.0.53', '127.255.255.254', '0.0.0.0', '0.1.2.3'],
   ...['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '192.168.255.255'],

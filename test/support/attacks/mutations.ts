@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { assemble, BOUNDARY, MULTIPART_TYPE, type Part } from '../service/forms.js';
 
-/** A body as it goes over the wire, and what it is declared as. */
+/** A body as it is sent, with its Content-Type. */
 export type Mutant = { kind: string; type: string; body: Buffer };
 
-/** The same numbers for the same seed, so that a failure can be had again. */
+/** Returns the same numbers for the same seed, so that a failure can be reproduced. */
 export function makeDice(seed: number) {
   let state = seed >>> 0;
   const next = () => {
@@ -205,7 +205,7 @@ const KINDS: Record<string, (dice: Dice) => Omit<Mutant, 'kind'>> = {
   noise: (dice) => asBytes(randomBytes(dice.below(3_000))),
 };
 
-/** `count` bodies of every kind in turn. */
+/** Returns `count` bodies, cycling through all kinds. */
 export function makeMutants(count: number, seed: number): Mutant[] {
   const dice = makeDice(seed);
   const kinds = Object.entries(KINDS);

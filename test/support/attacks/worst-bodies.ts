@@ -3,12 +3,12 @@ import type { Schema } from '../../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { bodyShapes, operationOf, type Body, type BodyShape } from '../service/contract.js';
 
-/** A body that costs its reader as much as it can, for what it does. */
+/** A body that costs its parser as much as possible. */
 export type WorstBody = { name: string; contentType: string; bytes: Buffer };
 
 const JSON_TYPE = 'application/json';
 
-/** The worst bodies of each kind that an operation takes as JSON, each as large as the operation lets it be. */
+/** Returns the worst JSON bodies of each kind for an operation, each at its maximum size. */
 export function worstJsonBodies(id: OperationId): WorstBody[] {
   const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
   if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
@@ -20,7 +20,7 @@ export function worstJsonBodies(id: OperationId): WorstBody[] {
   }));
 }
 
-/** `unit` as often as it fits between the two ends. */
+/** Repeats `unit` between the two ends as often as it fits. */
 export function filled(start: string, unit: string, end: string, limit: number): string {
   const room = limit - Buffer.byteLength(start) - Buffer.byteLength(end);
   return start + unit.repeat(Math.max(0, Math.floor(room / Buffer.byteLength(unit)))) + end;
@@ -28,7 +28,7 @@ export function filled(start: string, unit: string, end: string, limit: number):
 
 type Named = [name: string, text: string | Buffer];
 
-/** Bodies that are bad whatever the operation. */
+/** Returns bodies that are costly for every operation. */
 function anyBodies(limit: number): Named[] {
   const fill = (start: string, unit: string, end: string) => filled(start, unit, end, limit);
   return [
@@ -61,7 +61,7 @@ function distinctKeys(start: string, limit: number): string {
   return `${start}${keys.join(',')}}`;
 }
 
-/** Bodies that are bad for what the operation makes of them: its example, one thing in it blown up. */
+/** Returns bodies that are costly for this operation: its example with one inflated field. */
 function ofShape({ schema, example, action }: BodyShape, limit: number): Named[] {
   const text = JSON.stringify(example);
   const called = action ? `${action}: ` : '';
@@ -77,7 +77,7 @@ function ofShape({ schema, example, action }: BodyShape, limit: number): Named[]
   ];
 }
 
-/** A value that fills what the limit leaves of the body. */
+/** Returns a value that fills the rest of the body up to its limit. */
 type Filler = (room: number) => string;
 
 function withField(example: Body, field: string, value: Filler, limit: number): string {
@@ -90,7 +90,7 @@ function withField(example: Body, field: string, value: Filler, limit: number): 
 function worstValues(schema: Schema, example: unknown, limit: number): [string, Filler][] {
   const types = [schema['type']].flat();
   if (types.includes('array')) return worstLists(schema, example);
-  // the others do not depend on what is sent
+  // The cost of other types does not depend on the value.
   if (!types.includes('string') || limit < 8_192) return [];
   return [
     ['letters', (room) => filled('"', 'x', '"', room)],
@@ -104,14 +104,14 @@ function worstLists(schema: Schema, example: unknown): [string, Filler][] {
   const [first = {}] = Array.isArray(example) ? (example as unknown[]) : [];
   const list = (count: number, item: () => unknown) => () =>
     JSON.stringify(Array.from({ length: count }, item));
-  const fitting = items?.['format'] === 'uuid' ? () => randomUUID() : () => first;
+  const validItem = items?.['format'] === 'uuid' ? () => randomUUID() : () => first;
   return [
     ['bad elements', (room) => filled('[', '"x",', '"x"]', room)],
     ['zeros', (room) => filled('[', '0,', '0]', room)],
     ['empty objects', (room) => filled('[', '{},', '{}]', room)],
     ['as many bad elements as it may have', list(maxItems, () => 'x')],
     ['as many empty objects as it may have', list(maxItems, () => ({}))],
-    ['as many good elements as it may have', list(maxItems, fitting)],
-    ['one more than it may have', list(maxItems + 1, fitting)],
+    ['as many good elements as it may have', list(maxItems, validItem)],
+    ['one more than it may have', list(maxItems + 1, validItem)],
   ];
 }

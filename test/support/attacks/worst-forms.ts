@@ -15,7 +15,7 @@ import { filled, type WorstBody } from './worst-bodies.js';
 
 const MIB = 1024 * 1024;
 
-/** The worst forms of each kind that an operation takes. */
+/** Returns the worst forms of each kind that an operation accepts. */
 export function worstForms(id: OperationId): WorstBody[] {
   const { maxBodyBytes } = operationOf(id);
   return formShapes()

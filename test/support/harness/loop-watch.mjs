@@ -1,5 +1,6 @@
-// Loaded into a service's own process with `node --import`: measures how long its event loop was held, and tells
-// whoever asks on LOOP_WATCH_PORT. Only work of the main thread counts, so that a busy machine is not mistaken for it.
+// Loaded into the service's process with `node --import`. Measures how long its event loop was blocked and
+// serves the result on LOOP_WATCH_PORT. Only work of the main thread counts, so that load on the machine does
+// not distort it.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setInterval } from 'node:timers';
@@ -14,16 +15,16 @@ if (isMainThread && port) watch();
 function watch() {
   let before = workedMs();
   let longest = 0;
-  const look = () => {
+  const measure = () => {
     const now = workedMs();
     longest = Math.max(longest, now - before);
     before = now;
   };
-  setInterval(look, 2).unref();
-  // every question starts the next measurement
+  setInterval(measure, 2).unref();
+  // Each request starts the next measurement.
   createServer((_request, response) => {
-    look();
-    // an open connection would keep the service from ending
+    measure();
+    // An open connection would keep the service's process alive.
     response.setHeader('connection', 'close').end(String(longest));
     longest = 0;
   })

@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { until } from '../service/processes.js';
 
 /**
- * Changes rows in a transaction that stays open, starts `work`, waits until PostgreSQL makes it wait for these rows,
- * and only then commits: `work` has read what was there before, and goes on with what is there now.
+ * Runs `work` in a race with a change of rows. Changes the rows in an open transaction, starts `work`, waits until
+ * PostgreSQL blocks it on these rows, and then commits. So `work` reads the old rows and continues with the new ones.
  *
- * @throws when `work` ends without waiting
+ * @throws if `work` ends without waiting
  */
 export async function changeMeanwhile<Result>(
   owner: pg.Pool,
@@ -24,13 +24,13 @@ export async function changeMeanwhile<Result>(
     await client.query('commit');
     return await pending;
   } finally {
-    // ends the transaction if it is still open
+    // Closing the connection ends the transaction if it is still open.
     client.release(true);
   }
 }
 
 async function isWaitedFor(owner: pg.Pool, client: pg.PoolClient): Promise<boolean> {
-  // node-postgres has the process id of its backend, and does not declare it
+  // node-postgres knows the process id of its backend but does not declare the property.
   const { processID } = client as unknown as { processID: number };
   const { rows } = await owner.query(
     'select from pg_stat_activity where datname = current_database() and $1 = any(pg_blocking_pids(pid))',

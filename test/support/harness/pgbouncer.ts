@@ -6,14 +6,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort, makeFolder, until } from '../service/processes.js';
 
-/** A real pgbouncer in front of a test's database. */
+/** A real pgbouncer in front of a test database. */
 export type Pooler = {
   /** The same connection through the pooler. */
   through(url: string): string;
   stop(): Promise<void>;
 };
 
-/** Where pgbouncer is installed; undefined where it is not, and its tests cannot run. */
+/** The path of pgbouncer, or undefined if it is not installed and its tests cannot run. */
 export const PGBOUNCER = [
   ...(process.env['PATH'] ?? '').split(':').map((folder) => join(folder, 'pgbouncer')),
   '/usr/sbin/pgbouncer',
@@ -22,7 +22,7 @@ export const PGBOUNCER = [
 /**
  * Starts pgbouncer with few connections to the server, so that clients share them.
  *
- * @param logins a URL for each login that it is to let in
+ * @param logins a URL for each login that it accepts
  */
 export async function startPooler(
   logins: string[],
@@ -36,7 +36,7 @@ export async function startPooler(
   const users = logins.map((login) => new URL(login));
   const lines = users.map(({ username, password }) => `"${username}" "${decodeURIComponent(password)}"`);
   await writeFile(join(folder, 'users.txt'), `${lines.join('\n')}\n`);
-  // no ignore_startup_parameters: the service must not need it
+  // Without ignore_startup_parameters, because the service must not need it.
   await writeFile(
     config,
     `[databases]
@@ -53,7 +53,7 @@ max_client_conn = 500
 `,
   );
   for (const name of ['users.txt', 'pgbouncer.ini']) await chmod(join(folder, name), 0o644);
-  const child = spawn(PGBOUNCER, [config], { stdio: ['ignore', 'ignore', 'pipe'], ...accountForRoot() });
+  const child = spawn(PGBOUNCER, [config], { stdio: ['ignore', 'ignore', 'pipe'], ...unprivilegedAccount() });
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
   const ended = once(child, 'close');
@@ -64,15 +64,15 @@ max_client_conn = 500
   return {
     through: (url) => Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
     async stop() {
-      // SIGTERM is its immediate shutdown
+      // SIGTERM is pgbouncer's immediate shutdown.
       child.kill('SIGTERM');
       await ended;
     },
   };
 }
 
-/** It refuses to run as root. */
-function accountForRoot(): { uid?: number; gid?: number } {
+/** Returns an unprivileged account, because pgbouncer refuses to run as root. */
+function unprivilegedAccount(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
   if (!uid || !gid) throw new Error('pgbouncer refuses to run as root, and /etc/passwd has no nobody.');

@@ -2,31 +2,31 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Listens on every address of this machine, of both families, and hangs up on whoever comes. */
+/** Listens on every address of this machine, IPv4 and IPv6, and closes each connection at once. */
 export type Canary = {
   port: number;
-  /** How often it was connected to. */
+  /** The number of connections to the canary. */
   visits(): number;
-  /** How many connections this process began, to anywhere. */
-  begun(): number;
+  /** The number of connections that this process started, to any address. */
+  started(): number;
   stop(): Promise<void>;
 };
 
 export async function startCanary(): Promise<Canary> {
   let visits = 0;
-  let begun = 0;
+  let started = 0;
   const server = createServer((socket) => {
     visits += 1;
     socket.on('error', () => {}).destroy();
   }).listen(0, '::');
   await once(server, 'listening');
-  const count = () => void (begun += 1);
+  const count = () => void (started += 1);
   subscribe('net.client.socket', count);
   return {
-    // as: it listens on a port, not on a path
+    // The server listens on a port, not on a path.
     port: (server.address() as AddressInfo).port,
     visits: () => visits,
-    begun: () => begun,
+    started: () => started,
     async stop() {
       unsubscribe('net.client.socket', count);
       server.close();

@@ -1,6 +1,6 @@
-/** What a scrape said, every rule of Prometheus's text format checked that its reader would trip over. */
+/** A parsed scrape. Reading it checks the rules of Prometheus's text format. */
 export type Scrape = {
-  /** By the series as it is written: `name` or `name{label="value"}`, labels in the order of their names. */
+  /** The value of each series as written: `name` or `name{label="value"}`, with sorted labels. */
   values: Map<string, number>;
   types: Map<string, string>;
   series: Series[];
@@ -17,11 +17,11 @@ const LABEL = /(?<name>[a-zA-Z_]\w*)="(?<value>(?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y
 export async function scrape(port: number): Promise<Scrape> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`A scrape answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`A scrape returned ${response.status}: ${text}`);
   return readExposition(text);
 }
 
-/** @throws Error when Prometheus would not read it */
+/** @throws Error if Prometheus would reject the text */
 export function readExposition(text: string): Scrape {
   if (!text.endsWith('\n')) throw new Error('The last line does not end.');
   const found: Scrape = { values: new Map(), types: new Map(), series: [], text };
@@ -74,7 +74,7 @@ export function keyOf(name: string, labels: Record<string, string>): string {
     : `${name}{${pairs.map(([label, value]) => `${label}="${value}"`).join()}}`;
 }
 
-/** Buckets only grow, and the last of them is the count. */
+/** Checks that buckets are cumulative and that the last one equals the count. */
 function checkHistograms({ series, types, values }: Scrape): void {
   for (const [family, type] of types) {
     if (type !== 'histogram') continue;
@@ -91,7 +91,7 @@ function checkHistograms({ series, types, values }: Scrape): void {
   }
 }
 
-/** By how much each series of a name has grown between two scrapes; those that have not are left out. */
+/** Returns by how much each series of a name grew between two scrapes, without the unchanged ones. */
 export function growth(before: Scrape, after: Scrape, name: string): Record<string, number> {
   const grown = after.series
     .filter((series) => series.name === name)

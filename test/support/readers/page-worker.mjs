@@ -1,4 +1,5 @@
-// Reads a mail's HTML as a browser does. A thread of its own, because jsdom does not load inside jest on Node 20.
+// Parses the HTML of a mail as a browser does. In a thread, because jsdom does not load inside jest on Node
+// 20.
 import { parentPort } from 'node:worker_threads';
 import { JSDOM } from 'jsdom';
 
@@ -18,7 +19,7 @@ parentPort.on('message', ({ id, html }) => {
         [...cells].map(textOf),
       ),
       rows: rows.map(({ cells: [numbers, ...rest] }) => {
-        // a text, a line break, a text
+        // The cell contains a text, a line break and a text.
         const [trackingNumber, , houseNumber] = [...numbers.childNodes].map(textOf);
         return [trackingNumber, houseNumber, ...rest.map(textOf)];
       }),

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { projectRoot } from '../../../src/config/project-root.js';
 
-/** A mail's HTML, as a browser reads it. */
+/** The HTML of a mail as a browser parses it. */
 export type Page = {
-  /** Which there are, in capitals. */
+  /** The names of all elements, in capitals. */
   tags: string[];
   attributes: string[];
-  /** The texts of the title and of the headline. */
+  /** The texts of the title and the headline. */
   titles: string[];
-  /** The colour above it all. */
+  /** The colour of the bar at the top. */
   bar: string | null;
   facts: string[][];
   /** Tracking number, house number, customer and weight of each package. */
@@ -20,17 +20,17 @@ export type PageReader = { read(html: string): Promise<Page>; close(): Promise<n
 
 export function openPageReader(): PageReader {
   const worker = new Worker(join(projectRoot, 'test/support/readers/page-worker.mjs'));
-  const waiting = new Map<number, (page: Page) => void>();
-  let broken: Error | undefined;
-  worker.on('message', ({ id, page }: { id: number; page: Page }) => waiting.get(id)?.(page));
-  worker.on('error', (error) => (broken = error));
+  const pending = new Map<number, (page: Page) => void>();
+  let failure: Error | undefined;
+  worker.on('message', ({ id, page }: { id: number; page: Page }) => pending.get(id)?.(page));
+  worker.on('error', (error) => (failure = error));
   let count = 0;
   return {
     read(html) {
-      if (broken) throw broken;
+      if (failure) throw failure;
       const id = (count += 1);
       worker.postMessage({ id, html });
-      return new Promise((resolve) => waiting.set(id, resolve));
+      return new Promise((resolve) => pending.set(id, resolve));
     },
     close: () => worker.terminate(),
   };

@@ -16,13 +16,16 @@ async function withDocument<Result>(
   }
 }
 
-/** The text of each page, a line of it a line. */
+/** Returns the text of each page, line by line. */
 export const pagesOf = (bytes: Buffer): Promise<string[]> =>
   withDocument(bytes, (document) =>
     [...document.pages()].map((page) => page.getText().replaceAll('\r\n', '\n')),
   );
 
-/** How many pixels of the first page, drawn at a point a pixel, have the colour, give or take 8 of 255. */
+/**
+ * Returns how many pixels of the first page have the colour, with a tolerance of 8 of 255, at one pixel per
+ * point.
+ */
 export const pixelsOf = (bytes: Buffer, [red, green, blue]: [number, number, number]): Promise<number> =>
   withDocument(bytes, async (document) => {
     const { data } = await document.getPage(0).render({ scale: 1 });
@@ -36,7 +39,10 @@ export const pixelsOf = (bytes: Buffer, [red, green, blue]: [number, number, num
 
 const hasPdfToText = spawnSync('pdftotext', ['-v']).error === undefined;
 
-/** As poppler reads it, in lines with one space between the cells; undefined where the machine has none. */
+/**
+ * Returns the text that poppler extracts, with single spaces between cells; undefined if poppler is not
+ * installed.
+ */
 export function popplerText(bytes: Buffer): string | undefined {
   if (!hasPdfToText) return undefined;
   const text = execFileSync('pdftotext', ['-layout', '-', '-'], { input: bytes }).toString();

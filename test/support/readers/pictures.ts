@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-// Pictures made byte by byte, so that a test can break any of them.
+// Pictures are built byte by byte, so that a test can corrupt any of them.
 
 export const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -18,7 +18,7 @@ const uint32 = (value: number) => {
 export const pngHeader = (width: number, height: number): Buffer =>
   pngChunk('IHDR', Buffer.concat([uint32(width), uint32(height), Buffer.from([8, 2, 0, 0, 0])]));
 
-/** One that any viewer shows: red, or another colour. */
+/** Returns a valid PNG in one colour, red by default. */
 export function png(width = 2, height = 2, extra: Buffer[] = [], colour = [255, 0, 0]): Buffer {
   const row = Buffer.from([0, ...Array.from({ length: width }, () => colour).flat()]);
   const pixels = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
@@ -47,7 +47,7 @@ export const JPEG_SCAN = Buffer.concat([
   Buffer.from([0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56]),
 ]);
 
-// One coefficient of a block of 8 x 8 pixels, whose code is 0 and 0111111; a dark grey, 64 of 255.
+// One coefficient of a block of 8 x 8 pixels, with the codes 0 and 0111111: a dark grey, 64 of 255.
 const QUANTISATION = jpegSegment(0xdb, Buffer.from([0, ...Array<number>(64).fill(8)]));
 const CODES = [
   jpegSegment(0xc4, Buffer.from([0x00, 1, ...Array<number>(15).fill(0), 7])),
@@ -55,7 +55,7 @@ const CODES = [
 ];
 const GREY_BLOCK = [jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])), Buffer.from([0x3f, 0x7f])];
 
-/** One that any viewer shows, of at most 8 x 8 pixels; larger ones lack their pixels. */
+/** Returns a valid JPG of at most 8 x 8 pixels; larger ones have no pixel data. */
 export const jpeg = (width = 2, height = 2, extra: Buffer[] = []): Buffer =>
   Buffer.concat([
     JPEG_START,
@@ -65,7 +65,7 @@ export const jpeg = (width = 2, height = 2, extra: Buffer[] = []): Buffer =>
     jpegFrame(width, height),
     ...CODES,
     ...GREY_BLOCK,
-    // a stuffed byte, as coded pixels may hold
+    // a stuffed byte, which pixel data may contain
     Buffer.from([0xff, 0x00]),
     JPEG_END,
   ]);
@@ -73,9 +73,9 @@ export const jpeg = (width = 2, height = 2, extra: Buffer[] = []): Buffer =>
 export const SVG_NAMESPACES =
   'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 10 10"';
 
-/** A drawing with this inside. */
+/** Returns an SVG drawing with additional content. */
 export const svg = (inside = '', shape = '<rect width="10" height="10"/>'): string =>
   `<svg ${SVG_NAMESPACES}>${shape}${inside}</svg>`;
 
-/** 8 x 8 pixels of that grey. */
+/** Returns a JPG of 8 x 8 grey pixels. */
 export const greyJpeg = (): Buffer => jpeg(8, 8);

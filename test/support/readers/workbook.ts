@@ -1,11 +1,11 @@
 import { inflateRawSync } from 'node:zlib';
 
-/** A cell as its file types it: text of the shared list, or a number. */
+/** A cell: text from the shared list, or a number. */
 export type SheetCell = { type: 'text' | 'number'; value: string };
 
 /**
- * Reads a workbook's only sheet without the library that wrote it: unzips it and parses its XML, refusing what is
- * not well-formed. A cell that is not there is undefined.
+ * Reads a workbook's only sheet without the library that wrote it: unzips it and parses its XML, which must
+ * be well-formed. A missing cell is undefined.
  */
 export function readWorkbook(bytes: Buffer): (SheetCell | undefined)[][] {
   const files = unzip(bytes);
@@ -37,9 +37,9 @@ function readTexts(xml: string): string[] {
 
 type Node = { path: string; name?: string; attributes: Record<string, string>; text?: string };
 
-/** The begins of elements and the texts of a document, in order. @throws unless it is well-formed */
+/** Yields the start tags and texts of a document in order. @throws unless the document is well-formed */
 function* parse(xml: string): Generator<Node> {
-  // eslint-disable-next-line no-control-regex -- what XML 1.0 has no place for
+  // eslint-disable-next-line no-control-regex -- characters that XML 1.0 forbids
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(xml)) throw new Error('No XML character.');
   const open: string[] = [];
   const tokens =
@@ -50,7 +50,7 @@ function* parse(xml: string): Generator<Node> {
     if (!groups) throw new Error(`Not well-formed: ${xml.slice(at, at + 60)}`);
     const { end, name, rest = '', empty, text } = groups;
     const path = () => `/${open.join('/')}`;
-    // XML reads a line break of any kind as LF
+    // XML parsers convert every line break to LF.
     if (text !== undefined)
       yield { path: path(), attributes: {}, text: decode(text.replace(/\r\n?/g, '\n')) };
     if (name === undefined) continue;
@@ -92,14 +92,14 @@ function readCell(type: string, raw: string, texts: string[]): SheetCell {
   return { type: 'text', value };
 }
 
-/** ECMA-376, ST_Xstring: characters that XML cannot hold are written as _xHHHH_. */
+/** ECMA-376, ST_Xstring: characters that XML cannot contain are written as _xHHHH_. */
 const unescapeText = (text: string) =>
   text.replace(/_x([0-9A-Fa-f]{4})_/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 
 const CENTRAL_ENTRY = 0x02014b50;
 const END_OF_DIRECTORY = 0x06054b50;
 
-/** The files of a zip archive, by its central directory. */
+/** Returns the files of a zip archive by its central directory. */
 function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.lastIndexOf(Buffer.from('PK\u0005\u0006', 'latin1'));
   if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('This is no zip archive.');

@@ -5,21 +5,21 @@ import ts from 'typescript';
 import { projectRoot } from '../../src/config/project-root.js';
 import { withoutGuard, type SourceMutant } from './mutant.js';
 
-/** A copy of the project in which guards are removed, so that the working tree is never touched. */
-export type Workshop = {
+/** A copy of the project in which guards are removed, so that the working tree is never changed. */
+export type WorkingCopy = {
   folder: string;
   /** Runs `work` while the copy lacks the guard. */
   without<Result>(mutant: SourceMutant, work: () => Promise<Result>): Promise<Result>;
   remove(): Promise<void>;
 };
 
-const LEFT_OUT = new Set(['node_modules', '.git', '.data', 'coverage']);
+const EXCLUDED = new Set(['node_modules', '.git', '.data', 'coverage']);
 
-export async function openWorkshop(): Promise<Workshop> {
+export async function openWorkingCopy(): Promise<WorkingCopy> {
   const folder = await mkdtemp(join(tmpdir(), 'crossdock-mutants-'));
   await cp(projectRoot, folder, {
     recursive: true,
-    filter: (source) => !LEFT_OUT.has(relative(projectRoot, source).split(sep)[0] ?? ''),
+    filter: (source) => !EXCLUDED.has(relative(projectRoot, source).split(sep)[0] ?? ''),
   });
   await symlink(join(projectRoot, 'node_modules'), join(folder, 'node_modules'), 'junction');
   return {
@@ -38,9 +38,9 @@ export async function openWorkshop(): Promise<Workshop> {
   };
 }
 
-/** Writes a source file and its build, which tests start in processes of their own. */
+/** Writes a source file and its build output, which tests start in separate processes. */
 async function write(folder: string, file: string, text: string): Promise<void> {
-  // types are not checked: a guard may be removed where the compiler would notice
+  // Without type checks, because removing a guard may cause compile errors.
   const { outputText, diagnostics = [] } = ts.transpileModule(text, {
     fileName: file,
     reportDiagnostics: true,
@@ -51,9 +51,9 @@ async function write(folder: string, file: string, text: string): Promise<void> 
       isolatedModules: true,
     },
   });
-  const [fault] = diagnostics;
-  if (fault)
-    throw new Error(`${file} cannot be parsed: ${ts.flattenDiagnosticMessageText(fault.messageText, ' ')}`);
+  const [error] = diagnostics;
+  if (error)
+    throw new Error(`${file} cannot be parsed: ${ts.flattenDiagnosticMessageText(error.messageText, ' ')}`);
   await writeFile(join(folder, file), text);
   await writeFile(join(folder, 'dist', file.replace(/\.ts$/, '.js')), outputText);
 }

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 import { readPools } from './pools.js';
-import type { Home } from './requests.js';
+import type { CourierScope } from './requests.js';
 
-/** The demo's three couriers, with what each owns. */
-export async function makeHomes(owner: pg.Pool): Promise<Home[]> {
+/** Returns the demo's three couriers, each with its callers and its records. */
+export async function makeCourierScopes(owner: pg.Pool): Promise<CourierScope[]> {
   const poolsOf = (courierId: string) => readPools(owner, courierId);
   const staff = ['admin', 'manager', 'warehouse'] as const;
   return [
