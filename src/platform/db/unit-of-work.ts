@@ -45,10 +45,12 @@ const heldBy = <Result>(held: UnitOfWork, work: () => Promise<Result>): Promise<
  * Work that writes nothing is not touched. What the work throws undoes what it wrote.
  *
  * @param work is told whether it has written by now
+ * @param attach tells the request's context of the unit of work
  */
 export async function inUnitOfWork<Result>(
   bracket: UnitOfWorkSteps<Result>,
   work: (hasWritten: () => boolean) => Promise<Result>,
+  attach: (unit: UnitOfWork) => void = () => undefined,
 ): Promise<Result> {
   let close: (closing: FinalStatement | undefined) => void = () => undefined;
   let undo: (error: unknown) => void = () => undefined;
@@ -60,6 +62,7 @@ export async function inUnitOfWork<Result>(
   closing.catch(() => undefined);
   const { opening, assertMayWork } = bracket;
   const held: UnitOfWork = { opening, assertMayWork, isWaiting: false, closing };
+  attach(held);
   try {
     const result = await heldBy(held, () => work(() => held.isWaiting));
     if (held.transaction) close(bracket.closing(result));

@@ -74,10 +74,10 @@ function validationFault(found: NonNullable<FastifyError['validation']>): ApiErr
  * checked yet. A disabled account or a stale token comes before a bad body in the contract's order: ask now.
  */
 async function inOrderOfRefusal(fault: ApiError, request: FastifyRequest, db: Db): Promise<ApiError> {
-  const { caller } = request;
-  if (!caller || isAdmitted(caller) || fault.httpStatus >= 500 || fault.httpStatus === 401) return fault;
+  const { caller, context } = request;
+  if (!caller || !context || context.isAdmitted || isAdmitted(caller) || fault.httpStatus >= 500 || fault.httpStatus === 401) return fault;
   try {
-    await assertAdmitted(db, caller);
+    await context.assertAdmitted();
     return fault;
   } catch (error) {
     return toApiError(error as FastifyError);
