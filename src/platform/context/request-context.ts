@@ -1,11 +1,26 @@
 import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
 import { preparing, toQuery, type Session } from '../db/admission.js';
 import type { Db } from '../db/database.js';
-import { flush, limitStatements, runModels, runPlain, sendTogether, SNAPSHOT, untilUnbroken } from '../db/run.js';
+import {
+  flush,
+  limitStatements,
+  runModels,
+  runPlain,
+  sendTogether,
+  SNAPSHOT,
+  untilUnbroken,
+} from '../db/run.js';
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/unit-of-work.js';
 import type { Caller, KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
-import { assertMayOpen, newState, runWrite, whileOpen, type RequestState } from './request-state.js';
+import {
+  assertMayOpen,
+  newState,
+  noteAdmission,
+  runWrite,
+  whileOpen,
+  type RequestState,
+} from './request-state.js';
 
 type Audited = {
   /** Appends facts to the audit trail, with the actor and the request of the context. */
@@ -80,8 +95,11 @@ export type SystemContext = RequestContext<SystemCaller>;
 /**
  * The context of a request; a background job or a script makes one for its own scope, with BACKGROUND as the request.
  */
-export const makeContext = <Who extends Caller>(db: Db, caller: Who, requestId: string): RequestContext<Who> =>
-  contextOf({ db, caller, actor: caller, requestId, state: newState() });
+export const makeContext = <Who extends Caller>(
+  db: Db,
+  caller: Who,
+  requestId: string,
+): RequestContext<Who> => contextOf({ db, caller, actor: caller, requestId, state: newState() });
 
 /** `actor` is who the audit trail names; it differs from `caller` in asSystem alone. */
 type Parts<Who> = { db: Db; caller: Who; actor: Caller; requestId: string; state: RequestState };
@@ -146,7 +164,8 @@ function writersOf(parts: Parts<Caller>): Writers {
   const send = async <const Statements extends readonly Sql[]>(
     statements: Statements,
     prepare = toQuery,
-  ): Promise<RowsOf<Statements>> => toTypedRows(statements, await pipelineOf(parts, session, statements, prepare));
+  ): Promise<RowsOf<Statements>> =>
+    toTypedRows(statements, await pipelineOf(parts, session, statements, prepare));
   return {
     transaction: (work) =>
       runWrite(state, (around, unit) =>
@@ -183,11 +202,12 @@ const NO_TX = {
   query: () => Promise.reject(new Error('A pipeline has no transaction to send more to.')),
 };
 
-const sessionOf = ({ db, caller, state }: Parts<Caller>): Session => ({
+const sessionOf = ({ db, caller, actor, state }: Parts<Caller>): Session => ({
   db,
   caller,
   noteAdmitted() {
-    state.isAdmitted = true;
+    // The scope of the system says nothing about the caller's account.
+    if (caller === actor) noteAdmission(state);
   },
 });
 

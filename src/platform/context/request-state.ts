@@ -23,6 +23,11 @@ export const newState = (parent?: RequestState): RequestState => ({
   parent,
 });
 
+export function noteAdmission(state: RequestState): void {
+  state.isAdmitted = true;
+  if (state.parent) noteAdmission(state.parent);
+}
+
 /** @throws when a transaction of the request is open, or its writing transaction has begun */
 export function assertMayOpen(state: RequestState): void {
   // A second connection per request starves the pool under load, and waits for the first one's locks for ever.

@@ -39,7 +39,8 @@ export function tenantRows(...args: Arguments<Tenanted>): Sql {
 type Arguments<Who> = [FilterScope<Who>, string] | [Switch, Who, string];
 
 function readArguments<Who>(args: Arguments<Who>): FilterScope<Who> & { alias: string } {
-  if (args.length === 3) return { applicationFilters: args[0].applicationFilters, caller: args[1], alias: args[2] };
+  if (args.length === 3)
+    return { applicationFilters: args[0].applicationFilters, caller: args[1], alias: args[2] };
   const [{ applicationFilters, caller }, alias] = args;
   return { applicationFilters, caller, alias };
 }

@@ -13,10 +13,7 @@ export const SNAPSHOT = 'begin isolation level repeatable read, read only';
 const MAX_ATTEMPTS = 3;
 
 /** Runs a transaction again when PostgreSQL ended it to break a deadlock. */
-export async function untilUnbroken<Result>(
-  run: () => Promise<Result>,
-  unit?: UnitOfWork,
-): Promise<Result> {
+export async function untilUnbroken<Result>(run: () => Promise<Result>, unit?: UnitOfWork): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();
@@ -102,7 +99,8 @@ export const flush = (
   begin: string,
   statements: readonly Sql[],
   prepare: Prepare = toQuery,
-): Promise<Rows[]> => session.db.seats.run(session.caller, () => flushSeated(session, begin, statements, prepare));
+): Promise<Rows[]> =>
+  session.db.seats.run(session.caller, () => flushSeated(session, begin, statements, prepare));
 
 async function flushSeated(
   session: Session,

@@ -7,10 +7,8 @@ declare const ROW: unique symbol;
 export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row };
 
 /** Makes a statement of a template. The row type is a claim of its author: it states what the statement selects. */
-export const sql = <Row = unknown>(
-  strings: readonly string[],
-  ...values: readonly unknown[]
-): Sql<Row> => Prisma.sql(strings, ...values);
+export const sql = <Row = unknown>(strings: readonly string[], ...values: readonly unknown[]): Sql<Row> =>
+  Prisma.sql(strings, ...values);
 
 export const { join, empty, raw } = Prisma;
 

@@ -47,7 +47,16 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardPa
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { body, query, params: path, caller, context: ctx, tenantId, clientAddress: address, id: requestId } = request;
+    const {
+      body,
+      query,
+      params: path,
+      caller,
+      context: ctx,
+      tenantId,
+      clientAddress: address,
+      id: requestId,
+    } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
     const work = async (): Promise<Answer> => {
@@ -60,7 +69,10 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardPa
     const { operation, repeatable } = request;
     const answer =
       operation && repeatable && caller && ctx
-        ? await runIdempotent({ ctx, db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
+        ? await runIdempotent(
+            { ctx, db, secrets, key: { caller, ...repeatable }, operation, requestId },
+            work,
+          )
         : await work();
     if (operation) noteSecretReads(request, operation, answer);
     return sendAnswer(reply, answer);
