@@ -64,7 +64,8 @@ function scopeRows(model: string, data: unknown, scope: ModelScope): unknown {
 function assertKeepsOwner(model: string, data: unknown, scope: ModelScope): void {
   const fields = toFields(data);
   const assertOwn = (name: string | undefined, own: string | null) => {
-    const value = name === undefined ? undefined : fields[name];
+    const sent = name === undefined ? undefined : fields[name];
+    const value = toFields(sent)['set'] ?? sent;
     if (own === null || value === undefined || value === own) return;
     throw new Error(`${model}.${name} is not the caller's.`);
   };
