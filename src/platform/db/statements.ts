@@ -21,10 +21,7 @@ export type RowsOf<Statements extends readonly Sql[]> = {
 };
 
 /** Prisma's models, with the caller's filters; SQL goes through `query` and `execute`. */
-export type Models = Omit<
-  Prisma.TransactionClient,
-  '$queryRaw' | '$executeRaw' | '$queryRawUnsafe' | '$executeRawUnsafe' | '$queryRawTyped'
->;
+export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelName>>;
 
 type Query = {
   <Row>(statement: Sql<Row>): Promise<Row[]>;
