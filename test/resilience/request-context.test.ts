@@ -181,5 +181,6 @@ test('audit entries name the caller and the request, in the scope of the system 
   expect(rows).toEqual([{ actor_kind: 'user', actor_id: userId, request_id: 'the-request' }]);
   // The user does not exist, and the scope of the system did not ask for it.
   expect(ctx.isAdmitted).toBe(false);
-  await expect(ctx.read([])).rejects.toMatchObject({ httpStatus: 401 });
+  const later = makeContext(service.db, ctx.caller, 'another-request');
+  await expect(later.read([])).rejects.toMatchObject({ httpStatus: 401 });
 });

@@ -1,4 +1,4 @@
-import type { Warehouse } from '../../../generated/prisma/client.js';
+import type { Warehouse } from '../../platform/db/models/types.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';

@@ -74,8 +74,6 @@ async function runAlone<Result>(run: RunWrite<Result>): Promise<Result> {
   await run(async (_tx, work) => {
     done = { result: await work() };
   });
-  // Assigned in the callback, where the compiler does not look.
-  const ended = done as { result: Result } | undefined;
-  if (!ended) throw new Error('The transaction ended without its work.');
-  return ended.result;
+  if (!done) throw new Error('The transaction ended without its work.');
+  return done.result;
 }

@@ -26,6 +26,7 @@ export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelNam
 type Query = {
   <Row>(statement: Sql<Row>): Promise<Row[]>;
   /** For modules that still name the rows where the statement is run. */
+  // eslint-disable-next-line @typescript-eslint/unified-signatures -- goes with the last of those modules
   <Row>(statement: Sql): Promise<Row[]>;
 };
 

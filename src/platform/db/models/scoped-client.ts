@@ -27,8 +27,7 @@ export function extend(db: Filtered, scopeOf: () => ModelScope): PrismaClient {
       $allModels: {
         $allOperations({ model, operation, args, query }) {
           const scoped = db.applicationFilters ? scopeArguments : fillTenant;
-          // The rewritten arguments have the shape of those that were sent.
-          return query(scoped(model, operation, args, scopeOf()) as typeof args);
+          return query(scoped(model, operation, args, scopeOf()));
         },
       },
     },
