@@ -70,10 +70,10 @@ export function runWrite<Result>(state: RequestState, run: RunWrite<Result>): Pr
 }
 
 async function runAlone<Result>(run: RunWrite<Result>): Promise<Result> {
-  let done: { result: Result } | undefined;
+  const ended: { work?: { result: Result } } = {};
   await run(async (_tx, work) => {
-    done = { result: await work() };
+    ended.work = { result: await work() };
   });
-  if (!done) throw new Error('The transaction ended without its work.');
-  return done.result;
+  if (!ended.work) throw new Error('The transaction ended without its work.');
+  return ended.work.result;
 }
