@@ -55,7 +55,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
   reportActivity(server, lastSeen.note);
   server.addHook('onClose', lastSeen.stop);
-  server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
+  server.setErrorHandler(makeFailureHandler(openKeyFailures()));
   await registerReference(server, bundle);
   await registerRoutes(
     server,

@@ -56,8 +56,8 @@ export function makeHandlers(deps: Deps) {
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...courierAdministrationHandlers(deps),
-    ...warehouseHandlers(deps),
-    ...carrierHandlers(deps),
+    ...warehouseHandlers(),
+    ...carrierHandlers(),
     ...webhookHandlers(deps),
     ...auditLogHandlers(deps),
   } satisfies Handlers;

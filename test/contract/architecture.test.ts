@@ -164,7 +164,7 @@ describe('each concern has one place', () => {
     expect(scopes.sort()).toEqual([
       'src/development/demo/seed.ts',
       'src/modules/tenants/tenant.ts',
-      'src/platform/db/transaction.ts',
+      'src/platform/db/admission.ts',
     ]);
     for (const { path, text } of sources) {
       for (const [call] of text.matchAll(/set_config\([^)]*\)/g)) {

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { operations as Contract } from '../../../generated/contract.js';
 import type { operations, OperationId } from '../../../generated/operations.js';
-import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import type { RequestContext } from '../context/request-context.js';
+import type { KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
 
 // Everything here is derived from the generated contract: an operation's body, query and answers are stated
 // once, in openapi/.
@@ -114,7 +115,13 @@ type CallerOf<Id extends OperationId> = {
   none: undefined;
 }[(typeof operations)[Id]['credential']];
 
+/** Whose context a handler gets; an operation without a credential works in the scope of the tenant. */
+type ContextOf<Id extends OperationId> = RequestContext<
+  CallerOf<Id> extends infer Who extends UserCaller | KeyCaller ? Who : SystemCaller
+>;
+
 export type HandlerRequest<Id extends OperationId> = {
+  ctx: ContextOf<Id>;
   query: QueryOf<Id>;
   path: PathOf<Id>;
   caller: CallerOf<Id>;

@@ -4,6 +4,7 @@ import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import type { Operation } from '../contract/types.js';
+import { makeContext, type RequestContext } from '../context/request-context.js';
 import type { Db } from '../db/transaction.js';
 import { ApiError } from '../errors/errors.js';
 import {
@@ -26,6 +27,8 @@ declare module 'fastify' {
     operation?: Operation;
     tenantId?: string;
     caller?: UserCaller | KeyCaller | undefined;
+    /** Of the caller; of the tenant as a whole where the operation takes no credential. */
+    context?: RequestContext;
   }
 }
 
@@ -47,10 +50,13 @@ export function guardBeforeBody(operation: Operation, parts: GuardParts) {
     request.operation = operation;
     checkBodyKind(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', parts);
+    request.context = makeContext(parts.db, request.caller ?? systemCaller(request), request.id);
     await parts.limit.count(request);
-    await admitBeforeLargeBody(request, parts.db);
+    await admitBeforeLargeBody(request);
   };
 }
+
+const systemCaller = ({ tenantId = '' }: FastifyRequest) => ({ kind: 'system' as const, tenantId });
 
 /** Refuses what the router would hand over unchecked: a missing body, broken escapes, unstorable text. */
 export function guardBeforeValidation(operation: Operation, { secrets }: Pick<GuardParts, 'secrets'>) {

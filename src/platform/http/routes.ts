@@ -47,20 +47,32 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardPa
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { body, query, params: path, caller, tenantId, clientAddress: address, id: requestId } = request;
+    const {
+      body,
+      query,
+      params: path,
+      caller,
+      context: ctx,
+      tenantId,
+      clientAddress: address,
+      id: requestId,
+    } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
     const work = async (): Promise<Answer> => {
       const bare = await withUploads(request, () =>
-        handle({ body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
+        handle({ ctx, body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
       );
       if (bare.document) return answerDocument(bare.document, request.headers);
       return toAnswer(id, bare, new Date());
     };
     const { operation, repeatable } = request;
     const answer =
-      operation && repeatable && caller
-        ? await runIdempotent({ db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
+      operation && repeatable && caller && ctx
+        ? await runIdempotent(
+            { ctx, db, secrets, key: { caller, ...repeatable }, operation, requestId },
+            work,
+          )
         : await work();
     if (operation) noteSecretReads(request, operation, answer);
     return sendAnswer(reply, answer);

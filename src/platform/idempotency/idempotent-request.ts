@@ -3,7 +3,8 @@ import type { FastifyError } from 'fastify';
 import type { Secrets } from '../access/secrets.js';
 import type { Operation } from '../contract/types.js';
 import { inUnitOfWork, type FinalStatement } from '../db/unit-of-work.js';
-import { transaction, snapshot, type Db, type Rows } from '../db/transaction.js';
+import { makeContext, type RequestContext } from '../context/request-context.js';
+import type { Db, Rows } from '../db/transaction.js';
 import { ApiError, type FailureCode } from '../errors/errors.js';
 import { newId } from '../values/ids.js';
 import { JSON_TYPE, type Answer } from '../http/replies/responses.js';
@@ -13,12 +14,12 @@ import {
   findStoredResponse,
   insertStoredResponse,
   tryLockKey,
-  type StoredResponseRow,
   type OwnedKey,
 } from './stored-response-queries.js';
 
 /** A request that came with an Idempotency-Key. */
 export type Attempt = {
+  ctx: RequestContext;
   db: Db;
   secrets: Secrets;
   key: OwnedKey;
@@ -43,15 +44,16 @@ export async function runIdempotent(attempt: Attempt, work: () => Promise<Answer
 type End = { answer: Answer } | { fault: ApiError };
 
 async function workOnce(attempt: Attempt, work: () => Promise<Answer>): Promise<End> {
-  const { db, key } = attempt;
+  const { ctx, key } = attempt;
   try {
     return await inUnitOfWork<End>(
       {
-        opening: [tryLockKey(key), findStoredResponse(db, key)],
+        opening: [tryLockKey(key), findStoredResponse(ctx, key)],
         assertMayWork: assertFirst,
         closing: (end) => ('answer' in end ? keep(attempt, end.answer) : undefined),
       },
       (hasWritten) => workToItsEnd(attempt, work, hasWritten),
+      (unit) => ctx.attachUnitOfWork(unit),
     );
   } catch (error) {
     if (error instanceof AnsweredMeanwhile) return findMeanwhile(attempt);
@@ -119,7 +121,7 @@ async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
   if (!isKept(fault)) throw error;
   const answer = toRefusal(attempt, fault);
   if (bytesOf(answer).length > MAX_REFUSAL_BYTES) throw error;
-  const rows = await transaction(attempt.db, attempt.key.caller, async (tx) => {
+  const rows = await ownContext(attempt).transaction(async (tx) => {
     // refused for what the first request is doing perhaps, which alone may answer then
     assertFirst([await tx.query(tryLockKey(attempt.key))]);
     return tx.query(keep(attempt, answer).statement);
@@ -143,11 +145,14 @@ function keep({ secrets, key, operation }: Attempt, answer: Answer): FinalStatem
   };
 }
 
+/** Stored responses are read and refusals stored apart from the handler's work, before it or after it has failed. */
+const ownContext = ({ db, key, requestId }: Attempt): RequestContext =>
+  makeContext(db, key.caller, requestId);
+
 /** The answer that was kept before, marked as such. @throws ApiError when it was to another request */
-async function findEarlier({ db, secrets, key }: Attempt): Promise<{ answer: Answer } | undefined> {
-  const [rows] = await snapshot(db, key.caller, [findStoredResponse(db, key)]);
-  // as: the shape that the statement selects
-  const kept = rows?.[0] as StoredResponseRow | undefined;
+async function findEarlier(attempt: Attempt): Promise<{ answer: Answer } | undefined> {
+  const { ctx, secrets, key } = attempt;
+  const [[kept]] = await ownContext(attempt).read([findStoredResponse(ctx, key)]);
   if (!kept) return undefined;
   if (kept.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');
   // as: keep() has spelt it

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { assertAdmitted, type Db } from '../../db/transaction.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError } from '../../errors/errors.js';
 
@@ -42,9 +41,9 @@ const CHECKED_FIRST_BYTES = 16 * 1024;
  *
  * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
  */
-export async function admitBeforeLargeBody(request: FastifyRequest, db: Db): Promise<void> {
+export async function admitBeforeLargeBody(request: FastifyRequest): Promise<void> {
   // a form of any size: its files would be written to disk
-  if (request.caller && (isLarge(request) || isForm(request))) await assertAdmitted(db, request.caller);
+  if (request.caller && (isLarge(request) || isForm(request))) await request.context?.assertAdmitted();
 }
 
 /** Of a body in chunks only the reading would tell the size. */

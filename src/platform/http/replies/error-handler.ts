@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldErrors } from '../../contract/field-errors.js';
-import { assertAdmitted, isAdmitted, type Db } from '../../db/transaction.js';
+import { isAdmitted } from '../../db/transaction.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import { ApiError, type FailureCode } from '../../errors/errors.js';
 import type { KeyFailures } from '../../access/rate-limit.js';
@@ -19,9 +19,9 @@ const FRAMEWORK_CODES: Record<string, FailureCode> = {
 };
 
 /** Turns whatever was thrown into the failure envelope; the only place that does. */
-export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
+export function makeFailureHandler(keyFailures: KeyFailures) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const refusal = await inOrderOfRefusal(toRequestFault(error, request), request, db);
+    const refusal = await inOrderOfRefusal(toRequestFault(error, request), request);
     const fault = await keyFailures.judge(refusal, request);
     if (fault.httpStatus >= 500)
       request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
@@ -73,11 +73,19 @@ function validationFault(found: NonNullable<FastifyError['validation']>): ApiErr
  * The account is checked in the transaction that does the work, so a request refused before it has not been
  * checked yet. A disabled account or a stale token comes before a bad body in the contract's order: ask now.
  */
-async function inOrderOfRefusal(fault: ApiError, request: FastifyRequest, db: Db): Promise<ApiError> {
-  const { caller } = request;
-  if (!caller || isAdmitted(caller) || fault.httpStatus >= 500 || fault.httpStatus === 401) return fault;
+async function inOrderOfRefusal(fault: ApiError, request: FastifyRequest): Promise<ApiError> {
+  const { caller, context } = request;
+  if (
+    !caller ||
+    !context ||
+    context.isAdmitted ||
+    isAdmitted(caller) ||
+    fault.httpStatus >= 500 ||
+    fault.httpStatus === 401
+  )
+    return fault;
   try {
-    await assertAdmitted(db, caller);
+    await context.assertAdmitted();
     return fault;
   } catch (error) {
     return toApiError(error as FastifyError);
