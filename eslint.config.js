@@ -42,17 +42,17 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/config.ts'],
+    ignores: ['src/config/config.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Only src/config.ts reads the environment.' },
+        { object: 'process', property: 'env', message: 'Only src/config/config.ts reads the environment.' },
       ],
     },
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/db/**', 'src/demo/**', 'src/tenants/**'],
+    ignores: ['src/platform/db/**', 'src/development/**', 'src/modules/tenants/**', 'src/startup/**'],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -60,14 +60,14 @@ export default tseslint.config(
           paths: [
             {
               name: 'pg',
-              message: 'Query through a scoped transaction (src/db/transaction.ts).',
+              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
               allowTypeImports: true,
             },
           ],
           patterns: [
             {
               group: ['**/generated/prisma/*'],
-              message: 'Query through a scoped transaction (src/db/transaction.ts).',
+              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
             },
           ],
         },

@@ -8,9 +8,9 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  reporters: ['default', '<rootDir>/test/support/coverage-reporter.mjs'],
+  globalSetup: '<rootDir>/test/support/service/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/service/global-teardown.mjs',
+  reporters: ['default', '<rootDir>/test/support/service/coverage-reporter.mjs'],
   testTimeout: 30_000,
   maxWorkers: 2,
   // a worker keeps what its files have loaded: at 3 GB it spends its time collecting

@@ -11,4 +11,7 @@ if (!/^\d{1,4}0$/.test(values.kills)) {
 }
 
 prepare();
-runJest(['test/outbound-chaos.test.ts'], { CHAOS_KILLS: values.kills, CHAOS_KILLS_PER_RESTART: '10' });
+runJest(['test/resilience/outbound-chaos.test.ts'], {
+  CHAOS_KILLS: values.kills,
+  CHAOS_KILLS_PER_RESTART: '10',
+});

@@ -160,7 +160,7 @@ function handlerMap(bundle) {
     const id = operation.operationId;
     return `  /** ${operation.summary} */\n  ${id}: Handler<'${id}'>;`;
   });
-  return `${HEADER}import type { Handler } from '../src/contract/types.js';\n\nexport type Handlers = {\n${rows.join('\n')}\n};\n`;
+  return `${HEADER}import type { Handler } from '../src/platform/contract/types.js';\n\nexport type Handlers = {\n${rows.join('\n')}\n};\n`;
 }
 
 function listOperations(bundle) {

@@ -1,6 +1,6 @@
-import { readOwnerUrl } from '../src/config.js';
-import { migrate } from '../src/db/migrate.js';
-import { MIGRATIONS } from '../src/db/prepare.js';
+import { readOwnerUrl } from '../src/config/config.js';
+import { migrate } from '../src/platform/db/migrations/migrate.js';
+import { MIGRATIONS } from '../src/startup/prepare-database.js';
 import { runScript } from './script.js';
 
 // npm run migrate: brings the database that DATABASE_OWNER_URL names up to date.

@@ -1,9 +1,9 @@
-import { openSecrets } from '../src/auth/secrets.js';
-import { readConfig, readOwnerUrl } from '../src/config.js';
-import { openDb } from '../src/db/open.js';
-import { assertDirect } from '../src/db/pooler.js';
-import { APP_ROLE, withClient } from '../src/db/roles.js';
-import { rewrapSecrets } from '../src/tenants/rewrap.js';
+import { openSecrets } from '../src/platform/access/secrets.js';
+import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { openDb } from '../src/platform/db/open-database.js';
+import { assertDirect } from '../src/platform/db/connections/pooler.js';
+import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { rewrapSecrets } from '../src/modules/tenants/rewrap.js';
 import { runScript } from './script.js';
 
 // npm run rewrap: encrypts with the newest key what older ones encrypted.

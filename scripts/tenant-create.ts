@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
-import { readOwnerUrl } from '../src/config.js';
-import { withClient } from '../src/db/roles.js';
-import { createTenant, judgePassword } from '../src/tenants/tenant.js';
+import { readOwnerUrl } from '../src/config/config.js';
+import { withClient } from '../src/platform/db/connections/roles.js';
+import { createTenant, judgePassword } from '../src/modules/tenants/tenant.js';
 import { runScript } from './script.js';
 
 const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" --host gateway.example.com [--host ...]

@@ -1,5 +1,5 @@
 // npm run test:long: the whole suite with more rounds, then long campaigns of fuzzing and chaos. Takes an hour or more.
-// Arguments go to jest, and then only the suite runs: npm run test:long -- test/upload-races.test.ts
+// Arguments go to jest, and then only the suite runs: npm run test:long -- test/modules/customers/upload-races.test.ts
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';

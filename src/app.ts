@@ -1,29 +1,29 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from './config.js';
-import { makeLoginGate } from './auth/login-gate.js';
-import { openSecrets, type Secrets } from './auth/secrets.js';
-import { registerTokens, type Tokens } from './auth/tokens.js';
-import type { Bundle } from './contract/bundle.js';
-import { readContract } from './contract/bundle.js';
-import { checkReplies, type SeenReply } from './contract/check-replies.js';
-import { listMigrations } from './db/migrate.js';
-import { MIGRATIONS } from './db/prepare.js';
-import { makeLogoDrawer } from './couriers/drawer.js';
-import type { Db } from './db/transaction.js';
+import type { Config } from './config/config.js';
+import { makeLoginLimiter } from './platform/access/login-gate.js';
+import { openSecrets, type Secrets } from './platform/access/secrets.js';
+import { registerTokens, type Tokens } from './platform/access/tokens.js';
+import type { Bundle } from './platform/contract/bundle.js';
+import { readContract } from './platform/contract/bundle.js';
+import { validateResponses, type ObservedResponse } from './platform/contract/check-responses.js';
+import { listMigrations } from './platform/db/migrations/migrate.js';
+import { MIGRATIONS } from './startup/prepare-database.js';
+import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
+import type { Db } from './platform/db/transaction.js';
 import { makeHandlers } from './handlers.js';
-import { reportActivity } from './http/activity.js';
-import { refuseWhileClosing } from './http/closing.js';
-import { makeDocument } from './http/documents.js';
-import { makeFailureHandler } from './http/failures.js';
-import { registerReference } from './http/reference.js';
-import { openKeyFailures, openRequestLimit } from './http/request-limit.js';
-import { registerRoutes } from './http/routes.js';
-import type { Timeouts } from './http/listener.js';
-import { makeServer } from './http/server.js';
-import { sliceReplies } from './http/slices.js';
-import { openTenants } from './http/tenants.js';
-import type { RequestMetrics } from './metrics/requests.js';
-import { openLastSeen, type LastSeen } from './sessions/last-seen.js';
+import { reportActivity } from './platform/http/report-activity.js';
+import { refuseWhileClosing } from './platform/http/connections/graceful-shutdown.js';
+import { makeDocument } from './platform/http/documents/static-documents.js';
+import { makeFailureHandler } from './platform/http/replies/error-handler.js';
+import { registerReference } from './platform/http/documents/api-reference.js';
+import { openKeyFailures, openRequestLimit } from './platform/access/rate-limit.js';
+import { registerRoutes } from './platform/http/routes.js';
+import type { Timeouts } from './platform/http/connections/listener.js';
+import { makeServer } from './platform/http/server.js';
+import { sliceReplies } from './platform/http/documents/sliced-replies.js';
+import { openTenants } from './platform/http/tenant-by-host.js';
+import type { RequestMetrics } from './platform/metrics/requests.js';
+import { openLastSeen, type LastSeen } from './modules/sessions/last-seen.js';
 
 export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; lastSeen: LastSeen };
 
@@ -35,7 +35,7 @@ export type AppOptions = {
   /** Told of every request. */
   metrics?: RequestMetrics | undefined;
   /** Tests: every reply is judged against the contract, and told of here. */
-  onReply?: (reply: SeenReply) => void;
+  onReply?: (reply: ObservedResponse) => void;
 };
 
 /** The whole composition: everything the service is made of, and in which order a request meets it. */
@@ -49,7 +49,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   );
   const tokens = await registerTokens(server, config.tokens);
 
-  if (onReply) checkReplies(server, bundle, onReply);
+  if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
   refuseWhileClosing(server);
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
@@ -70,7 +70,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       },
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
-      loginGate: makeLoginGate(),
+      loginGate: makeLoginLimiter(),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

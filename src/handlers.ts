@@ -1,33 +1,33 @@
 import type { Handlers } from '../generated/handlers.js';
-import { accountHandlers } from './auth/account-handlers.js';
-import { auditLogHandlers } from './audit-log/handlers.js';
-import { loginHandlers } from './auth/handlers.js';
-import { billingAccountHandlers } from './bills/billing-account-handlers.js';
-import { billHandlers } from './bills/handlers.js';
-import { billManagementHandlers } from './bills/manage-handlers.js';
-import { billDocumentHandlers } from './bills/document-handlers.js';
-import { customerHandlers } from './customers/handlers.js';
-import { carrierHandlers } from './carriers/handlers.js';
-import { courierHandlers } from './couriers/handlers.js';
-import { courierRegisterHandlers } from './couriers/register-handlers.js';
-import { customerUploadHandlers } from './customers/upload-handlers.js';
-import { customerSyncHandlers } from './customers/sync-handlers.js';
-import { customerSearchHandlers } from './customers/search-handlers.js';
-import type { Deps } from './deps.js';
-import { invoiceHandlers } from './invoices/handlers.js';
-import { manifestHandlers } from './manifests/handlers.js';
-import { packageEventHandlers } from './packages/event-handlers.js';
-import { packageHandlers } from './packages/handlers.js';
-import { passwordResetHandlers } from './password-reset/handlers.js';
-import { prealertHandlers } from './prealerts/handlers.js';
-import { prealertReviewHandlers } from './prealerts/review-handlers.js';
-import { rateHandlers } from './rates/handlers.js';
-import { securityHandlers } from './security/handlers.js';
-import { serviceHandlers } from './service/handlers.js';
-import { sessionHandlers } from './sessions/handlers.js';
-import { userHandlers } from './users/handlers.js';
-import { warehouseHandlers } from './warehouses/handlers.js';
-import { webhookHandlers } from './webhooks/handlers.js';
+import { accountHandlers } from './modules/auth/account/handlers.js';
+import { auditLogHandlers } from './modules/audit-log/handlers.js';
+import { loginHandlers } from './modules/auth/login/handlers.js';
+import { billingAccountHandlers } from './modules/bills/billing-account-handlers.js';
+import { billHandlers } from './modules/bills/list/handlers.js';
+import { billManagementHandlers } from './modules/bills/management/handlers.js';
+import { billDocumentHandlers } from './modules/bills/documents/handlers.js';
+import { customerHandlers } from './modules/customers/crud/handlers.js';
+import { carrierHandlers } from './modules/carriers/handlers.js';
+import { courierHandlers } from './modules/couriers/settings/handlers.js';
+import { courierAdministrationHandlers } from './modules/couriers/administration/handlers.js';
+import { customerUploadHandlers } from './modules/customers/upload/handlers.js';
+import { customerSyncHandlers } from './modules/customers/sync/handlers.js';
+import { customerSearchHandlers } from './modules/customers/search/handlers.js';
+import type { Deps } from './modules/dependencies.js';
+import { invoiceHandlers } from './modules/invoices/handlers.js';
+import { manifestHandlers } from './modules/manifests/handlers.js';
+import { packageEventHandlers } from './modules/packages/events/handlers.js';
+import { packageHandlers } from './modules/packages/handlers.js';
+import { passwordResetHandlers } from './modules/password-reset/handlers.js';
+import { prealertHandlers } from './modules/prealerts/handlers.js';
+import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
+import { rateHandlers } from './modules/rates/handlers.js';
+import { securityHandlers } from './modules/security/handlers.js';
+import { serviceHandlers } from './modules/service/handlers.js';
+import { sessionHandlers } from './modules/sessions/handlers.js';
+import { userHandlers } from './modules/users/handlers.js';
+import { warehouseHandlers } from './modules/warehouses/handlers.js';
+import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 
 /** Every operation of the contract; one that is missing fails the type check and the boot. */
 export function makeHandlers(deps: Deps) {
@@ -55,7 +55,7 @@ export function makeHandlers(deps: Deps) {
     ...billingAccountHandlers(deps),
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
-    ...courierRegisterHandlers(deps),
+    ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(deps),
     ...carrierHandlers(deps),
     ...webhookHandlers(deps),

@@ -1,12 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from './app.js';
-import { startBackground } from './background.js';
-import { ConfigError, type Config } from './config.js';
-import { openDb } from './db/open.js';
-import type { PreparedDatabase } from './db/prepare.js';
-import { serveMetrics } from './metrics/serve.js';
-import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess, type Stop } from './process.js';
+import { startBackground } from './jobs/background.js';
+import { ConfigError, type Config } from './config/config.js';
+import { openDb } from './platform/db/open-database.js';
+import type { PreparedDatabase } from './startup/prepare-database.js';
+import { serveMetrics } from './platform/metrics/serve.js';
+import {
+  connectionOf,
+  DRAIN_MS,
+  print,
+  queueConnectionOf,
+  runProcess,
+  type Stop,
+} from './startup/process.js';
 
 /** How long the statements of cut requests may hold the pool open. */
 const RELEASE_MS = 500;

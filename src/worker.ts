@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { startBackground } from './background.js';
-import { serveMetrics } from './metrics/serve.js';
-import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess } from './process.js';
+import { startBackground } from './jobs/background.js';
+import { serveMetrics } from './platform/metrics/serve.js';
+import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess } from './startup/process.js';
 
 // npm run worker: works the queue, serves nothing. As many at once as you like.
 await runProcess(

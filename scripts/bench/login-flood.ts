@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import { DEMO } from '../../src/demo/seed.js';
+import { DEMO } from '../../src/development/demo/seed.js';
 
 // Runs as a worker: so many logins a second, each on a connection of its own and all with the right password, as
 // on a morning when everybody comes in at once. Reports the answers' statuses and the longest wait for one.

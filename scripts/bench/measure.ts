@@ -1,6 +1,6 @@
-import type { UserCaller } from '../../src/auth/callers.js';
-import { enter, type Db, type Sql } from '../../src/db/transaction.js';
-import { withClient } from '../../src/db/roles.js';
+import type { UserCaller } from '../../src/platform/identity/callers.js';
+import { enterScope, type Db, type Sql } from '../../src/platform/db/transaction.js';
+import { withClient } from '../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from './database.js';
 import { inline, timeTransaction } from './postgres.js';
 import type { Scale } from './scale.js';
@@ -66,7 +66,7 @@ export async function readRow(
   const caller = await adminOf(tenant, bench.ownerUrl);
   const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };
   const read = () => exchange({ ...call, host: tenant.host, headers });
-  const sqlTexts = [enter(caller), ...statements(caller)].map((statement) => inline(statement));
+  const sqlTexts = [enterScope(caller), ...statements(caller)].map((statement) => inline(statement));
   await timeCalls(read, Math.ceil(times / 2));
   let client = '';
   const compared = await compare(

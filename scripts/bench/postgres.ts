@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sql } from '../../src/db/transaction.js';
-import { withClient } from '../../src/db/roles.js';
+import type { Sql } from '../../src/platform/db/transaction.js';
+import { withClient } from '../../src/platform/db/connections/roles.js';
 
 /** A statement with its values written into it, as psql and pgbench take it. */
 export function inline(statement: Sql, expressions: Record<string, string> = {}): string {

@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import type { Config } from '../../src/config.js';
-import { startEmbeddedPostgres } from '../../src/db/embedded.js';
-import { withClient } from '../../src/db/roles.js';
-import { projectRoot } from '../../src/root.js';
+import type { Config } from '../../src/config/config.js';
+import { startEmbeddedPostgres } from '../../src/development/embedded-postgres/embedded-server.js';
+import { withClient } from '../../src/platform/db/connections/roles.js';
+import { projectRoot } from '../../src/config/project-root.js';
 
 /** `url` is its owner's connection. */
 export type BenchServer = { url: string; stop(): Promise<void> };

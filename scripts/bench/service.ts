@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { projectRoot } from '../../src/root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 
 export type BenchService = { port: number; stop(): Promise<void> };
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { readConfig } from '../../src/config.js';
-import type { EmbeddedServer } from '../../src/db/embedded.js';
-import { projectRoot } from '../../src/root.js';
+import { readConfig } from '../../src/config/config.js';
+import type { EmbeddedServer } from '../../src/development/embedded-postgres/embedded-server.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import { removeGuard } from './database.js';
 import { isSourceMutant, type Mutant } from './mutant.js';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../src/root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import { isSourceMutant, partsOf, withoutGuard, type Mutant } from './mutant.js';
 
 /** Says of each entry of the table what no longer fits the sources, one line for each fault. */
@@ -26,7 +26,7 @@ function faultsOfTests({ name, tests }: Mutant): string[] {
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 
 /** The rows that isolation.test.ts makes its titles of. */
-const ROW_TITLES = read('test/authorization/matrix.ts');
+const ROW_TITLES = read('test/security/authorization/matrix.ts');
 
 function faultsOfText(mutant: Mutant): string[] {
   if (!isSourceMutant(mutant)) return [];

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import ts from 'typescript';
-import { projectRoot } from '../../src/root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import { withoutGuard, type SourceMutant } from './mutant.js';
 
 /** A copy of the project in which guards are removed, so that the working tree is never touched. */

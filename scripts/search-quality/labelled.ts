@@ -1,4 +1,4 @@
-import { rollDice } from '../../src/demo/dice.js';
+import { rollDice } from '../../src/development/demo/values/dice.js';
 import { KINDS, type Kind } from './misspell.js';
 import type { Name } from './names.js';
 

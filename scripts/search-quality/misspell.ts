@@ -1,4 +1,4 @@
-import type { Dice } from '../../src/demo/dice.js';
+import type { Dice } from '../../src/development/demo/values/dice.js';
 import type { Name } from './names.js';
 
 /** What is done to a name before it is searched for; null where it cannot be done to this name. */

@@ -1,4 +1,4 @@
-import { rollDice, type Dice } from '../../src/demo/dice.js';
+import { rollDice, type Dice } from '../../src/development/demo/values/dice.js';
 
 export type Name = { first: string; last: string };
 

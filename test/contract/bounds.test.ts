@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Schema } from '../../src/contract/bundle.js';
-import { DEMO } from '../../src/demo/demo.js';
-import { inputs, isNamed, type Input } from '../support/inputs.js';
-import { startService, type Reply, type Service } from '../support/service.js';
+import type { Schema } from '../../src/platform/contract/bundle.js';
+import { DEMO } from '../../src/development/demo/demo.js';
+import { inputs, isNamed, type Input } from '../support/builders/inputs.js';
+import { startService, type Reply, type Service } from '../support/service/service.js';
 
 let service: Service;
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import type { Schema } from '../../src/contract/bundle.js';
-import { DEMO } from '../../src/demo/demo.js';
-import { operationOf } from '../support/contract.js';
-import { lastYear } from '../support/bills.js';
-import { fingerprint } from '../support/fingerprint.js';
-import { inputs, type Input } from '../support/inputs.js';
-import { plantCouriers } from '../support/register.js';
-import { startService, type Call, type Reply, type Service } from '../support/service.js';
+import type { Schema } from '../../src/platform/contract/bundle.js';
+import { DEMO } from '../../src/development/demo/demo.js';
+import { operationOf } from '../support/service/contract.js';
+import { lastYear } from '../support/builders/bills.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import { inputs, type Input } from '../support/builders/inputs.js';
+import { plantCouriers } from '../support/builders/register.js';
+import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
 let shared: Service;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { OperationId } from '../../src/contract/types.js';
-import type { Body } from '../support/contract.js';
-import { startService, type Reply, type Service } from '../support/service.js';
+import type { OperationId } from '../../src/platform/contract/types.js';
+import type { Body } from '../support/service/contract.js';
+import { startService, type Reply, type Service } from '../support/service/service.js';
 import { FILTERS } from './filters.js';
 import { ask, lists, readAll, recordsIn } from './lists.js';
 

@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { DEMO } from '../../src/demo/demo.js';
-import type { Body } from '../support/contract.js';
-import { plantAuditLog } from '../support/audit.js';
-import { clone } from '../support/couriers.js';
-import { plantDispatch, plantLog } from '../support/deliveries.js';
-import { plantCouriers } from '../support/register.js';
+import { DEMO } from '../../src/development/demo/demo.js';
+import type { Body } from '../support/service/contract.js';
+import { plantAuditLog } from '../support/builders/audit.js';
+import { clone } from '../support/builders/couriers.js';
+import { plantDispatch, plantLog } from '../support/builders/deliveries.js';
+import { plantCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and which of the records it keeps. */

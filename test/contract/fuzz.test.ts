@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { OperationId } from '../../src/contract/types.js';
-import { makeFuzzClient, type FuzzClient } from '../fuzz/client.js';
-import { faultsOf } from '../fuzz/oracle.js';
-import { makeHomes } from '../fuzz/homes.js';
-import { requestsOf, shown, type Home } from '../fuzz/requests.js';
-import { operationIds } from '../support/contract.js';
-import { plantDispatch, plantLog } from '../support/deliveries.js';
-import { rounds } from '../support/effort.js';
-import { startService, type Service } from '../support/service.js';
-import { plantUsers } from '../support/users.js';
+import type { OperationId } from '../../src/platform/contract/types.js';
+import { makeFuzzClient, type FuzzClient } from './fuzz/client.js';
+import { faultsOf } from './fuzz/oracle.js';
+import { makeHomes } from './fuzz/homes.js';
+import { requestsOf, shown, type Home } from './fuzz/requests.js';
+import { operationIds } from '../support/service/contract.js';
+import { plantDispatch, plantLog } from '../support/builders/deliveries.js';
+import { rounds } from '../support/harness/effort.js';
+import { startService, type Service } from '../support/service/service.js';
+import { plantUsers } from '../support/builders/users.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? rounds(8_000, 20_000));

@@ -1,10 +1,10 @@
-import type { Schema } from '../../src/contract/bundle.js';
-import type { OperationId } from '../../src/contract/types.js';
-import { ablest, inputs } from '../support/inputs.js';
-import { DEMO } from '../../src/demo/demo.js';
-import { lastYear } from '../support/bills.js';
-import { operationIds, operationOf, type Body } from '../support/contract.js';
-import type { Call, Reply, Service } from '../support/service.js';
+import type { Schema } from '../../src/platform/contract/bundle.js';
+import type { OperationId } from '../../src/platform/contract/types.js';
+import { ablest, inputs } from '../support/builders/inputs.js';
+import { DEMO } from '../../src/development/demo/demo.js';
+import { lastYear } from '../support/builders/bills.js';
+import { operationIds, operationOf, type Body } from '../support/service/contract.js';
+import type { Call, Reply, Service } from '../support/service/service.js';
 
 export type Values = Record<string, string | number | boolean>;
 

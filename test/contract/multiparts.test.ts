@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { OperationId } from '../../src/contract/types.js';
-import { encodeMultipart, MULTIPART } from '../fuzz/bodies.js';
-import { makeFuzzClient, type FuzzClient } from '../fuzz/client.js';
-import { makeHomes } from '../fuzz/homes.js';
-import { DAMAGE, damage } from '../fuzz/multiparts.js';
-import { faultsOf } from '../fuzz/oracle.js';
-import { encode, plansOf, shown, type FuzzRequest, type Home } from '../fuzz/requests.js';
-import { operationIds, operationOf } from '../support/contract.js';
-import { startService, type Service } from '../support/service.js';
-import { plantUsers } from '../support/users.js';
+import type { OperationId } from '../../src/platform/contract/types.js';
+import { encodeMultipart, MULTIPART } from './fuzz/bodies.js';
+import { makeFuzzClient, type FuzzClient } from './fuzz/client.js';
+import { makeHomes } from './fuzz/homes.js';
+import { DAMAGE, damage } from './fuzz/multiparts.js';
+import { faultsOf } from './fuzz/oracle.js';
+import { encode, plansOf, shown, type FuzzRequest, type Home } from './fuzz/requests.js';
+import { operationIds, operationOf } from '../support/service/contract.js';
+import { startService, type Service } from '../support/service/service.js';
+import { plantUsers } from '../support/builders/users.js';
 
 const MULTIPARTS = 5_000;
 const SEED = 20_261_121;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Body } from '../support/contract.js';
-import { plantCouriers } from '../support/register.js';
-import { startService, type Service } from '../support/service.js';
-import { plantUsers } from '../support/users.js';
+import type { Body } from '../support/service/contract.js';
+import { plantCouriers } from '../support/builders/register.js';
+import { startService, type Service } from '../support/service/service.js';
+import { plantUsers } from '../support/builders/users.js';
 import { lists, readAll } from './lists.js';
 
 let service: Service;

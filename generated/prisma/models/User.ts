@@ -2041,7 +2041,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     tokenVersion: number
     twoFactorEnabled: boolean
     /**
-     * Encrypted, see src/auth/secrets.ts.
+     * Encrypted, see src/platform/access/secrets.ts.
      */
     totpSecret: string | null
     /**

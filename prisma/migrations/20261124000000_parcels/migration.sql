@@ -90,7 +90,7 @@ create trigger append_only before update on package_weights
 grant select, insert on package_weights to crossdock_app;
 
 -- Tracking keys ------------------------------------------------------------------------------------------
--- The same rule as src/tracking-key.ts; a test compares the two.
+-- The same rule as src/modules/tracking-numbers/tracking-key.ts; a test compares the two.
 
 -- Whether the last digit is the check digit of the others: weights 1, 3, 7 from the right, modulo 11, modulo 10.
 create function has_fedex_check_digit(p_digits text) returns boolean

@@ -4,101 +4,131 @@ import type { Mutant } from '../mutant.js';
 export const ATTACKS: readonly Mutant[] = [
   {
     name: 'packages: a courier does not change what the warehouse measures',
-    file: 'src/packages/update.ts',
+    file: 'src/modules/packages/update/update.ts',
     find: '      assertPermitted(caller, before, changes);\n',
     replace: '',
     tests: [
-      { file: 'test/package-measures.test.ts', titles: ['a request that changes what is permitted too'] },
+      {
+        file: 'test/modules/packages/package-measures.test.ts',
+        titles: ['a request that changes what is permitted too'],
+      },
     ],
   },
   {
     name: 'packages: a courier does not take back a customer that it has named',
-    file: 'src/packages/update-fields.ts',
+    file: 'src/modules/packages/update/fields.ts',
     find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);',
     replace: '',
-    tests: [{ file: 'test/masked-numbers.test.ts', titles: ['cannot take that back'] }],
+    tests: [
+      { file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot take that back'] },
+    ],
   },
   {
     name: 'bodies: the number of values is bounded before they are parsed',
-    file: 'src/http/json-shape.ts',
+    file: 'src/platform/http/bodies/json-shape.ts',
     find: 'if (values > MAX_VALUES)',
     replace: 'if (values > 1e9)',
-    tests: [{ file: 'test/refused-bodies.test.ts', titles: ['20,000 values are read, one more is refused'] }],
+    tests: [
+      {
+        file: 'test/security/transport/refused-bodies.test.ts',
+        titles: ['20,000 values are read, one more is refused'],
+      },
+    ],
   },
   {
     name: 'bodies: the account is checked before a large body is read',
-    file: 'src/http/guard.ts',
+    file: 'src/platform/http/guard.ts',
     find: '    await admitBeforeLargeBody(request, parts.db);\n',
     replace: '',
-    tests: [{ file: 'test/refused-bodies.test.ts', titles: ['is refused before a large body is read'] }],
+    tests: [
+      {
+        file: 'test/security/transport/refused-bodies.test.ts',
+        titles: ['is refused before a large body is read'],
+      },
+    ],
   },
   {
     name: 'transport: requests that wait on a connection are bounded',
-    file: 'src/http/pipelining.ts',
+    file: 'src/platform/http/connections/pipelining.ts',
     find: 'line.waiting.length >= limits.perConnection || together >= limits.together',
     replace: 'line.waiting.length > 1e9',
-    tests: [{ file: 'test/slow-readers.test.ts' }],
+    tests: [{ file: 'test/security/transport/slow-readers.test.ts' }],
   },
   {
     name: 'transport: replies may not be kept',
-    file: 'src/http/server.ts',
+    file: 'src/platform/http/server.ts',
     find: "    void reply.header('cache-control', 'no-store');\n",
     replace: '',
-    tests: [{ file: 'test/cache-control.test.ts', titles: ['no reply may be kept'] }],
+    tests: [{ file: 'test/security/transport/cache-control.test.ts', titles: ['no reply may be kept'] }],
   },
   {
     name: 'ids: a UUID is rewritten in lower case',
-    file: 'src/contract/validator.ts',
+    file: 'src/platform/contract/validator.ts',
     find: 'parent[at.parentDataProperty] = text.toLowerCase();',
     replace: 'void parent;',
-    tests: [{ file: 'test/uuid-case.test.ts', titles: ['the original attacks'] }],
+    tests: [{ file: 'test/security/uuid-case.test.ts', titles: ['the original attacks'] }],
   },
   {
     name: 'actions: one that is not declared is refused',
-    file: 'src/http/guard.ts',
+    file: 'src/platform/http/guard.ts',
     find: '    assertActionDeclared(request, sentMediaType(request), operation);\n',
     replace: '',
-    tests: [{ file: 'test/undeclared-actions.test.ts', titles: ['in the body'] }],
+    tests: [{ file: 'test/security/transport/undeclared-actions.test.ts', titles: ['in the body'] }],
   },
   {
     name: 'outbound: ports that browsers refuse are refused',
-    file: 'src/outbound/ports.ts',
+    file: 'src/config/blocked-ports.ts',
     find: 'BAD_PORTS.has(port);',
     replace: 'port < 0;',
     tests: [
       {
-        file: 'test/outbound-limits.test.ts',
+        file: 'test/security/outbound/outbound-limits.test.ts',
         titles: ['that browsers refuse are refused when a URL is saved'],
       },
     ],
   },
   {
     name: 'outbound: the rate to one address is bounded',
-    file: 'src/outbound/address-gate.ts',
+    file: 'src/platform/outbound/address-rate-limit.ts',
     find: 'if (window.count >= requestsPerSecond)',
     replace: 'if (window.count < 0)',
-    tests: [{ file: 'test/outbound-limits.test.ts', titles: ['is bounded across couriers and tenants'] }],
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-limits.test.ts',
+        titles: ['is bounded across couriers and tenants'],
+      },
+    ],
   },
   {
     name: 'webhooks: a lane with nothing due is not woken again',
-    file: 'src/webhooks/lane-queries.ts',
+    file: 'src/modules/webhooks/delivery/delivery-queue-queries.ts',
     find: '\n      where next.due is not null`',
     replace: '`',
-    tests: [{ file: 'test/background.test.ts', titles: ['has its work taken over'] }],
+    tests: [{ file: 'test/resilience/background.test.ts', titles: ['has its work taken over'] }],
   },
   {
     name: 'database: a courier has its share of the connections',
-    file: 'src/db/seats.ts',
+    file: 'src/platform/db/connections/connection-shares.ts',
     find: 'const COURIER_SHARE = 0.4;',
     replace: 'const COURIER_SHARE = 1;',
-    tests: [{ file: 'test/connection-shares.test.ts', titles: ['of one courier, by its users and its key'] }],
+    tests: [
+      {
+        file: 'test/resilience/connection-shares.test.ts',
+        titles: ['of one courier, by its users and its key'],
+      },
+    ],
   },
   {
     name: 'login: a second factor does not outlive the tokens of its user',
-    file: 'src/auth/two-factor.ts',
-    find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new Fault('code_invalid');\n",
+    file: 'src/modules/auth/login/second-step.ts',
+    find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');\n",
     replace: '',
-    tests: [{ file: 'test/credential-races.test.ts', titles: ['a second factor that is verified while'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/credential-races.test.ts',
+        titles: ['verified while the user’s tokens are ended'],
+      },
+    ],
   },
   {
     name: 'sessions: one that has ended opens nothing',
@@ -106,7 +136,10 @@ export const ATTACKS: readonly Mutant[] = [
     find: "when not session_is_open then 'session_ended'",
     replace: '',
     tests: [
-      { file: 'test/sessions.test.ts', titles: ['after logout every operation with a token is refused'] },
+      {
+        file: 'test/modules/sessions.test.ts',
+        titles: ['after logout every operation with a token is refused'],
+      },
     ],
   },
   {
@@ -114,11 +147,13 @@ export const ATTACKS: readonly Mutant[] = [
     function: 'enter_as_user',
     find: "when must_enrol and not p_enrols then 'two_factor_required'",
     replace: '',
-    tests: [{ file: 'test/security-settings.test.ts', titles: ['a role that requires a second factor'] }],
+    tests: [
+      { file: 'test/modules/security-settings.test.ts', titles: ['a role that requires a second factor'] },
+    ],
   },
   {
     name: 'sessions: they end with the tokens of their user',
     statement: 'drop trigger end_sessions on users',
-    tests: [{ file: 'test/sessions.test.ts', titles: ['whatever else ends the tokens of a user'] }],
+    tests: [{ file: 'test/modules/sessions.test.ts', titles: ['whatever else ends the tokens of a user'] }],
   },
 ];

@@ -9,14 +9,14 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'enter_as_user',
     find: 'version <> p_token_version',
     replace: 'false',
-    tests: [{ file: 'test/users.test.ts', titles: ['what ends tokens'] }],
+    tests: [{ file: 'test/modules/users.test.ts', titles: ['what ends tokens'] }],
   },
   {
     name: 'enter: a disabled account is refused',
     function: 'enter_as_user',
     find: 'when not enabled then',
     replace: 'when false then',
-    tests: [{ file: 'test/packages.test.ts', titles: ['nobody with a disabled account'] }],
+    tests: [{ file: 'test/modules/packages/packages.test.ts', titles: ['nobody with a disabled account'] }],
   },
   {
     name: 'enter: a token that has expired is refused',
@@ -24,8 +24,8 @@ export const DATABASE: readonly DatabaseMutant[] = [
     find: 'to_timestamp(p_expires_at) <= now()',
     replace: 'false',
     tests: [
-      { file: 'test/login.test.ts', titles: ['a token lives for 8 hours'] },
-      { file: 'test/isolation.test.ts', titles: ['both layers > listCarriers:'] },
+      { file: 'test/modules/auth/login.test.ts', titles: ['a token lives for 8 hours'] },
+      { file: 'test/security/isolation.test.ts', titles: ['both layers > listCarriers:'] },
     ],
   },
   {
@@ -35,7 +35,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'false',
     tests: [
       {
-        file: 'test/users.test.ts',
+        file: 'test/modules/users.test.ts',
         titles: ['until it is changed, every operation with a token is refused'],
       },
     ],
@@ -47,7 +47,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'null;',
     tests: [
       {
-        file: 'test/packages.test.ts',
+        file: 'test/modules/packages/packages.test.ts',
         titles: ['row-level security alone > iex > sees exactly its packages'],
       },
     ],
@@ -58,7 +58,10 @@ export const DATABASE: readonly DatabaseMutant[] = [
     find: "perform set_config('app.tenant_id', '', true), set_config('app.courier_id', '', true);",
     replace: 'null;',
     tests: [
-      { file: 'test/catalogue.test.ts', titles: ['a caller who may not enter reads and writes nothing'] },
+      {
+        file: 'test/database/catalogue.test.ts',
+        titles: ['a caller who may not enter reads and writes nothing'],
+      },
     ],
   },
   {
@@ -66,7 +69,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'enter_as_user',
     find: "set_config('app.tenant_id', p_tenant::text, true), set_config('app.courier_id', 'all', true)",
     replace: "set_config('app.tenant_id', p_tenant::text, false), set_config('app.courier_id', 'all', false)",
-    tests: [{ file: 'test/catalogue.test.ts', titles: ['scopes on a shared pool'] }],
+    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['scopes on a shared pool'] }],
   },
   {
     name: 'enter: a key of a disabled courier is refused',
@@ -75,7 +78,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/prealerts.test.ts',
+        file: 'test/modules/prealerts/prealerts.test.ts',
         titles: ['an unknown key, another instance’s and a deactivated courier’s'],
       },
     ],
@@ -86,7 +89,10 @@ export const DATABASE: readonly DatabaseMutant[] = [
     find: '(select id from tenants where (select count(*) from tenants) = 1)',
     replace: '(select id from tenants order by id limit 1)',
     tests: [
-      { file: 'test/transport.test.ts', titles: ['an installation with one tenant answers on any host'] },
+      {
+        file: 'test/security/transport/transport.test.ts',
+        titles: ['an installation with one tenant answers on any host'],
+      },
     ],
   },
   {
@@ -94,13 +100,21 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'search_packages',
     find: 'app_sees_all_couriers() or p.user_code is not null',
     replace: 'true or p.user_code is not null',
-    tests: [{ file: 'test/packages.test.ts', titles: ['finds such a number by the shown part alone'] }],
+    tests: [
+      {
+        file: 'test/modules/packages/packages.test.ts',
+        titles: ['finds such a number by the shown part alone'],
+      },
+    ],
   },
   {
     name: 'row security alone: packages are the tenant’s',
     statement: `alter policy courier_scope on packages using ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`,
     tests: [
-      { file: 'test/packages.test.ts', titles: ["row-level security alone > another tenant's packages"] },
+      {
+        file: 'test/modules/packages/packages.test.ts',
+        titles: ["row-level security alone > another tenant's packages"],
+      },
     ],
   },
   {
@@ -108,7 +122,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     statement: `alter policy courier_scope on packages using (tenant_id = app_tenant())`,
     tests: [
       {
-        file: 'test/packages.test.ts',
+        file: 'test/modules/packages/packages.test.ts',
         titles: ['row-level security alone > iex > sees exactly its packages'],
       },
     ],
@@ -118,8 +132,8 @@ export const DATABASE: readonly DatabaseMutant[] = [
     statement: 'alter table customers disable row level security',
     tests: [
       {
-        file: 'test/isolation.test.ts',
-        titles: ['row-level security alone > iex > reads and searches everything'],
+        file: 'test/security/row-security.test.ts',
+        titles: ['in a tenant’s scope every table shows the rows of that tenant only'],
       },
     ],
   },
@@ -127,20 +141,23 @@ export const DATABASE: readonly DatabaseMutant[] = [
     name: 'row security alone: it binds the owner of the table',
     statement: 'alter table users no force row level security',
     tests: [
-      { file: 'test/catalogue.test.ts', titles: ['each has row-level security, forced on its owner too'] },
+      {
+        file: 'test/database/catalogue.test.ts',
+        titles: ['each has row-level security, forced on its owner too'],
+      },
     ],
   },
   {
     name: 'row security alone: nobody writes into another tenant',
     statement: 'alter policy courier_scope on prealerts with check (true)',
-    tests: [{ file: 'test/catalogue.test.ts', titles: ['writing into another tenant is refused'] }],
+    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['writing into another tenant is refused'] }],
   },
   {
     name: 'row security alone: a courier sees no draft of a bill',
     statement: `alter policy bill_scope on bills using (${OWN})`,
     tests: [
       {
-        file: 'test/bills.test.ts',
+        file: 'test/modules/bills/bills.test.ts',
         titles: ['row-level security alone > a courier sees its own without drafts'],
       },
     ],
@@ -148,14 +165,19 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'row security alone: a courier sees manifests that carry its packages',
     statement: 'alter policy courier_aboard on manifests using (tenant_id = app_tenant())',
-    tests: [{ file: 'test/invariants.test.ts', titles: ['the policies show no manifest that carries none'] }],
+    tests: [
+      {
+        file: 'test/security/row-security.test.ts',
+        titles: ['in a courier’s scope the only manifests are those that carry its packages'],
+      },
+    ],
   },
   {
     name: 'row security alone: kept answers are the courier’s',
     statement: 'alter policy courier_scope on idempotency_keys using (tenant_id = app_tenant())',
     tests: [
       {
-        file: 'test/idempotency.test.ts',
+        file: 'test/resilience/idempotency.test.ts',
         titles: ['under row-level security a courier sees no answers but its own'],
       },
     ],
@@ -163,24 +185,24 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'audit: an entry is never changed',
     statement: 'drop trigger append_only on audit_entries',
-    tests: [{ file: 'test/invariants.test.ts', titles: ['audit_entries'] }],
+    tests: [{ file: 'test/database/invariants.test.ts', titles: ['audit_entries'] }],
   },
   {
     name: 'audit: a link of the chain is never changed',
     statement: 'drop trigger append_only on audit_links',
-    tests: [{ file: 'test/audit-log.test.ts', titles: ['nobody changes or deletes a link'] }],
+    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['nobody changes or deletes a link'] }],
   },
   {
     name: 'audit: the service may not write over an entry',
     statement: 'grant update on audit_entries to crossdock_app',
-    tests: [{ file: 'test/catalogue.test.ts', titles: ['the service may not change the schema'] }],
+    tests: [{ file: 'test/database/catalogue.test.ts', titles: ['the service may not change the schema'] }],
   },
   {
     name: 'audit: every entry waits for its seal',
     statement: 'drop trigger await_seal on audit_entries',
     tests: [
       {
-        file: 'test/audit-log.test.ts',
+        file: 'test/modules/audit-log.test.ts',
         titles: ['a change by a user is there', 'what commits late is sealed too'],
       },
     ],
@@ -188,36 +210,43 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'bills: a published bill is kept as it is',
     statement: 'drop trigger keep_published on bills',
-    tests: [{ file: 'test/courier-bills.test.ts', titles: ['a published bill'] }],
+    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['a published bill'] }],
   },
   {
     name: 'bills: a package is on one bill',
     statement: 'drop index bill_lines_tenant_id_package_id_key',
     tests: [
-      {
-        file: 'test/courier-bills-races.test.ts',
-        titles: ['drafts of one courier and period at once', 'drafts of periods that overlap'],
-      },
+      { file: 'test/database/invariants.test.ts', titles: ['a package that is on one bill is refused'] },
     ],
   },
   {
     name: 'bills: the database refuses a payment beyond the total',
     statement: 'alter table bills drop constraint never_paid_beyond_the_total',
-    tests: [{ file: 'test/invariants.test.ts', titles: ['never_paid_beyond_the_total'] }],
+    tests: [{ file: 'test/database/invariants.test.ts', titles: ['never_paid_beyond_the_total'] }],
   },
   {
     name: 'rates: the database refuses tiers that overlap',
     statement: 'alter table rate_tiers drop constraint bands_do_not_overlap',
-    tests: [{ file: 'test/invariants.test.ts', titles: ['bands_do_not_overlap'] }],
+    tests: [{ file: 'test/database/invariants.test.ts', titles: ['bands_do_not_overlap'] }],
   },
   {
     name: 'pre-alerts: a number is announced once',
     statement: 'drop index prealerts_tenant_id_courier_id_tracking_number_key',
-    tests: [{ file: 'test/prealerts-races.test.ts', titles: ['200 callers submit one number at once'] }],
+    tests: [
+      {
+        file: 'test/modules/prealerts/prealerts-races.test.ts',
+        titles: ['200 callers submit one number at once'],
+      },
+    ],
   },
   {
     name: 'packages: a parcel is received once',
     statement: 'drop index packages_tenant_id_tracking_key_key',
-    tests: [{ file: 'test/intake-races.test.ts', titles: ['scans at once one stores the package'] }],
+    tests: [
+      {
+        file: 'test/modules/packages/intake-races.test.ts',
+        titles: ['scans at once one stores the package'],
+      },
+    ],
   },
 ];

@@ -1,0 +1,101 @@
+import { Worker } from 'node:worker_threads';
+import { openSecrets } from '../../../src/platform/access/secrets.js';
+import type { Config } from '../../../src/config/config.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { lockParcel } from '../../../src/platform/db/locks.js';
+import { enterScope } from '../../../src/platform/db/transaction.js';
+import { newId } from '../../../src/platform/values/ids.js';
+import {
+  announceWithKey,
+  pageOfPrealerts,
+  statsOfPrealerts,
+} from '../../../src/modules/prealerts/queries.js';
+import type { BenchTenant } from '../database.js';
+import { compare, filters, readRow, type Bench, type Row } from '../measure.js';
+import { findProgram, inline, rateDriver, ratePgbench } from '../postgres.js';
+import { rowCount } from '../scale.js';
+
+const CLIENTS = 10;
+
+/** Pre-alerts submitted a second, beside the same statements through pgbench, in alternating rounds. */
+export async function submitRow(config: Config, { servingUrl, port, scale }: Bench): Promise<Row> {
+  const statements = submitStatements(config);
+  const pgbench = findProgram('pgbench');
+  const compared = await compare(
+    scale,
+    () => rateHttp(port, scale.seconds),
+    () =>
+      pgbench
+        ? ratePgbench(pgbench, servingUrl, statements(':n'), CLIENTS, scale.seconds)
+        : rateDriver(
+            servingUrl,
+            (n) => ['begin', ...statements(String(n)), 'commit'],
+            CLIENTS,
+            scale.seconds,
+          ),
+  );
+  const against = pgbench ? 'pgbench, the same pipelined statements' : 'bare node-postgres (no pgbench here)';
+  return { name: 'submit a pre-alert', ...compared, unit: '/s', against };
+}
+
+function submitStatements(config: Config): (n: string) => string[] {
+  const caller = {
+    kind: 'key' as const,
+    tenantId: DEMO.tenants.demo,
+    keyHash: openSecrets(config.secrets).lookupHash(DEMO.apiKeys.IEX, 'api_key'),
+  };
+  const id = newId();
+  const parcel = {
+    id,
+    userCode: 'IEX-1001',
+    trackingNumber: '@number',
+    trackingKey: '@number',
+    vendor: null,
+    description: null,
+    reference: null,
+  };
+  return (n) => {
+    const number = `('PGB' || ${n})`;
+    const expressions = {
+      [id]: 'gen_random_uuid()',
+      '@number': number,
+      [`parcel ${caller.tenantId} @number`]: number,
+    };
+    const insert = announceWithKey(filters, caller, 'bench', parcel);
+    // the audit entry's id is made inside the builder: the one value left that looks like an id
+    const withFreshIds = inline(insert, expressions).replace(
+      /'[0-9a-f-]{36}'::uuid, 'api_key'/,
+      "gen_random_uuid(), 'api_key'",
+    );
+    return [
+      inline(enterScope(caller)),
+      inline(lockParcel(caller.tenantId, '@number'), expressions),
+      withFreshIds,
+    ];
+  };
+}
+
+async function rateHttp(port: number, seconds: number): Promise<number> {
+  const load = { port, connections: CLIENTS * 2, seconds, key: DEMO.apiKeys.IEX };
+  const worker = new Worker(new URL('../submit-load.js', import.meta.url), { workerData: load });
+  const { created, refused } = await new Promise<{ created: number; refused: number }>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  if (refused > 0) throw new Error(`${refused} submissions were refused.`);
+  return created / seconds;
+}
+
+const LIST_QUERY = { page: 1, limit: 50, sort_by: 'created_at', sort_dir: 'DESC' } as const;
+
+/** A first page with its stats, over HTTP and through psql. */
+export const listPrealertsRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
+  readRow(bench, tenant, {
+    name: `list pre-alerts, ${rowCount(tenant.size)} rows`,
+    times: 100,
+    call: { method: 'GET', path: '/api/ManagePrealerts.php' },
+    statements: (caller) => [
+      pageOfPrealerts(filters, caller, LIST_QUERY),
+      statsOfPrealerts(filters, caller, LIST_QUERY),
+    ],
+  });

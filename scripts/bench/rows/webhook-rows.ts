@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { Agent, request } from 'undici';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
+import type { BenchTenant } from '../database.js';
+import { compare, type Bench, type Row } from '../measure.js';
+
+/** Far above what the slowest machine needed; without it a delivery that never comes hangs the run. */
+const DELIVERY_LIMIT_MS = 60_000;
+/** As many as the ten couriers of a bench tenant get at once. */
+const CONNECTIONS = 160;
+
+/** Webhooks of ten couriers to a receiver on loopback, beside what the HTTP client alone brings to the same receiver. */
+export async function deliverRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const receiver = new Worker(new URL('../webhook-receiver.js', import.meta.url));
+  try {
+    // as: the receiver's first words are its port
+    const [port] = (await once(receiver, 'message')) as [number];
+    const url = `http://127.0.0.1:${port}/webhooks`;
+    await withClient(bench.ownerUrl, (client) =>
+      client.query('update couriers set api_url_update_package = $2 where tenant_id = $1', [tenant.id, url]),
+    );
+    const { delivered } = bench.scale;
+    const rates = await compare(
+      bench.scale,
+      () => deliveredPerSecond(bench.ownerUrl, tenant.id, receiver, delivered),
+      () => postedPerSecond(url, delivered),
+    );
+    return { name: 'deliver webhooks', ...rates, unit: '/s', against: 'undici alone, the same receiver' };
+  } finally {
+    await receiver.terminate();
+  }
+}
+
+/** From the moment that they are due until the last has arrived. */
+async function deliveredPerSecond(
+  ownerUrl: string,
+  tenantId: string,
+  receiver: Worker,
+  events: number,
+): Promise<number> {
+  const before = await countOf(receiver);
+  await withClient(ownerUrl, (client) => client.query(makeDue(tenantId, events)));
+  const startedMs = performance.now();
+  while ((await countOf(receiver)) < before + events) {
+    if (performance.now() - startedMs > DELIVERY_LIMIT_MS)
+      throw new Error(`Of ${events} webhooks ${(await countOf(receiver)) - before} arrived in a minute.`);
+    await sleep(5);
+  }
+  return (events * 1_000) / (performance.now() - startedMs);
+}
+
+async function countOf(receiver: Worker): Promise<number> {
+  receiver.postMessage('how many');
+  // as: its answer to that
+  const [count] = (await once(receiver, 'message')) as [number];
+  return count;
+}
+
+async function postedPerSecond(url: string, events: number): Promise<number> {
+  const dispatcher = new Agent({ connections: CONNECTIONS });
+  const body = JSON.stringify({ type: 'package.updated', data: 'x'.repeat(500) });
+  const headers = { 'content-type': 'application/json', 'webhook-signature': 'v1,'.padEnd(47, 'x') };
+  let left = events;
+  const post = async () => {
+    while (left > 0) {
+      left -= 1;
+      await (await request(url, { method: 'POST', body, headers, dispatcher })).body.dump();
+    }
+  };
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: CONNECTIONS }, post));
+  const rate = (events * 1_000) / (performance.now() - startedMs);
+  await dispatcher.close();
+  return rate;
+}
+
+/** Events of so many packages, with their deliveries, and the lanes woken; by the owner, whom policies do not bind here. */
+const makeDue = (tenantId: string, events: number) => `
+  with chosen as (
+    select p.id, p.courier_id, row_number() over (partition by p.courier_id order by p.id) as place
+    from packages p where p.tenant_id = '${tenantId}' and p.courier_id is not null limit ${events}
+  ), made as (
+    insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
+    select '${tenantId}', gen_random_uuid(), courier_id, place + coalesce(
+      (select max(sequence) from events e where e.tenant_id = '${tenantId}' and e.courier_id = chosen.courier_id), 0),
+      'package.updated', id, jsonb_build_object('package_id', id, 'description', repeat('x', 400))
+    from chosen returning id, courier_id
+  ), promised as (
+    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint)
+    select '${tenantId}', gen_random_uuid(), id, courier_id, 'update_package' from made
+  )
+  select graphile_worker.add_job('deliver', json_build_object('tenantId', '${tenantId}', 'courierId', courier_id,
+    'endpoint', 'update_package'), concat(courier_id, ':update_package'), job_key => concat('deliver:', courier_id, ':update_package'))
+  from (select distinct courier_id from made) as lane`;

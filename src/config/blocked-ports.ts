@@ -1,0 +1,23 @@
+// The "bad ports" of the Fetch standard, section 2.9 "Port blocking": services that would take an HTTP request for commands.
+const BAD_PORTS = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+export const isBadPort = (port: number): boolean => BAD_PORTS.has(port);
+
+/** The port that a URL leads to. */
+export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+
+/**
+ * What is wrong with a port that we are to call, as words that follow the field's name; undefined when nothing is.
+ *
+ * @param allowed the only ports that the operator lets be called; absent: all but the bad ones
+ */
+export function validatePort(port: number, allowed: number[] | undefined): string | undefined {
+  if (isBadPort(port)) return `must not use port ${port}: web browsers refuse it as well. Use 443`;
+  if (!allowed || allowed.includes(port)) return undefined;
+  return `must not use port ${port}. Use ${allowed.length === 1 ? 'port' : 'one of the ports'} ${allowed.join(', ')}`;
+}

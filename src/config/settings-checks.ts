@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { isBadPort } from './blocked-ports.js';
+import { DEVELOPMENT_SECRETS, EXPECTED, isDatabaseUrl, list, type Settings } from './settings.js';
+
+/** What staging and production need and development does without. */
+export function missingForDeployment(settings: Settings): string[] {
+  // neither in development nor where the name itself is wrong, which has been told
+  if (settings.APP_ENV !== 'staging' && settings.APP_ENV !== 'production') return [];
+  const required = ['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY'] as const;
+  const faults = required
+    .filter((name) => !settings[name])
+    .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
+  if (!settings.DATABASE_URL && !settings.EMBEDDED_POSTGRES) {
+    faults.push(
+      `DATABASE_URL is required in ${settings.APP_ENV} (or EMBEDDED_POSTGRES=true for a single machine)`,
+    );
+  }
+  if (!settings.TLS_CERT_FILE && !settings.TRUST_PROXY) {
+    faults.push(
+      `TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`,
+    );
+  }
+  for (const name of required) {
+    if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
+      faults.push(`${name} holds the public development value; make one of your own`);
+  }
+  return faults;
+}
+
+/** Anywhere in a list and under any id, because every key of a list verifies or decrypts. */
+function holdsPublicSecret(value: string, publicValue: string): boolean {
+  const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
+  return list(value).some((item) => secretOf(item) === secretOf(publicValue));
+}
+
+/** Settings that are well-formed, each by itself, and cannot be used. */
+export function contradictions(settings: Settings): string[] {
+  const faults = [...unusableUrls(settings), ...unusableCertificate(settings)];
+  if (!list(settings.TRUST_PROXY).every(isAddressBlock))
+    faults.push('TRUST_PROXY must be addresses or CIDR blocks joined by commas');
+  if (Boolean(settings.TLS_CERT_FILE) !== Boolean(settings.TLS_KEY_FILE)) {
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together');
+  }
+  if (settings.DATABASE_OWNER_URL && !settings.DATABASE_URL) {
+    faults.push('DATABASE_OWNER_URL needs DATABASE_URL beside it: we serve from that one');
+  }
+  if (settings.DATABASE_POOLER && !settings.DATABASE_URL) {
+    faults.push('DATABASE_POOLER needs DATABASE_URL beside it: the connection to the pooler');
+  }
+  if (settings.DATABASE_DIRECT_URL && !settings.DATABASE_POOLER) {
+    faults.push(
+      'DATABASE_DIRECT_URL needs DATABASE_POOLER beside it; without a pooler DATABASE_URL is direct',
+    );
+  }
+  if (settings.SES_REGION && !settings.MAIL_FROM) {
+    faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
+  }
+  if (settings.APP_ENV !== 'development' && settings.PASSWORD_RESET_URL?.startsWith('http:')) {
+    faults.push('PASSWORD_RESET_URL must begin with https:// outside of development');
+  }
+  if (list(settings.OUTBOUND_DNS_SERVERS).some((server) => !isServerAddress(server))) {
+    faults.push('OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port');
+  }
+  const unusable = list(settings.OUTBOUND_PORTS).filter(
+    (port) => Number(port) > 65_535 || isBadPort(Number(port)),
+  );
+  if (unusable.length > 0) {
+    faults.push(
+      `OUTBOUND_PORTS must not name ${unusable.join(', ')}: no such port, or one that is never called`,
+    );
+  }
+  if (settings.APP_ENV === 'production' && settings.OUTBOUND_ALLOW_LOOPBACK) {
+    faults.push('OUTBOUND_ALLOW_LOOPBACK is refused in production');
+  }
+  return faults;
+}
+
+function unusableUrls(settings: Settings): string[] {
+  return (['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'] as const)
+    .filter((name) => {
+      const value = settings[name];
+      // one that is no postgres URL at all has been told already
+      return value !== undefined && /^postgres(ql)?:/.test(value) && !isDatabaseUrl(value);
+    })
+    .map((name) => `${name} ${EXPECTED[name]}; encode special characters of the password (%23 for #)`);
+}
+
+function unusableCertificate({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Settings): string[] {
+  if (!certFile || !keyFile) return [];
+  try {
+    createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+    return [];
+  } catch (error) {
+    return [
+      `TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${error instanceof Error ? error.message : 'unknown'}`,
+    ];
+  }
+}
+
+function isAddressBlock(item: string): boolean {
+  const [address = '', prefix, ...rest] = item.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    bits > 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  );
+}
+
+/** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+function isServerAddress(server: string): boolean {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+)(?::\d{1,5})?)$/.exec(server) ?? [];
+  return isIP(bracketed ?? plain ?? server) > 0;
+}

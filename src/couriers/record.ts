@@ -1,8 +1,0 @@
-import { found, type Ctx } from './context.js';
-import { oneCourier, type RecordRow } from './register-queries.js';
-
-/** The courier as the register shows it, inside the transaction that changes it. @throws Fault courier_not_found */
-export async function readRecord({ db, tx, caller, courierId }: Ctx): Promise<RecordRow> {
-  const [row] = await tx.query<RecordRow>(oneCourier(db, caller, courierId));
-  return found(row);
-}

@@ -1,0 +1,67 @@
+import { checkCharacter } from '../../modules/packages/intake/house-number.js';
+import { trackingKey } from '../../modules/tracking-numbers/tracking-key.js';
+import { daysBefore } from './values/calendar.js';
+import { activeCount, customer } from './customers.js';
+import { type CourierCode, DEMO } from './demo.js';
+import { type Dice, rollDice } from './values/dice.js';
+import { goods, parcel } from './values/goods.js';
+import { demoId, type TenantSlug } from './values/ids.js';
+import { FLIGHT_DAYS } from './manifests.js';
+import { CARRIERS, scannedNumber, shortNumber } from './values/tracking-numbers.js';
+
+/** What is known of the n-th package beforehand; dice settle the rest. */
+export type Intake = {
+  tenant: TenantSlug;
+  n: number;
+  warehouseId: string;
+  courier: CourierCode | null;
+  isCustomerKnown: boolean;
+  /** 1 to 59: none of today, none older than 60 days at whatever hour. */
+  daysAgo: number;
+  manifest: 'draft' | 'shipped' | null;
+  isAnnounced: boolean;
+};
+
+export type PackageRow = ReturnType<typeof packageRow>;
+
+export function packageRow(intake: Intake, now: Date) {
+  const { tenant, n, courier, manifest } = intake;
+  const dice = rollDice(tenant === 'demo' ? n : 50_000 + n);
+  const carrierNumber = dice.whole(0, CARRIERS.length - 1);
+  const carrier = CARRIERS[carrierNumber] ?? 'USPS';
+  const trackingNumber = scannedNumber(carrier, shortNumber(carrier, dice), dice);
+  const { weightLb, lengthIn, widthIn, heightIn, packageType } = parcel(dice);
+  const owner =
+    courier && intake.isCustomerKnown ? customer(courier, dice.whole(1, activeCount(courier))) : null;
+  const receivedAt = daysBefore(now, intake.daysAgo, dice.whole(780, 1319));
+  return {
+    tenant_id: DEMO.tenants[tenant],
+    id: demoId(tenant, 'package', n),
+    courier_id: courier && DEMO.couriers[courier],
+    user_code: owner?.userCode ?? null,
+    first_name: owner?.firstName ?? null,
+    last_name: owner?.lastName ?? null,
+    tracking_number: trackingNumber,
+    tracking_key: trackingKey(trackingNumber),
+    house_number: houseNumber(dice),
+    weight_lb: weightLb,
+    length_in: lengthIn,
+    width_in: widthIn,
+    height_in: heightIn,
+    package_type: packageType,
+    ...goods(dice),
+    status: manifest === 'shipped' ? 'shipped' : 'received',
+    carrier_id: demoId(tenant, 'carrier', carrierNumber + 1),
+    warehouse_id: intake.warehouseId,
+    manifest_id: manifest && DEMO.manifests[manifest],
+    prealert_id: intake.isAnnounced ? demoId(tenant, 'prealert', n) : null,
+    received_at: receivedAt,
+    updated_at: manifest ? daysBefore(now, ...FLIGHT_DAYS[manifest].changed) : receivedAt,
+  };
+}
+
+// Dice instead of newHouseNumber's randomness; the test holds the result against isHouseNumber.
+function houseNumber(dice: Dice): string {
+  const serial = Array.from({ length: 6 }, () => dice.pick([...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'])).join('');
+  return serial + checkCharacter(serial);
+}

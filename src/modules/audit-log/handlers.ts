@@ -1,0 +1,13 @@
+import type { Handlers } from '../../../generated/handlers.js';
+import type { Deps } from '../dependencies.js';
+import { listEntries } from './audit-log.js';
+import { verifyChain } from './verify.js';
+import { viewEntries, viewVerification } from './view.js';
+
+export function auditLogHandlers({ db, secrets }: Deps) {
+  const sealer = { db, secrets };
+  return {
+    listAuditLog: async ({ query, caller }) => viewEntries(await listEntries(sealer, caller, query)),
+    verifyAuditLog: async ({ body, caller }) => viewVerification(await verifyChain(sealer, caller, body)),
+  } satisfies Pick<Handlers, 'listAuditLog' | 'verifyAuditLog'>;
+}

@@ -1,0 +1,61 @@
+import type { UserCaller } from '../../platform/identity/callers.js';
+import type { DataOf, QueryOf } from '../../platform/contract/types.js';
+import { tenantRows } from '../../platform/db/filters.js';
+import { join, sql, type Db, type Sql } from '../../platform/db/transaction.js';
+
+export type AuditQuery = QueryOf<'listAuditLog'>;
+
+export type AuditRow = Pick<
+  DataOf<'listAuditLog'>[number],
+  | 'actor_kind'
+  | 'actor_id'
+  | 'actor_name'
+  | 'action'
+  | 'entity'
+  | 'entity_id'
+  | 'before'
+  | 'after'
+  | 'remarks'
+  | 'request_id'
+  | 'hash'
+> & {
+  id: string;
+  at: Date;
+  /** A bigint, as text. */
+  sequence: string | null;
+};
+
+/** The page that ends before `query.before`, the newest first, and one more where there is more. */
+export function pageOfEntries(db: Db, caller: UserCaller, query: AuditQuery): Sql {
+  // cut first, so that names and links are read for the page alone
+  return sql`
+    select e.id, e.at, e.actor_kind, e.actor_id, coalesce(u.username, c.code) as actor_name, e.action, e.entity,
+      e.entity_id, e.before, e.after, e.remarks, e.request_id, l.sequence, encode(l.hash, 'hex') as hash
+    from (
+      select e.* from audit_entries e where ${matching(db, caller, query)}
+      order by e.at desc, e.id desc limit ${query.limit}::int + 1
+    ) e
+    left join audit_links l on ${tenantRows(db, caller, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id
+    left join users u on ${tenantRows(db, caller, 'u')} and u.tenant_id = e.tenant_id
+      and e.actor_kind = 'user' and u.id = e.actor_id
+    left join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = e.tenant_id
+      and e.actor_kind = 'api_key' and c.id = e.actor_id
+    order by e.at desc, e.id desc`;
+}
+
+function matching(db: Db, caller: UserCaller, query: AuditQuery): Sql {
+  const conditions = [tenantRows(db, caller, 'e')];
+  if (query.actor_id) conditions.push(sql`e.actor_id = ${query.actor_id}::uuid`);
+  if (query.actor_kind) conditions.push(sql`e.actor_kind = ${query.actor_kind}`);
+  if (query.entity) conditions.push(sql`e.entity = ${query.entity}`);
+  if (query.entity_id) conditions.push(sql`e.entity_id = ${query.entity_id}::uuid`);
+  if (query.action) conditions.push(sql`e.action = ${query.action}`);
+  if (query.request_id) conditions.push(sql`e.request_id = ${query.request_id}`);
+  if (query.from) conditions.push(sql`e.at >= ${query.from}::date::timestamp at time zone 'UTC'`);
+  if (query.to) conditions.push(sql`e.at < (${query.to}::date + 1)::timestamp at time zone 'UTC'`);
+  if (query.before)
+    conditions.push(sql`(e.at, e.id) < ((
+      select b.at from audit_entries b where ${tenantRows(db, caller, 'b')} and b.id = ${query.before}::uuid
+    ), ${query.before}::uuid)`);
+  return join(conditions, ' and ');
+}

@@ -1,0 +1,45 @@
+import type { ReplyOf } from '../../platform/contract/types.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import type { AuditPage } from './audit-log.js';
+import type { AuditRow } from './queries.js';
+import type { Verification } from './verify.js';
+
+type Listed = ReplyOf<'listAuditLog'>;
+
+export const viewEntries = ({ rows, limit, nextBefore }: AuditPage): Listed => ({
+  statusCode: 200,
+  message: `${rows.length === 1 ? '1 entry' : `${rows.length} entries`} on this page.`,
+  data: rows.map(viewEntry),
+  meta: { limit, next_before: nextBefore },
+});
+
+const viewEntry = ({ id, at, sequence, ...rest }: AuditRow): Listed['data'][number] => ({
+  audit_id: id,
+  at: formatDateTime(at),
+  ...rest,
+  sequence: sequence === null ? null : Number(sequence),
+});
+
+export function viewVerification(found: Verification): ReplyOf<'verifyAuditLog'> {
+  const { verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted } = found;
+  const entries = verified === 1 ? '1 entry is' : `${verified} entries are`;
+  const message = flaw
+    ? `The log was tampered with: see first_altered. ${entries} as written.`
+    : `${entries} as written.`;
+  return {
+    statusCode: 200,
+    message,
+    data: {
+      intact: flaw === undefined,
+      verified,
+      from: after + 1,
+      to,
+      max_entries: maxEntries,
+      first_altered: flaw ? { sequence: flaw.sequence, audit_id: flaw.entryId, problem: flaw.problem } : null,
+      inserted,
+      unsealed,
+      next_after: nextAfter,
+      head,
+    },
+  };
+}

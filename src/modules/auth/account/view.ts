@@ -1,0 +1,77 @@
+import type { Enabled, FactorStatus, Setup } from './second-factor.js';
+import type { SignIn } from '../sign-in.js';
+import type { Tokens } from '../../../platform/access/tokens.js';
+import { toLoggedIn } from '../login/view.js';
+import type { ReplyOf } from '../../../platform/contract/types.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+
+type Reply = ReplyOf<'manageTwoFactor'>;
+
+export function toPasswordChanged(
+  signIn: SignIn,
+  tenantId: string,
+  tokens: Tokens,
+): ReplyOf<'changePassword'> {
+  return { ...toLoggedIn(signIn, tenantId, tokens), message: 'Password changed.' };
+}
+
+export function toStatus({
+  isEnabled,
+  isRequired,
+  backupCodesLeft,
+  setupExpiresAt,
+}: FactorStatus): ReplyOf<'getTwoFactor'> {
+  return {
+    statusCode: 200,
+    message: `Two-factor authentication is ${isEnabled ? 'on' : 'off'}.`,
+    data: {
+      enabled: isEnabled,
+      required: isRequired,
+      backup_codes_left: backupCodesLeft,
+      setup_expires_at: setupExpiresAt && formatDateTime(setupExpiresAt),
+    },
+  };
+}
+
+export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply> {
+  // by the few who set up a factor, and not by every process that starts
+  const { default: QRCode } = await import('qrcode');
+  return {
+    statusCode: 200,
+    message: 'Scan the QR code, and send the code that the authenticator shows.',
+    data: {
+      secret,
+      otpauth_uri: uri,
+      qr_code: await QRCode.toDataURL(uri),
+      setup_expires_at: formatDateTime(expiresAt),
+    },
+  };
+}
+
+export function toEnabled({ backupCodes, ...signIn }: Enabled, tenantId: string, tokens: Tokens): Reply {
+  return {
+    statusCode: 200,
+    message: 'Two-factor authentication is on. The backup codes are shown this once.',
+    data: { ...freshToken(signIn, tenantId, tokens), backup_codes: backupCodes },
+  };
+}
+
+export const toDisabled = (signIn: SignIn, tenantId: string, tokens: Tokens): Reply => ({
+  statusCode: 200,
+  message: 'Two-factor authentication is off.',
+  data: freshToken(signIn, tenantId, tokens),
+});
+
+export const toRegenerated = (backupCodes: string[]): Reply => ({
+  statusCode: 200,
+  message: 'Ten new backup codes made. They are shown this once.',
+  data: { backup_codes: backupCodes },
+});
+
+function freshToken({ account, sessionId }: SignIn, tenantId: string, tokens: Tokens) {
+  const { id, role, courierId, tokenVersion, nowS } = account;
+  return {
+    access_token: tokens.issue({ tenantId, userId: id, role, courierId, tokenVersion, sessionId }, nowS),
+    token_type: 'Bearer' as const,
+  };
+}

@@ -1,0 +1,87 @@
+import { acceptTotpStep, consumeBackupCode, type Account } from './account-queries.js';
+import {
+  codeThrottle,
+  countAttempt,
+  forgetFailures,
+  lock,
+  lockedOut,
+  lockLeft,
+  MAX_FAILURES,
+} from './throttle.js';
+import { stepOfCode } from './totp.js';
+import { auditStatement } from '../../../platform/audit/audit.js';
+import type { Db, Rows, Tx } from '../../../platform/db/transaction.js';
+import type { Deps } from '../../dependencies.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+
+type Guesser = { userId: string; requestId: string };
+
+/**
+ * Counts an attempt at a user's second factor, then has `take` judge it: undefined is a wrong code. Right ones forget
+ * the failures before them. Codes are counted together wherever one is asked for.
+ *
+ * Answers refusals, and `take` must: thrown, they would take back that the attempt was counted.
+ */
+export async function tryCode<Found>(
+  db: Db,
+  tx: Tx,
+  { userId, requestId }: Guesser,
+  take: () => Promise<Found | ApiError | undefined>,
+): Promise<Found | ApiError | undefined> {
+  const throttle = codeThrottle(userId);
+  // before the user is read: its row makes those who guess at once wait for each other
+  const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
+  if (!counted) return lockedOut(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
+  const found = await take();
+  if (found instanceof ApiError) return found;
+  if (found !== undefined) {
+    await tx.execute(forgetFailures(db, tx.caller, throttle));
+  } else if (counted.failures >= MAX_FAILURES) {
+    await tx.execute(lock(db, tx.caller, throttle));
+    const fact = { action: 'user.locked_out', entity: 'user' as const, entityId: userId };
+    await tx.execute(auditStatement(tx.caller, requestId, [fact]));
+  }
+  return found;
+}
+
+export type Factor = 'totp' | 'backup_code';
+
+/** Uses the code up and answers what kind it was, or undefined when it is not, or no longer, the user's. */
+export async function takeCode(
+  deps: Deps,
+  tx: Tx,
+  account: Account,
+  code: string,
+): Promise<Factor | undefined> {
+  if (!account.twoFactorEnabled) return undefined;
+  const isBackupCode = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/.test(code);
+  if (isBackupCode) return (await takeBackupCode(deps, tx, account, code)) ? 'backup_code' : undefined;
+  return (await takeTotpCode(deps, tx, account, code)) ? 'totp' : undefined;
+}
+
+async function takeBackupCode(
+  { db, secrets }: Deps,
+  tx: Tx,
+  { id }: Account,
+  code: string,
+): Promise<boolean> {
+  const codeHash = secrets.lookupHash(code.toUpperCase(), 'backup_code');
+  return (await tx.execute(consumeBackupCode(db, tx.caller, id, codeHash))) === 1;
+}
+
+export async function takeTotpCode(
+  { db, secrets }: Deps,
+  tx: Tx,
+  account: Account,
+  code: string,
+): Promise<boolean> {
+  const { id, totpSecret, nowS } = account;
+  if (!account.twoFactorEnabled || !totpSecret) return false;
+  const secret = secrets.decrypt(totpSecret, {
+    tenantId: tx.caller.tenantId,
+    rowId: id,
+    field: 'totp_secret',
+  });
+  const step = stepOfCode(secret, code, nowS);
+  return step !== undefined && (await tx.execute(acceptTotpStep(db, tx.caller, id, step))) === 1;
+}

@@ -1,0 +1,25 @@
+import type { Role, UserCaller } from '../../../platform/identity/callers.js';
+import { ONE_TIME_PASSWORD_DAYS } from './one-time-password.js';
+import { sql, type Tx } from '../../../platform/db/transaction.js';
+
+export type NewUser = {
+  id: string;
+  username: string;
+  fullName: string;
+  email: string | null;
+  role: Role;
+  courierId: string | null;
+  /** Of a one-time password. */
+  passwordHash: string;
+};
+
+/** Stores a user who has a one-time password, and answers until when that lets it in. */
+export async function insertUser(tx: Tx, { tenantId }: UserCaller, user: NewUser): Promise<Date> {
+  const [row] = await tx.query<{ expires: Date }>(sql`insert into users
+      (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)
+    values (${tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.email}, ${user.role},
+      ${user.courierId}::uuid, ${user.passwordHash}, true, now() + make_interval(days => ${ONE_TIME_PASSWORD_DAYS}::int))
+    returning password_expires_at as expires`);
+  if (!row) throw new Error('The user was not stored.');
+  return row.expires;
+}

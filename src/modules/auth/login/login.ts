@@ -1,0 +1,87 @@
+import type { SystemCaller } from '../../../platform/identity/callers.js';
+import { withPassword } from '../credentials/password-attempt.js';
+import { accountToEnter, type Account } from '../credentials/account-queries.js';
+import type { SignIn } from '../sign-in.js';
+import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { newPreauthToken, storePreauthToken } from './second-step.js';
+import { auditStatement } from '../../../platform/audit/audit.js';
+import { transaction, type Tx } from '../../../platform/db/transaction.js';
+import type { Deps } from '../../dependencies.js';
+import { ApiError, type FieldError } from '../../../platform/errors/errors.js';
+import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
+
+export type LoginAttempt = {
+  tenantId: string;
+  username: string | undefined;
+  password: string | undefined;
+  address: string;
+  userAgent: string | undefined;
+  requestId: string;
+};
+
+/** Signed in, or half way there: a token to send with the second factor. */
+export type LoginOutcome = SignIn | { preauthToken: string };
+
+type Credentials = LoginAttempt & { username: string; password: string };
+
+/**
+ * Judges a user name and a password. Who does not know the password learns nothing of the user: not whether
+ * there is one, not whether it is disabled, by neither the words nor the time of the answer.
+ *
+ * @throws ApiError credentials_required, credentials_invalid, account_disabled, too_many_attempts, overloaded
+ */
+export async function logIn(deps: Deps, attempt: LoginAttempt): Promise<LoginOutcome> {
+  const credentials = requireCredentials(attempt);
+  const refuse = () => new ApiError('credentials_invalid');
+  return withPassword(deps, credentials, refuse, (account) => enter(deps, credentials, account));
+}
+
+function requireCredentials(attempt: LoginAttempt): Credentials {
+  const { username = '', password = '' } = attempt;
+  const given = Object.entries({ username, password });
+  const errors = given.filter(([, value]) => value.trim() === '').map(([field]) => requiredField(field));
+  if (errors.length > 0) throw new ApiError('credentials_required', undefined, { errors });
+  return { ...attempt, username, password };
+}
+
+const requiredField = (field: string): FieldError => ({
+  field,
+  code: 'required',
+  message: `${field} must not be absent or blank.`,
+});
+
+async function enter(deps: Deps, credentials: Credentials, account: Account): Promise<LoginOutcome> {
+  const preauthToken = newPreauthToken();
+  const outcome = await transaction(deps.db, callerOf(credentials), async (tx) => {
+    // read again: a hash takes long enough for the user to be disabled, or to change the password
+    const [fresh] = await tx.query<Account>(accountToEnter(deps.db, tx.caller, account.id));
+    if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
+      return new ApiError('credentials_invalid');
+    await tx.execute(forgetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
+    if (!fresh.isEnabled) return new ApiError('account_disabled');
+    if (!fresh.twoFactorEnabled) return noteLogin(deps, tx, credentials, fresh);
+    await storePreauthToken(deps, tx, fresh.id, preauthToken);
+    return { preauthToken };
+  });
+  // thrown only now: inside, it would take back that the failures are forgotten
+  if (outcome instanceof ApiError) throw outcome;
+  const { requestId: reqId, tenantId, address } = credentials;
+  const event = 'preauthToken' in outcome ? 'login.code_required' : 'login.succeeded';
+  deps.securityLog(event, { reqId, tenantId, address, userId: account.id });
+  return outcome;
+}
+
+async function noteLogin(
+  deps: Deps,
+  tx: Tx,
+  credentials: Credentials,
+  account: Account,
+): Promise<LoginOutcome> {
+  const fact = { action: 'user.logged_in', entity: 'user' as const, entityId: account.id };
+  await tx.execute(auditStatement(tx.caller, credentials.requestId, [fact]));
+  const sessionId = await beginSession(tx, account, 'login', credentials);
+  await noteLoginNetwork(deps.db, tx, account.id, credentials);
+  return { account, sessionId };
+}
+
+const callerOf = ({ tenantId }: { tenantId: string }): SystemCaller => ({ kind: 'system', tenantId });

@@ -1,0 +1,14 @@
+// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+export { insertUser } from './credentials/new-user.js';
+export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/one-time-password.js';
+export { validatePassword } from './credentials/password-policy.js';
+export { hashPassword } from './credentials/passwords.js';
+export {
+  codeThrottle,
+  countAttempt,
+  forgetFailures,
+  lockLeft,
+  lockedOut,
+  passwordThrottle,
+  resetThrottle,
+} from './credentials/throttle.js';

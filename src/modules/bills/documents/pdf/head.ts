@@ -1,0 +1,93 @@
+import type { Party } from '../../detail/queries.js';
+import type { Invoice } from './invoice.js';
+import {
+  INK,
+  LEFT,
+  lineHeight,
+  put,
+  putLines,
+  putRule,
+  putText,
+  RIGHT,
+  STYLES,
+  type Sheet,
+  type Style,
+} from './sheet.js';
+import { day } from './words.js';
+
+export type Size = { width: number; height: number };
+
+const LOGO_BOX = { width: 150, height: 54 };
+const MIDDLE = LEFT + 300;
+
+/** Who bills, who is billed, and what for. */
+export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefined): void {
+  const { bill } = invoice;
+  const top = sheet.y;
+  const fromEnd = putParty(sheet, bill.bill_from, top, STYLES.name);
+  putText(sheet, titleOf(invoice), { x: RIGHT, y: top - 3, isRight: true }, STYLES.title);
+  putText(
+    sheet,
+    numberOf(invoice),
+    { x: RIGHT, y: top + 27, isRight: true, maxWidth: RIGHT - MIDDLE },
+    STYLES.due,
+  );
+  sheet.y = Math.max(fromEnd, top + 48) + 8;
+  putRule(sheet, sheet.y, LEFT, RIGHT - LEFT, INK.strong, 1.2);
+  sheet.y += 12;
+  const below = sheet.y;
+  putText(sheet, 'Bill to', { x: LEFT, y: below }, STYLES.heading);
+  const toEnd = putParty(sheet, bill.bill_to, below + 13 + putLogo(sheet, logoSize, below + 13), {
+    ...STYLES.name,
+    size: 10.5,
+  });
+  sheet.y = Math.max(toEnd, putFacts(sheet, invoice, below)) + 14;
+}
+
+export const titleOf = ({ bill }: Invoice): string => (bill.status === 'draft' ? 'Draft invoice' : 'Invoice');
+
+/** A draft has no number yet. */
+export const numberOf = ({ bill }: Invoice): string =>
+  bill.status === 'draft' ? 'Not issued' : bill.invoice_number;
+
+/** Answers where it ends. */
+function putParty(sheet: Sheet, party: Party, y: number, style: Style): number {
+  const place = (from: number) => ({ x: LEFT, y: from, width: MIDDLE - LEFT - 20 });
+  const code = party.code ? ` (${party.code})` : '';
+  let end = putLines(sheet, `${party.name}${code}`, place(y), style) + 1;
+  const { company_name: company } = party;
+  if (company && company !== party.name) end = putLines(sheet, company, place(end), STYLES.body);
+  for (const line of [...party.address, party.phone, party.email]) {
+    if (line?.trim()) end = putLines(sheet, line, place(end), STYLES.quiet);
+  }
+  return end;
+}
+
+/** The courier's, above its name. Answers what it takes of the height. */
+function putLogo(sheet: Sheet, size: Size | undefined, y: number): number {
+  if (!size) return 0;
+  const scale = Math.min(LOGO_BOX.width / size.width, LOGO_BOX.height / size.height);
+  // a line of no height would be no picture
+  const width = Math.max(1, size.width * scale);
+  const height = Math.max(1, size.height * scale);
+  put(sheet, { kind: 'logo', x: LEFT, y, width, height });
+  return height + 7;
+}
+
+/** Answers where they end. */
+function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
+  const facts: [string, string][] = [
+    ['Issued', bill.published_at ? day(bill.published_at) : 'Not issued'],
+    ['Period', `${bill.start_date} to ${bill.end_date}`],
+    ['Service', bill.service_type],
+    ['Packages', String(bill.total_packages)],
+    ['Currency', 'US dollars (USD)'],
+  ];
+  let end = y;
+  for (const [name, value] of facts) {
+    putText(sheet, name, { x: MIDDLE, y: end }, STYLES.quiet);
+    const place = { x: MIDDLE + 70, y: end, width: RIGHT - MIDDLE - 70 };
+    end = Math.max(putLines(sheet, value, place, STYLES.body), end + lineHeight(STYLES.body)) + 2.5;
+  }
+  return end;
+}

@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto';
+import { bulkTransaction } from '../../../platform/db/transaction.js';
+import { violates } from '../../../platform/db/violations.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { newId } from '../../../platform/values/ids.js';
+import { wordGap } from '../../rates/public.js';
+import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js';
+import { drawDraft, lockCourier, removeDraft, type DrawnRow, type NewDraft } from './draft-queries.js';
+import { lockDraftForUpdate } from '../shared/locked-bill.js';
+
+/** 100,000 packages take seconds; the pool's own limit is for pages. */
+const TIMEOUT_MS = 60_000;
+const MAX_PACKAGES = 100_000;
+
+export type CreatedDraft = {
+  billId: string;
+  invoiceNumber: string;
+  drawn: DrawnRow;
+  warnings: string[];
+};
+
+/**
+ * Drafts a bill of what a courier's packages of a period cost, with their weights and fees as they are now. Packages on
+ * another bill are left out.
+ *
+ * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
+ */
+export async function createDraft(change: Change, wanted: Wanted<'create_draft'>): Promise<CreatedDraft> {
+  const { start_date: startDate, end_date: endDate } = wanted;
+  if (endDate < startDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
+  const draft = {
+    period: { courierId: wanted.courier_id, startDate, endDate },
+    serviceType: wanted.service_type,
+    // the contract has seen to it that nothing is rounded here
+    taxRate: wanted.tax_rate.toFixed(3),
+    remarks: wanted.remarks ?? null,
+    maxPackages: MAX_PACKAGES,
+  };
+  return underFreeNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));
+}
+
+async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft> {
+  return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
+    const ctx = { ...change, tx };
+    const courierId = await lockCourier(ctx, draft.period.courierId);
+    if (!courierId) throw new ApiError('courier_not_found');
+    const drawn = await drawDraft(ctx, draft);
+    if (!drawn?.is_drawn) throw whyNotDrawn(drawn);
+    const { total_packages, already_billed, subtotal, tax_amount, total_amount } = drawn;
+    const { id, invoiceNumber, period, serviceType, taxRate, remarks } = draft;
+    const after = {
+      ...{ invoice_number: invoiceNumber, courier_id: courierId, service_type: serviceType, remarks },
+      ...{ start_date: period.startDate, end_date: period.endDate, total_packages, already_billed },
+      ...{ tax_rate: taxRate, subtotal, tax_amount, total_amount },
+    };
+    await record(ctx, { action: 'bill.drafted', billId: id, after });
+    return { billId: id, invoiceNumber, drawn, warnings: drawn.gaps.map(wordGap) };
+  });
+}
+
+function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
+  if (!drawn) return new Error('The courier went missing under its own lock.');
+  const { total_packages: total, already_billed: billed, total_amount: amount } = drawn;
+  if (total === 0) {
+    const elsewhere = billed === 0 ? '' : `; ${billed} ${billed === 1 ? 'is' : 'are'} on another`;
+    return new ApiError(
+      'nothing_to_bill',
+      `The courier has no package of this period that is on no bill yet${elsewhere}.`,
+    );
+  }
+  const excess =
+    total > MAX_PACKAGES
+      ? `The period has ${total} packages to bill, and a bill at most ${MAX_PACKAGES}.`
+      : `The bill would come to ${amount} USD, and a bill comes to ${MAX_USD} at most.`;
+  return new ApiError('bill_too_large', `${excess} Choose a shorter period.`);
+}
+
+/** Deletes a draft for good: its packages can be billed anew. @throws ApiError bill_not_found, bill_not_draft */
+export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_draft'>): Promise<string> {
+  return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
+    const ctx = { ...change, tx };
+    const { id, balance: _, paid_amount: __, ...before } = await lockDraftForUpdate(ctx, bill_id);
+    if ((await removeDraft(ctx, id)) !== 1) throw new Error('A draft was not deleted under its own lock.');
+    await record(ctx, { action: 'bill.draft_deleted', billId: id, before });
+    return id;
+  });
+}
+
+// no I, L, O and U, which are misread
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const NUMBER_TRIES = 3;
+
+/** Of 10^12 numbers, a tenant with 100,000 drafts has the next one's already once in ten million times. */
+async function underFreeNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
+  for (let tried = 1; ; tried += 1) {
+    const suffix = Array.from({ length: 8 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+    try {
+      return await store(`DRAFT-${suffix}`);
+    } catch (error) {
+      if (tried === NUMBER_TRIES || !violates(error, 'bills_tenant_id_invoice_number_key')) throw error;
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import { invalidFieldError } from '../../../platform/errors/errors.js';
+import { countBills, pageOfBills, type BillQuery, type BillRow } from './queries.js';
+
+export type BillPage = { query: BillQuery; rows: BillRow[]; total: number };
+
+/** Stored invoices: every courier's for staff; for a courier its own, and never a draft. @throws ApiError validation_failed */
+export async function loadBills(db: Db, caller: UserCaller, query: BillQuery): Promise<BillPage> {
+  if (query.from && query.to && query.to < query.from) {
+    throw invalidFieldError('to', 'must not be before from', 'minimum');
+  }
+  const [rows, counted] = await snapshot(db, caller, [
+    pageOfBills(db, caller, query),
+    countBills(db, caller, query),
+  ]);
+  // as: the shapes that the two statements select
+  return { query, rows: rows as BillRow[], total: (counted as { total: number }[])[0]?.total ?? 0 };
+}

@@ -1,0 +1,75 @@
+import { transaction } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { newId } from '../../../platform/values/ids.js';
+import { record, type Change, type Ctx, type Wanted } from '../shared/context.js';
+import type { LockedBill } from '../shared/locked-bill-queries.js';
+import { lockBillForUpdate } from '../shared/locked-bill.js';
+import {
+  findBillOfPayment,
+  findToday,
+  insertPayment,
+  markVoid,
+  type NewPayment,
+  type SettledRow,
+} from './payment-queries.js';
+
+export type Settled = { billId: string; paymentId: string; row: SettledRow; isChanged: boolean };
+
+/**
+ * Records what was paid of a published bill; the payment that leaves nothing outstanding makes it paid.
+ *
+ * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance
+ */
+export async function recordPayment(change: Change, wanted: Wanted<'record_payment'>): Promise<Settled> {
+  return transaction(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const payment = await readPayment(ctx, wanted);
+    const bill = await lockBillForUpdate(ctx, wanted.bill_id);
+    if (bill.status === 'draft') throw new ApiError('bill_not_published');
+    const row = await insertPayment(ctx, bill, payment);
+    if (!row) throw exceedsBalance(bill);
+    const { id: paymentId, amountUsd, method, reference, receivedOn } = payment;
+    const after = {
+      ...{ payment_id: paymentId, amount_usd: amountUsd, method, reference, received_on: receivedOn },
+      ...{ paid_amount: row.paid_amount, status: row.status },
+    };
+    const before = { paid_amount: bill.paid_amount, status: bill.status };
+    await record(ctx, { action: 'bill.payment_recorded', billId: bill.id, before, after });
+    return { billId: bill.id, paymentId, row, isChanged: true };
+  });
+}
+
+async function readPayment(ctx: Ctx, wanted: Wanted<'record_payment'>): Promise<NewPayment> {
+  const today = await findToday(ctx);
+  const receivedOn = wanted.received_on ?? today;
+  if (receivedOn > today) throw invalidFieldError('received_on', 'must not be in the future', 'maximum');
+  // the contract has seen to it that nothing is rounded here
+  const amountUsd = wanted.amount.toFixed(2);
+  return { id: newId(), amountUsd, method: wanted.method, reference: wanted.reference ?? null, receivedOn };
+}
+
+const exceedsBalance = ({ balance }: LockedBill) =>
+  new ApiError('payment_exceeds_balance', `${balance} USD are outstanding. Record no more than that.`);
+
+/**
+ * Makes a payment count no more; a bill that it had settled is published again. Voiding again changes nothing, so that
+ * a call whose answer was lost can be repeated.
+ *
+ * @throws ApiError payment_not_found
+ */
+export async function voidPayment(change: Change, wanted: Wanted<'void_payment'>): Promise<Settled> {
+  const { payment_id: paymentId, reason } = wanted;
+  return transaction(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const billId = await findBillOfPayment(ctx, paymentId);
+    if (!billId) throw new ApiError('payment_not_found');
+    const bill = await lockBillForUpdate(ctx, billId);
+    const row = await markVoid(ctx, paymentId, reason);
+    if (!row) return { billId, paymentId, row: bill, isChanged: false };
+    const { amount_usd, paid_amount, status } = row;
+    const before = { payment_id: paymentId, amount_usd, paid_amount: bill.paid_amount, status: bill.status };
+    const after = { paid_amount, status, void_reason: reason };
+    await record(ctx, { action: 'bill.payment_voided', billId, before, after });
+    return { billId, paymentId, row, isChanged: true };
+  });
+}

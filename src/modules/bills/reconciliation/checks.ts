@@ -1,0 +1,53 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import { ownRows } from '../../../platform/db/filters.js';
+import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import type { Period } from './queries.js';
+
+type DifferingBill = DataOf<'billingReconciliation'>['differing_bills'][number];
+
+/** Figures are decimal text, whether they count or are of money. */
+export type CheckRow = {
+  bills: number;
+  check_name: Exclude<DifferingBill['check'], 'packages'>;
+  expected: string;
+  found: string;
+  differing: number;
+  /** The first of them. */
+  examples: { bill_id: string; invoice_number: string; expected: string; found: string }[];
+};
+
+const MAX_EXAMPLES = 100;
+
+/** What the bills whose period has a day in common with this one say of themselves, against what they are made of. */
+export function checkBills(db: Db, caller: UserCaller, { courierId, from, to }: Period): Sql {
+  return sql`with summed as materialized (
+      select b.*, l.packages, l.amount_usd, p.received_usd
+      from bills b
+      cross join lateral (
+        select count(l.package_id)::int as packages, coalesce(sum(l.amount_usd), 0) as amount_usd from bill_lines l
+        where ${ownRows(db, caller, 'l')} and l.tenant_id = b.tenant_id and l.bill_id = b.id) as l
+      cross join lateral (
+        select coalesce(sum(p.amount_usd), 0) as received_usd from bill_payments p
+        where ${ownRows(db, caller, 'p')} and p.tenant_id = b.tenant_id and p.bill_id = b.id and p.voided_at is null) as p
+      where ${ownRows(db, caller, 'b')} and b.start_date <= ${to}::date and b.end_date >= ${from}::date
+        ${courierId ? sql`and b.courier_id = ${courierId}::uuid` : empty}),
+    figures as (
+      select s.id, s.invoice_number, v.*, row_number() over (partition by v.check_name, v.expected <> v.found
+        order by s.created_at desc, s.id desc) as place
+      from summed s
+      cross join lateral (values
+        ('bill_packages', s.total_packages::numeric, s.packages::numeric),
+        ('bill_subtotals', s.subtotal, s.amount_usd),
+        ('bill_taxes', s.tax_amount, round(s.subtotal * s.tax_rate / 100, 2)),
+        ('bill_totals', s.total_amount, s.subtotal + s.tax_amount),
+        ('bill_payments', s.paid_amount, s.received_usd),
+        ('bill_statuses', (s.status = 'paid')::int, (s.status <> 'draft' and s.paid_amount = s.total_amount)::int)
+      ) as v (check_name, expected, found))
+    select check_name, count(*)::int as bills, sum(expected) as expected, sum(found) as found,
+      count(*) filter (where expected <> found)::int as differing,
+      coalesce(json_agg(json_build_object('bill_id', id, 'invoice_number', invoice_number, 'expected', expected::text,
+        'found', found::text) order by place) filter (where expected <> found and place <= ${MAX_EXAMPLES}::int), '[]')
+        as examples
+    from figures group by check_name`;
+}

@@ -1,0 +1,178 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { bandOf, bandsOf, cutsOf, tiersOfEachCourier } from '../../rates/public.js';
+
+/** Dates are text, both inclusive and in UTC. */
+export type Period = { courierId: string | undefined; from: string; to: string };
+
+type Exception = DataOf<'billingReconciliation'>['exceptions'][number];
+export type Reason = Exception['reasons'][number];
+
+/** Amounts and weights are decimal text. */
+export type FiguresRow = Record<`${'published' | 'draft' | 'unbilled'}_${'lb' | 'usd'}`, string> &
+  Record<`${'published' | 'draft' | 'unbilled'}_packages` | Reason | 'packages' | 'exceptions', number> & {
+    weight_lb: string;
+    /** Of the row of all of them. */
+    is_total: boolean;
+    courier_id: string | null;
+    courier_name: string | null;
+    courier_code: string | null;
+  };
+
+/** One row for each courier that the packages belong to now, and one of all. Read once, however many there are. */
+export function figuresOfPackages(db: Db, caller: UserCaller, period: Period): Sql {
+  const heap = (condition: Sql, fee: Sql) =>
+    sql`count(*) filter (where ${condition})::int, coalesce(sum(weight_lb) filter (where ${condition}), 0),
+      coalesce(sum(${fee}) filter (where ${condition}), 0)`;
+  return sql`with ${accounts(db, caller, period)}
+    select f.*, c.name as courier_name, c.code as courier_code
+    from (
+      select grouping(courier_id) = 1, courier_id, count(*)::int, coalesce(sum(weight_lb), 0),
+        ${heap(sql`status <> 'draft'`, sql`amount_usd`)}, ${heap(sql`status = 'draft'`, sql`amount_usd`)},
+        ${heap(sql`bill_id is null`, sql`fee_usd`)}, count(*) filter (where ${isException})::int,
+        count(*) filter (where owner_unknown)::int, count(*) filter (where not_billed)::int,
+        count(*) filter (where left_out)::int, count(*) filter (where no_tier)::int,
+        count(*) filter (where weight_changed)::int, count(*) filter (where courier_changed)::int,
+        count(*) filter (where fee_changed)::int, count(*) filter (where outside_period)::int
+      from (${judgedPackages(db, caller, period)}) as judged
+      group by grouping sets ((), (courier_id))
+    ) as f (is_total, courier_id, packages, weight_lb, published_packages, published_lb, published_usd, draft_packages,
+      draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, owner_unknown, not_billed, left_out,
+      no_tier, weight_changed, courier_changed, fee_changed, outside_period)
+    left join couriers c on ${tenantRows(db, caller, 'c')} and c.id = f.courier_id
+    order by c.name, c.id`;
+}
+
+/** Counted from the packages alone, for the other count to be held against. */
+export function countReceived(db: Db, caller: UserCaller, period: Period): Sql {
+  const billedTo = sql`exists (select from bill_lines l
+    where ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
+      and l.courier_id = ${period.courierId}::uuid)`;
+  const wanted = period.courierId
+    ? sql`and (p.courier_id = ${period.courierId}::uuid or ${billedTo})`
+    : empty;
+  return sql`select count(*)::int as received from packages p where ${received(db, caller, period)} ${wanted}`;
+}
+
+/** Whether there is the courier that was named. */
+export function findCourier(db: Db, caller: UserCaller, { courierId }: Period): Sql {
+  return sql`select c.id from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId ?? null}::uuid`;
+}
+
+export type ExceptionRow = Pick<
+  Exception,
+  | 'package_id'
+  | 'tracking_number'
+  | 'house_number'
+  | 'courier_id'
+  | 'courier_name'
+  | 'reasons'
+  | 'bill_id'
+  | 'invoice_number'
+  | 'bill_status'
+  | 'billed_courier_id'
+> & {
+  received_at: Date;
+  weight_lb: string;
+  /** At intake; null where it has not been changed since. */
+  received_weight_lb: string | null;
+  weight_changed_at: Date | null;
+  weight_changed_by: string | null;
+  fee_usd: string | null;
+  billed_lb: string | null;
+  billed_usd: string | null;
+};
+
+export type ExceptionPage = { before: string | undefined; limit: number };
+
+/** The page that ends before the package, the newest intake first, and one more where there is more. */
+export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, page: ExceptionPage): Sql {
+  // names are read for the page alone
+  return sql`with ${accounts(db, caller, period)}
+    select e.id as package_id, p.tracking_number, p.house_number, e.received_at, e.courier_id, c.name as courier_name,
+      e.weight_lb, e.received_weight_lb, change.at as weight_changed_at,
+      change.full_name as weight_changed_by, e.fee_usd, e.bill_id, b.invoice_number, e.status as bill_status, e.billed_courier_id, e.billed_lb,
+      e.amount_usd as billed_usd,
+      array_remove(array[
+        case when owner_unknown then 'owner_unknown' end, case when not_billed then 'not_billed' end,
+        case when left_out then 'left_out' end, case when no_tier then 'no_tier' end,
+        case when weight_changed then 'weight_changed' end, case when courier_changed then 'courier_changed' end,
+        case when fee_changed then 'fee_changed' end, case when outside_period then 'outside_period' end], null) as reasons
+    from (
+      select * from (${judgedPackages(db, caller, period, page.before)}) as judged
+      where ${isException} order by received_at desc, id desc limit ${page.limit}::int + 1
+    ) as e
+    join packages p on ${tenantRows(db, caller, 'p')} and p.id = e.id
+    left join couriers c on ${tenantRows(db, caller, 'c')} and c.id = e.courier_id
+    left join bills b on ${ownRows(db, caller, 'b')} and b.id = e.bill_id
+    left join lateral (${lastChangeOfWeight(db, caller)}) as change on e.received_weight_lb is not null
+    order by e.received_at desc, e.id desc`;
+}
+
+/** When the weight of the package `e` was last changed, and by whom, as the audit log has it. */
+const lastChangeOfWeight = (db: Db, caller: UserCaller): Sql => sql`
+  select a.at, u.full_name
+  from audit_entries a
+  left join users u on ${tenantRows(db, caller, 'u')} and u.id = a.actor_id
+  where ${tenantRows(db, caller, 'a')} and a.entity_id = e.id and a.action = 'package.updated'
+    and a.after -> 'weight_lb' is not null
+  order by a.at desc, a.id desc limit 1`;
+
+const isException = sql`(owner_unknown or not_billed or left_out or no_tier or weight_changed or courier_changed
+  or fee_changed or outside_period)`;
+
+/** What each courier is billed by, ready to be looked up in, and the days of the period that it has a bill for. */
+const accounts = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`accounts as materialized (
+  select c.id, rates.cuts, rates.fees, billed.days
+  from couriers c
+  cross join lateral (
+    with bands as materialized (${bandsOf(tiersOfEachCourier(db, caller, sql`c.id`))})
+    select k.cuts, (select array_agg(t.fee_usd order by t.place) from bands t) as fees
+    from (${cutsOf(sql`bands`)}) as k) as rates
+  cross join lateral (
+    select range_agg(daterange(b.start_date, b.end_date, '[]')) as days from bills b
+    where ${ownRows(db, caller, 'b')} and b.courier_id = c.id
+      and b.start_date <= ${to}::date and b.end_date >= ${from}::date) as billed
+  where ${tenantRows(db, caller, 'c')})`;
+
+/** Every package received in the period beside its line on a bill, if any, with what is to be said of it. */
+function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: string): Sql {
+  return sql`select r.*,
+      bill_id is null and courier_id is null as owner_unknown,
+      bill_id is null and courier_id is not null and not is_day_billed as not_billed,
+      bill_id is null and courier_id is not null and is_day_billed as left_out,
+      case when bill_id is null then courier_id is not null and fee_usd is null else tier is null end as no_tier,
+      received_weight_lb is not null or bill_id is not null and billed_lb is distinct from weight_lb as weight_changed,
+      bill_id is not null and billed_courier_id is distinct from courier_id as courier_changed,
+      bill_id is not null and status = 'draft' and amount_usd <> coalesce(fee_usd, 0) as fee_changed,
+      bill_id is not null and not day between start_date and end_date as outside_period
+    from (
+      select p.id, p.courier_id, p.received_at, p.weight_lb, w.received_weight_lb, (p.received_at at time zone 'UTC')::date as day,
+        l.bill_id, l.courier_id as billed_courier_id, l.weight_lb as billed_lb, l.tier, l.amount_usd,
+        b.status, b.start_date, b.end_date,
+        case when band % 2 = 1 then a.fees[(band + 1) / 2] end as fee_usd,
+        coalesce(a.days @> (p.received_at at time zone 'UTC')::date, false) as is_day_billed
+      from packages p
+      left join bill_lines l on ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
+      left join bills b on ${ownRows(db, caller, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
+      left join package_weights w on ${tenantRows(db, caller, 'w')} and w.tenant_id = p.tenant_id and w.package_id = p.id
+      left join accounts a on a.id = p.courier_id
+      cross join lateral (select ${bandOf(sql`p.weight_lb`, sql`a.cuts`)} as band) as v
+      where ${received(db, caller, period)} ${ofCourier(period)} ${earlierThan(db, caller, before)}
+    ) as r`;
+}
+
+const ofCourier = ({ courierId }: Period): Sql =>
+  courierId ? sql`and (p.courier_id = ${courierId}::uuid or l.courier_id = ${courierId}::uuid)` : empty;
+
+function earlierThan(db: Db, caller: UserCaller, before: string | undefined): Sql {
+  if (!before) return empty;
+  return sql`and (p.received_at, p.id) < ((
+    select o.received_at from packages o where ${tenantRows(db, caller, 'o')} and o.id = ${before}::uuid), ${before}::uuid)`;
+}
+
+const received = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`${ownRows(db, caller, 'p')}
+  and p.received_at >= ${from}::date::timestamp at time zone 'UTC'
+  and p.received_at < (${to}::date + 1)::timestamp at time zone 'UTC'`;

@@ -1,0 +1,65 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { QueryOf } from '../../../platform/contract/types.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { parseDate } from '../../../platform/values/time.js';
+import { checkBills, type CheckRow } from './checks.js';
+import {
+  countReceived,
+  figuresOfPackages,
+  findCourier,
+  pageOfExceptions,
+  type ExceptionRow,
+  type FiguresRow,
+} from './queries.js';
+
+export type ReconciliationQuery = QueryOf<'billingReconciliation'>;
+
+export type Reconciliation = {
+  query: ReconciliationQuery;
+  figures: FiguresRow[];
+  received: number;
+  checks: CheckRow[];
+  exceptions: ExceptionRow[];
+  nextBefore: string | null;
+};
+
+const MAX_DAYS = 366;
+const DAY_MS = 86_400_000;
+
+/**
+ * What was received in a period against what was billed, and the bills against themselves, all as of one moment.
+ *
+ * @throws ApiError validation_failed, courier_not_found
+ */
+export async function reconcile(
+  db: Db,
+  caller: UserCaller,
+  query: ReconciliationQuery,
+): Promise<Reconciliation> {
+  const { courier_id: courierId, from, to, before, limit } = query;
+  if (to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (parseDate(to).getTime() - parseDate(from).getTime() >= MAX_DAYS * DAY_MS) {
+    throw invalidFieldError('to', `must be at most ${MAX_DAYS - 1} days after from`, 'maximum');
+  }
+  const period = { courierId, from, to };
+  const [couriers, figures, counted, checks, found] = await snapshot(db, caller, [
+    findCourier(db, caller, period),
+    figuresOfPackages(db, caller, period),
+    countReceived(db, caller, period),
+    checkBills(db, caller, period),
+    pageOfExceptions(db, caller, period, { before, limit }),
+  ]);
+  if (courierId && !couriers?.[0]) throw new ApiError('courier_not_found');
+  // as: the shapes that the statements select
+  const exceptions = found as ExceptionRow[];
+  const page = exceptions.slice(0, limit);
+  return {
+    query,
+    figures: figures as FiguresRow[],
+    received: (counted as { received: number }[])[0]?.received ?? 0,
+    checks: checks as CheckRow[],
+    exceptions: page,
+    nextBefore: exceptions.length > limit ? (page.at(-1)?.package_id ?? null) : null,
+  };
+}

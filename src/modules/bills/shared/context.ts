@@ -1,0 +1,27 @@
+import { auditStatement } from '../../../platform/audit/audit.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import type { Db, PlainTx } from '../../../platform/db/transaction.js';
+
+/** Who asks for a change. */
+export type Change = { db: Db; caller: UserCaller; requestId: string };
+
+/** A change inside its transaction. */
+export type Ctx = Change & { tx: PlainTx };
+
+/** What an action of ManageCourierBills is asked to do. */
+export type Wanted<Name> = Omit<Extract<BodyOf<'manageCourierBills'>, { action: Name }>, 'action'>;
+
+/** Beyond it a bill's columns end, numeric(12, 2). */
+export const MAX_USD = '9999999999.99';
+
+type Fact = {
+  action: string;
+  billId: string;
+  before?: Record<string, unknown>;
+  after?: Record<string, unknown>;
+};
+
+export async function record({ tx, caller, requestId }: Ctx, { billId, ...fact }: Fact): Promise<void> {
+  await tx.execute(auditStatement(caller, requestId, [{ ...fact, entity: 'bill', entityId: billId }]));
+}

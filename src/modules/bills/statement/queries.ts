@@ -1,0 +1,114 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { seenBills } from '../detail/queries.js';
+
+/** Dates are text, both inclusive and in UTC. */
+export type StatementPeriod = { courierId: string; from: string; to: string };
+
+/** Amounts are decimal text. */
+export type AccountRow = {
+  courier_id: string;
+  courier_name: string;
+  courier_code: string;
+  opening_balance: string;
+  billed: string;
+  paid: string;
+  voided: string;
+  closing_balance: string;
+  movements: number;
+  days_0_30: string;
+  days_31_60: string;
+  days_61_90: string;
+  days_over_90: string;
+  credit: string;
+};
+
+/** A courier's account in figures: over the period, and by the age of its bills at the end of it. */
+export function figuresOfAccount(db: Db, caller: UserCaller, period: StatementPeriod): Sql {
+  const { courierId, from, to } = period;
+  // a bill that is published after the period has no age in it, and what was paid for it is credit
+  return sql`with moves as materialized (${movesOfAccount(db, caller, period)}),
+    dues as (
+      select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
+      from moves group by bill_id)
+    select c.id as courier_id, c.name as courier_name, c.code as courier_code, f.*, d.*
+    from couriers c
+    cross join (
+      select coalesce(sum(amount_usd) filter (where day < ${from}::date), 0) as opening_balance,
+        coalesce(sum(amount_usd) filter (where day >= ${from}::date and kind = 'bill'), 0) as billed,
+        coalesce(-sum(amount_usd) filter (where day >= ${from}::date and kind = 'payment'), 0) as paid,
+        coalesce(sum(amount_usd) filter (where day >= ${from}::date and kind = 'payment_voided'), 0) as voided,
+        coalesce(sum(amount_usd), 0) as closing_balance,
+        count(*) filter (where day >= ${from}::date)::int as movements
+      from moves) as f
+    cross join (
+      select coalesce(sum(due) filter (where due > 0 and age <= 30), 0) as days_0_30,
+        coalesce(sum(due) filter (where due > 0 and age between 31 and 60), 0) as days_31_60,
+        coalesce(sum(due) filter (where due > 0 and age between 61 and 90), 0) as days_61_90,
+        coalesce(sum(due) filter (where due > 0 and age > 90), 0) as days_over_90,
+        coalesce(sum(due) filter (where due < 0), 0) as credit
+      from dues) as d
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
+}
+
+export type MovementRow = {
+  kind: 'bill' | 'payment' | 'payment_voided';
+  day: string;
+  recorded_at: Date;
+  bill_id: string;
+  invoice_number: string;
+  payment_id: string | null;
+  method: string | null;
+  reference: string | null;
+  amount_usd: string;
+  /** What is owed after it. */
+  balance_usd: string;
+};
+
+export type MovementPage = { page: number; limit: number };
+
+/** The movements of the period, the oldest first, with the balance that all before it have led to. */
+export function pageOfMovements(
+  db: Db,
+  caller: UserCaller,
+  period: StatementPeriod,
+  { page, limit }: MovementPage,
+): Sql {
+  // of one moment: the kind and the id decide, so that no page repeats a movement
+  const order = sql`day, recorded_at, kind, coalesce(payment_id, bill_id)`;
+  return sql`select m.*
+    from (
+      select moves.*, sum(amount_usd) over (order by ${order} rows unbounded preceding) as balance_usd
+      from (${movesOfAccount(db, caller, period)}) as moves) as m
+    where m.day >= ${period.from}::date
+    order by ${order}
+    limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint`;
+}
+
+/**
+ * All that has moved a courier's balance until the end of the period. Money counts from the day that it came in, which
+ * may be before its bill was published. Bills of before publications were recorded count from when they were made.
+ */
+function movesOfAccount(db: Db, caller: UserCaller, { courierId, to }: StatementPeriod): Sql {
+  const bills = sql`(
+    select b.tenant_id, b.id, b.invoice_number, b.total_amount, coalesce(b.published_at, b.created_at) as published_at
+    from bills b
+    where ${seenBills(db, caller)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
+  const payments = sql`bill_payments p
+    join ${bills} b on b.tenant_id = p.tenant_id and b.id = p.bill_id`;
+  const voidedOn = sql`greatest((p.voided_at at time zone 'UTC')::date, p.received_on)`;
+  return sql`select 'bill' as kind, (b.published_at at time zone 'UTC')::date as day, b.published_at as recorded_at,
+      b.id as bill_id, b.invoice_number, null::uuid as payment_id, null as method, null as reference,
+      b.total_amount as amount_usd
+    from ${bills} b
+    where b.published_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+    union all
+    select 'payment', p.received_on, p.recorded_at, b.id, b.invoice_number, p.id, p.method, p.reference, -p.amount_usd
+    from ${payments}
+    where ${ownRows(db, caller, 'p')} and p.received_on <= ${to}::date
+    union all
+    select 'payment_voided', ${voidedOn}, p.voided_at, b.id, b.invoice_number, p.id, p.method, p.reference, p.amount_usd
+    from ${payments}
+    where ${ownRows(db, caller, 'p')} and p.voided_at is not null and ${voidedOn} <= ${to}::date`;
+}

@@ -1,0 +1,29 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { QueryOf } from '../../../platform/contract/types.js';
+import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { figuresOfAccount, pageOfMovements, type AccountRow, type MovementRow } from './queries.js';
+
+export type StatementQuery = QueryOf<'courierStatement'>;
+
+export type Statement = { query: StatementQuery; account: AccountRow; movements: MovementRow[] };
+
+/**
+ * A courier's account over a period: of any courier for staff, for a courier its own, whatever it names.
+ *
+ * @throws ApiError validation_failed, courier_not_found
+ */
+export async function readStatement(db: Db, caller: UserCaller, query: StatementQuery): Promise<Statement> {
+  const courierId = caller.courierId ?? query.courier_id;
+  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (query.to < query.from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  const period = { courierId, from: query.from, to: query.to };
+  const [accounts, movements] = await snapshot(db, caller, [
+    figuresOfAccount(db, caller, period),
+    pageOfMovements(db, caller, period, query),
+  ]);
+  // as: the shapes that the two statements select
+  const [account] = accounts as AccountRow[];
+  if (!account) throw new ApiError('courier_not_found');
+  return { query, account, movements: movements as MovementRow[] };
+}

@@ -1,0 +1,51 @@
+import type { Handlers } from '../../../generated/handlers.js';
+import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
+import type { Deps } from '../dependencies.js';
+import { createCarrier, deleteCarrier, listCarriers, renameCarrier } from './carrier.js';
+
+type Managed = Promise<ReplyOf<'manageCarriers'>>;
+
+export function carrierHandlers({ db }: Deps) {
+  return {
+    async listCarriers({ query, caller }) {
+      const { rows, total } = await listCarriers(db, caller, query);
+      return {
+        statusCode: 200,
+        message: total === 1 ? '1 carrier found.' : `${total} carriers found.`,
+        data: rows.map(viewCarrier),
+        meta: {
+          current_page: query.page,
+          per_page: query.limit,
+          total_records: total,
+          total_pages: Math.ceil(total / query.limit),
+        },
+      };
+    },
+
+    async manageCarriers({ body, caller, requestId }) {
+      const change = { db, caller, requestId };
+      return byAction(body, {
+        create: async ({ name }): Managed => {
+          const carrier = await createCarrier(change, name);
+          return { statusCode: 200, message: 'Carrier created.', data: viewCarrier(carrier) };
+        },
+        rename: async ({ carrier_id: id, name }): Managed => {
+          const { carrier, isChanged } = await renameCarrier(change, { id, name });
+          const message = isChanged
+            ? 'Carrier renamed.'
+            : 'The carrier is called that already. Nothing was changed.';
+          return { statusCode: 200, message, data: viewCarrier(carrier) };
+        },
+        delete: async ({ carrier_id: id }): Managed => {
+          const carrier = await deleteCarrier(change, id);
+          return { statusCode: 200, message: 'Carrier deleted.', data: viewCarrier(carrier) };
+        },
+      });
+    },
+  } satisfies Pick<Handlers, 'listCarriers' | 'manageCarriers'>;
+}
+
+const viewCarrier = ({ id, name }: { id: string; name: string }): DataOf<'manageCarriers'> => ({
+  carrier_id: id,
+  name,
+});

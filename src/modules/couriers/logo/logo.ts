@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
+import type { SystemCaller } from '../../../platform/identity/callers.js';
+import type { UploadedFile } from '../../../platform/contract/types.js';
+import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { found, record, type Change } from '../shared/context.js';
+import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
+import { PictureError } from './picture-error.js';
+import type { MediaType } from './picture.js';
+import {
+  findLogo,
+  keepRaster,
+  lockCourier,
+  replaceLogo,
+  selectLogo,
+  type LogoRow,
+} from '../shared/queries.js';
+
+const EXTENSIONS: Record<MediaType, string> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+};
+
+/** Where a logo is served, relative to the host. */
+export const pathOf = (courierId: string, hash: string, mediaType: MediaType): string =>
+  `logos/${courierId}/${hash}.${EXTENSIONS[mediaType]}`;
+
+/**
+ * Cleans and draws a picture and makes it the courier's logo. Answers its path.
+ *
+ * @throws ApiError logo_not_acceptable, courier_not_found, overloaded
+ */
+export async function storeLogo(change: Change, file: UploadedFile, drawLogo: LogoDrawer): Promise<string> {
+  const { mediaType, content, raster } = await drawSent(
+    change.courierId,
+    await readFile(file.path),
+    drawLogo,
+  );
+  const content_hash = createHash('sha256').update(content).digest('hex');
+  const path = pathOf(change.courierId, content_hash, mediaType);
+  await transaction(change.db, change.caller, async (tx) => {
+    const ctx = { ...change, tx };
+    const { logo_hash, logo_media_type } = found(await lockCourier(ctx));
+    if (logo_hash === content_hash) return;
+    await replaceLogo(ctx, { content_hash, media_type: mediaType, content, raster });
+    const before = logo_hash && logo_media_type ? pathOf(change.courierId, logo_hash, logo_media_type) : null;
+    await record(ctx, {
+      action: 'courier.logo_replaced',
+      before: { logo_path: before },
+      after: { logo_path: path },
+    });
+  });
+  return path;
+}
+
+/** What is shown again and again: anybody may ask, and each reply held a copy of its own. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+
+export type LogoReader = (tenantId: string, path: { courier_id: string; file: string }) => Promise<LogoRow>;
+
+/** Reads the logo behind a path. Nobody is asked who they are: pages show it. */
+export function makeLogoReader(db: Db): LogoReader {
+  const cache = new LRUCache<string, LogoRow>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ content }) => content.length + 1,
+  });
+
+  /** @throws ApiError logo_not_found */
+  return async (tenantId, { courier_id: courierId, file }) => {
+    const caller: SystemCaller = { kind: 'system', tenantId };
+    const [hash = '', extension] = file.split('.');
+    const key = `${tenantId} ${courierId.toLowerCase()} ${hash}`;
+    const kept = cache.get(key);
+    // asked each time, because another logo may have taken its place
+    const statement = kept ? findLogo : selectLogo;
+    const [rows] = await snapshot(db, caller, [statement(db, caller, courierId, hash)]);
+    // The shape that both statements select, findLogo without the content.
+    const row = rows?.[0] as LogoRow | undefined;
+    if (!row || EXTENSIONS[row.media_type] !== extension) throw new ApiError('logo_not_found');
+    if (kept) return kept;
+    cache.set(key, row);
+    return row;
+  };
+}
+
+/** @throws ApiError logo_not_acceptable, overloaded */
+async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer): Promise<DrawnLogo> {
+  try {
+    return await drawLogo(courierId, bytes);
+  } catch (error) {
+    if (!(error instanceof PictureError)) throw error;
+    const { message } = error;
+    throw new ApiError('logo_not_acceptable', message, {
+      errors: [{ field: 'logo', code: 'content', message }],
+    });
+  }
+}
+
+/** What is known of a courier's logo when a bill is printed. */
+export type KeptLogo = {
+  courier_id: string;
+  content_hash: string;
+  raster: Buffer | null;
+  /** The logo itself where it has never been drawn; null where it has, or could not be. */
+  undrawn: Buffer | null;
+};
+
+export type LogoPrinter = (tenantId: string, kept: KeptLogo) => Promise<Buffer | undefined>;
+
+/**
+ * Answers the PNG of a logo that was drawn when it was uploaded. One that was uploaded before that was done is drawn now,
+ * once; undefined where that cannot be done, which is remembered.
+ */
+export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
+  return async (tenantId, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
+    if (raster || !undrawn) return raster ?? undefined;
+    const drawn = await drawOrGiveUp(courierId, undrawn, drawLogo);
+    const caller: SystemCaller = { kind: 'system', tenantId };
+    await transaction(db, caller, (tx) =>
+      keepRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
+    );
+    return drawn;
+  };
+}
+
+/** @throws ApiError overloaded */
+async function drawOrGiveUp(
+  courierId: string,
+  bytes: Buffer,
+  drawLogo: LogoDrawer,
+): Promise<Buffer | undefined> {
+  try {
+    return (await drawLogo(courierId, bytes)).raster;
+  } catch (error) {
+    if (error instanceof PictureError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { createRequire } from 'node:module';
+import { parentPort } from 'node:worker_threads';
+import { readRaster } from './picture.js';
+import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
+import { scanSvg } from './svg-scan.js';
+import { removeNestedClips, type Attribute, type Element } from './svg-tree.js';
+
+// The thread of logo-drawer.ts that cleans SVGs. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
+// in which nothing that is text can turn into markup again.
+
+// Required and not imported: their types bring the browser's globals into the whole project.
+// as: what we use of the two
+const require = createRequire(import.meta.url);
+const { JSDOM, VirtualConsole } = require('jsdom') as Jsdom;
+const createDOMPurify = require('dompurify') as (window: Window) => {
+  sanitize(svg: string, options: object): Element;
+};
+
+parentPort?.on('message', (svg: string) => parentPort?.postMessage(clean(svg)));
+parentPort?.postMessage('ready');
+
+const SVG = 'http://www.w3.org/2000/svg';
+const NAMESPACES = new Set([SVG, 'http://www.w3.org/1999/xlink']);
+const SHAPES = 'path, rect, circle, ellipse, line, polyline, polygon, text, image';
+
+type Jsdom = {
+  JSDOM: new (html: string, options: object) => { window: Window };
+  VirtualConsole: new () => object;
+};
+type Window = { close(): void; XMLSerializer: new () => { serializeToString(root: Element): string } };
+function clean(svg: string): string | undefined {
+  // without a console of its own, what a stranger's styles do wrong would be in our log
+  const { window } = new JSDOM('', { virtualConsole: new VirtualConsole() });
+  try {
+    const body = createDOMPurify(window).sanitize(svg, {
+      ALLOWED_TAGS: ['#text', ...ELEMENTS],
+      ALLOWED_ATTR: ATTRIBUTES,
+      ALLOW_DATA_ATTR: false,
+      ALLOW_ARIA_ATTR: false,
+      RETURN_DOM: true,
+      // what goes, goes with all that is in it
+      KEEP_CONTENT: false,
+    });
+    const root = body.firstElementChild;
+    if (root?.localName !== 'svg' || root.namespaceURI !== SVG) return undefined;
+    for (const element of [root, ...root.querySelectorAll('*')]) cleanElement(element);
+    removeNestedClips(root);
+    if (!root.querySelector(SHAPES)) return undefined;
+    const written = new window.XMLSerializer().serializeToString(root);
+    return isWellFormed(written) ? written : undefined;
+  } finally {
+    window.close();
+  }
+}
+
+function cleanElement(element: Element): void {
+  if (element.localName === 'style') {
+    if (isHostileCss(element.textContent)) element.remove();
+    else setIfChanged(element, 'textContent', cleanStyle(element.textContent));
+  }
+  for (const attribute of [...element.attributes]) {
+    if (attribute.localName === 'href') cleanReference(element, attribute);
+    else if (!isHarmless(attribute)) element.removeAttributeNode(attribute);
+    else if (attribute.localName === 'style') setIfChanged(attribute, 'value', cleanStyle(attribute.value));
+  }
+}
+
+/** Leaves alone what is as it should be. */
+function setIfChanged<Name extends string>(of: Record<Name, string>, name: Name, text: string): void {
+  if (of[name] !== text) of[name] = text;
+}
+
+/** Stays: a part of this picture, or a small picture inside it. */
+function cleanReference(element: Element, attribute: Attribute): void {
+  if (/^#[\w.:-]+$/.test(attribute.value)) return;
+  const embedded = element.localName === 'image' ? cleanEmbedded(attribute.value) : undefined;
+  if (embedded) attribute.value = embedded;
+  else element.removeAttributeNode(attribute);
+}
+
+/** Each is unpacked when the SVG is drawn, four bytes per pixel. */
+const MAX_EMBEDDED_PX = 1_000_000;
+
+function cleanEmbedded(uri: string): string | undefined {
+  const [, base64] = /^data:image\/(?:png|jpe?g);base64,([\w+/=\s]+)$/i.exec(uri) ?? [];
+  if (!base64) return undefined;
+  try {
+    const picture = readRaster(Buffer.from(base64, 'base64'));
+    const isSmall = picture && picture.widthPx * picture.heightPx <= MAX_EMBEDDED_PX;
+    return isSmall ? `data:${picture.mediaType};base64,${picture.content.toString('base64')}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isHarmless({ name, value }: Attribute): boolean {
+  const isNamespace = name === 'xmlns' || name.startsWith('xmlns:');
+  return isNamespace ? NAMESPACES.has(value) : !isHostileCss(value);
+}
+
+/** Whether a style sheet, or a value that is read as one, could reach out of the picture, or hides what it says. */
+function isHostileCss(css: string): boolean {
+  return /[\\@<]|url\s*\((?!\s*['"]?#)|image-set|(?:image|src|expression)\s*\(|script:|binding|behavior|\/\//i.test(
+    css,
+  );
+}
+
+function isWellFormed(written: string): boolean {
+  try {
+    scanSvg(Buffer.from(written));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+/** What a caller may set of a customer. */
+export type CustomerFields = {
+  user_code: string;
+  first_name: string;
+  last_name: string;
+  branch: string | null;
+  email: string | null;
+  is_active: boolean;
+};
+
+type Sent = {
+  user_code?: string;
+  first_name?: string;
+  last_name?: string;
+  branch?: string;
+  email?: string;
+  is_active?: 0 | 1;
+};
+
+/** The fields of a new customer. */
+export function newFields(sent: Sent & Required<Pick<Sent, 'user_code' | 'first_name' | 'last_name'>>) {
+  const { user_code, first_name, last_name } = sent;
+  const blank = { user_code, first_name, last_name, branch: null, email: null, is_active: true };
+  return mergeFields(blank, sent);
+}
+
+/** The stored fields with what was sent in their place, taken one by one: nothing else can be set. */
+export function mergeFields(stored: CustomerFields, sent: Sent): CustomerFields {
+  return {
+    user_code: sent.user_code ?? stored.user_code,
+    first_name: sent.first_name ?? stored.first_name,
+    last_name: sent.last_name ?? stored.last_name,
+    branch: textOr(stored.branch, sent.branch),
+    email: textOr(stored.email, sent.email),
+    is_active: sent.is_active === undefined ? stored.is_active : sent.is_active === 1,
+  };
+}
+
+/** The fields in which two customers differ, as they are in the first and in the second. */
+export function differenceOf(before: CustomerFields, after: CustomerFields) {
+  const changed = FIELD_NAMES.filter((name) => before[name] !== after[name]);
+  const pick = (fields: CustomerFields) => Object.fromEntries(changed.map((name) => [name, fields[name]]));
+  return changed.length > 0 ? { before: pick(before), after: pick(after) } : undefined;
+}
+
+const FIELD_NAMES = ['user_code', 'first_name', 'last_name', 'branch', 'email', 'is_active'] as const;
+
+/** Blank text empties a field: the contract has no null to send. */
+function textOr(stored: string | null, sent: string | undefined): string | null {
+  if (sent === undefined) return stored;
+  return sent.trim() === '' ? null : sent;
+}
+
+const MAX_CHARS = 100;
+
+/** What is wrong with a text, as words that follow its field's name. */
+export type TextError = { code: 'blank' | 'maxLength' | 'pattern'; words: string };
+
+/** Why a trimmed code, name or branch that came in bulk cannot be stored; undefined when it can. */
+export function validateText(
+  value: string,
+  isRequired: boolean,
+  maxChars = MAX_CHARS,
+): TextError | undefined {
+  if (value === '') return isRequired ? { code: 'blank', words: 'must not be blank' } : undefined;
+  // the second count, of characters and not of UTF-16 units, is the dear one
+  if (value.length > maxChars && [...value].length > maxChars)
+    return { code: 'maxLength', words: `must have at most ${maxChars} characters` };
+  if (/\p{Cc}/u.test(value))
+    return { code: 'pattern', words: 'must not contain line breaks or other control characters' };
+  return undefined;
+}

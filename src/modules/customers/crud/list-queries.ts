@@ -1,0 +1,98 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { QueryOf } from '../../../platform/contract/types.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { containsPattern } from '../../../platform/db/patterns.js';
+import { join, raw, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { withCourierName } from './queries.js';
+
+type Query = QueryOf<'listCustomers'>;
+
+// The id ends every sort, so that pages neither repeat nor skip a row; within a courier each order has an index.
+const SORTS = {
+  user_code: ['user_code', 'id'],
+  first_name: ['first_name', 'last_name', 'id'],
+  last_name: ['last_name', 'first_name', 'id'],
+  branch: ['branch', 'first_name', 'last_name', 'id'],
+  courier_name: ['first_name', 'last_name', 'id'],
+  created_at: ['created_at', 'id'],
+  updated_at: ['updated_at', 'id'],
+} satisfies Record<Query['sort_by'], string[]>;
+
+/** The keys of the page are found first, in indexes alone where they can be; only the page's rows are read. */
+export function pageOfCustomers(db: Db, caller: UserCaller, query: Query): Sql {
+  const isOfOneCourier = (caller.courierId ?? query.courier_id) !== undefined;
+  const columns = orderOf('cu', SORTS[query.sort_by], query);
+  const isByCourier = query.sort_by === 'courier_name' && !isOfOneCourier;
+  const order = isByCourier ? join([orderOf('c', ['name', 'id'], query), columns]) : columns;
+  const isMerged = !isOfOneCourier && !hasTrigram(query.search);
+  const keys = isMerged ? keysOfEachCourier(db, caller, query) : keysOfAll(db, caller, query);
+  return withCourierName(
+    sql`${keys} order by ${order} limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`,
+    sql`order by ${order}`,
+  );
+}
+
+function keysOfAll(db: Db, caller: UserCaller, query: Query): Sql {
+  return sql`select cu.tenant_id, cu.id from customers cu
+    join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id
+    where ${filtersOf(db, caller, query)}`;
+}
+
+/** Of each courier no more than the page could need, so that no index has to hold all couriers in one order. */
+function keysOfEachCourier(db: Db, caller: UserCaller, query: Query): Sql {
+  const columns = SORTS[query.sort_by];
+  return sql`select cu.tenant_id, cu.id from couriers c cross join lateral (
+      select cu.tenant_id, ${raw(columns.map((column) => `cu.${column}`).join(', '))} from customers cu
+      where ${filtersOf(db, caller, query)} and cu.tenant_id = c.tenant_id and cu.courier_id = c.id
+      order by ${orderOf('cu', columns, query)} limit ${query.page * query.limit}::bigint
+    ) cu
+    where ${tenantRows(db, caller, 'c')}`;
+}
+
+const orderOf = (table: 'c' | 'cu', columns: string[], { sort_dir: direction }: Query): Sql =>
+  join(columns.map((column) => raw(`${table}.${column} ${direction}`)));
+
+/** All that the filters select; without a search the kept counters are summed, of which '' means all branches. */
+export function totalOfCustomers(db: Db, caller: UserCaller, query: Query): Sql {
+  if (query.search)
+    return sql`select count(*)::int as total from customers cu where ${filtersOf(db, caller, query)}`;
+  return sql`select coalesce(sum(cu.total), 0)::int as total from customer_tallies cu
+    where ${scopeOf(db, caller, query.courier_id)} and cu.branch = ${branchOf(query) ?? ''}`;
+}
+
+/** The names of the branches that have customers; the counters know. */
+export function branchNames(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
+  return sql`select cu.branch from customer_tallies cu
+    where ${scopeOf(db, caller, courierId)} and cu.branch <> ''
+    group by cu.branch having sum(cu.total) > 0 order by cu.branch`;
+}
+
+function filtersOf(db: Db, caller: UserCaller, query: Query): Sql {
+  const conditions = [scopeOf(db, caller, query.courier_id)];
+  const branch = branchOf(query);
+  if (branch !== undefined) conditions.push(sql`cu.branch = ${branch}`);
+  if (query.search) conditions.push(matching(query.search));
+  return join(conditions, ' and ');
+}
+
+/** The trigram indexes know a text by three letters or digits in a row. */
+const hasTrigram = (search: string | undefined) => search !== undefined && /[\p{L}\p{N}]{3}/u.test(search);
+
+/**
+ * A text without a trigram is looked for in the rows themselves: at a million, reading the indexes whole and then
+ * every row that they name took twenty times as long.
+ */
+function matching(search: string): Sql {
+  const pattern = containsPattern(search);
+  return hasTrigram(search)
+    ? sql`cu.id = any (array(select customers_matching(${pattern})))`
+    : sql`(cu.user_code ilike ${pattern} or (cu.first_name || ' ' || cu.last_name) ilike ${pattern})`;
+}
+
+function scopeOf(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
+  const own = ownRows(db, caller, 'cu');
+  // couriers have one account, whatever they ask for
+  return courierId && caller.courierId === null ? sql`${own} and cu.courier_id = ${courierId}::uuid` : own;
+}
+
+const branchOf = ({ branch }: Query) => (branch?.trim() ? branch : undefined);

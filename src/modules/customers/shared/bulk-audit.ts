@@ -1,0 +1,38 @@
+import { sql, type Sql } from '../../../platform/db/transaction.js';
+
+export type BulkChange = {
+  action: 'customers.uploaded' | 'customers.synchronised';
+  courierId: string;
+  /** Of the file or the answer that caused it. */
+  sha256: string;
+  remarks: 'upload' | 'sync';
+};
+
+const CUSTOMERS_PER_ENTRY = 500;
+
+/**
+ * The audit facts of many customers' changes, for appendFacts: one for every 500 customers in the order of their codes,
+ * with all values that were written. One for each customer took 0.9 KB of table and indexes (decision 0030).
+ *
+ * @param columns the names of the values
+ * @param changes selects user_code, before (null for a new customer) and after, both JSON arrays of the values
+ */
+export function bulkFacts(
+  { action, courierId, sha256, remarks }: BulkChange,
+  columns: string[],
+  changes: Sql,
+): Sql {
+  const names = JSON.stringify(columns);
+  return sql`select new_id() as id, ${action} as action, 'courier' as entity, ${courierId}::uuid as entity_id,
+      case when count(before) > 0 then jsonb_build_object('columns', ${names}::jsonb,
+        'updated', jsonb_agg(before order by user_code) filter (where before is not null)) end as before,
+      jsonb_build_object('columns', ${names}::jsonb, 'sha256', ${sha256}::text, 'part', part,
+        'created', coalesce(jsonb_agg(after order by user_code) filter (where before is null), '[]'),
+        'updated', coalesce(jsonb_agg(after order by user_code) filter (where before is not null), '[]')) as after,
+      ${remarks} as remarks
+    from (
+      select change.*, (row_number() over (order by user_code) - 1) / ${CUSTOMERS_PER_ENTRY}::int + 1 as part
+      from (${changes}) as change
+    ) as numbered
+    group by part`;
+}

@@ -1,0 +1,111 @@
+import { appendFacts } from '../../../platform/audit/audit.js';
+import type { SystemCaller } from '../../../platform/identity/callers.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { bulkFacts } from '../shared/bulk-audit.js';
+import { BETWEEN_CELLS, BETWEEN_ROWS, LEAVE } from './sync-pack.js';
+
+export type AppliedSync = {
+  created: number;
+  updated: number;
+  /** Sent, and neither found nor created: another transaction has created them meanwhile. */
+  missed: number;
+  /** New ones that lack a name, which is why they were not created. */
+  incomplete: number;
+  /** The first of them, in the order in which they were sent. */
+  incomplete_first: { index: number; lacks: 'first_name' | 'last_name' }[];
+};
+
+export type SentList = { runId: string; courierId: string; packed: string; sha256: string };
+
+const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
+const left = (n: number) => sql`${cell(n)} = ${LEAVE}`;
+
+/** Customers as packCustomers packs them; a name that stays as it is is null. */
+function sentCustomers(packed: string): Sql {
+  return sql`select ${cell(1)}::uuid as id, ${cell(2)}::integer as index, ${cell(3)} as user_code,
+      nullif(${cell(4)}, ${LEAVE}) as first_name, nullif(${cell(5)}, ${LEAVE}) as last_name,
+      nullif(nullif(${cell(6)}, ${LEAVE}), '') as branch, ${left(6)} as leaves_branch,
+      nullif(nullif(${cell(7)}, ${LEAVE}), '') as email, ${left(7)} as leaves_email,
+      nullif(${cell(8)}, ${LEAVE})::boolean as is_active
+    from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
+}
+
+/**
+ * Writes a courier's customers that are new or differ, with their audit entries; in one statement, so that the
+ * table's triggers run once. All rows are locked, and inserted, in the order of their codes.
+ *
+ * @param maxIncomplete how many of the incomplete are named
+ */
+export function applySync(
+  db: Db,
+  caller: SystemCaller,
+  { runId, courierId, packed, sha256, maxIncomplete }: SentList & { maxIncomplete: number },
+): Sql {
+  const own = sql`${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid`;
+  const changes = sql`select user_code, null::jsonb as before,
+        jsonb_build_array(user_code, first_name, last_name, branch, email, is_active) as after from created
+      union all
+      select user_code, before, after from updated`;
+  const facts = bulkFacts(
+    { action: 'customers.synchronised', courierId, sha256, remarks: 'sync' },
+    ['user_code', 'first_name', 'last_name', 'branch', 'email', 'is_active'],
+    changes,
+  );
+  return sql`with sent as materialized (${sentCustomers(packed)}),
+    held as materialized (
+      select c.id, c.user_code, c.first_name, c.last_name, c.branch, c.email, c.is_active
+      from customers c join sent on sent.user_code = c.user_code
+      where ${own}
+      order by c.user_code for update of c
+    ), absent as materialized (
+      select sent.* from sent left join held on held.user_code = sent.user_code where held.id is null
+    ), created as (
+      insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, email, is_active)
+      select ${caller.tenantId}::uuid, id, ${courierId}::uuid, user_code, first_name, last_name, branch, email,
+        coalesce(is_active, true)
+      from absent where first_name is not null and last_name is not null
+      order by user_code
+      on conflict (tenant_id, courier_id, user_code) do nothing
+      returning user_code, first_name, last_name, branch, email, is_active
+    ), wanted as (
+      select held.id,
+        jsonb_build_array(held.user_code, held.first_name, held.last_name, held.branch, held.email, held.is_active) as before,
+        coalesce(sent.first_name, held.first_name) as first_name,
+        coalesce(sent.last_name, held.last_name) as last_name,
+        case when leaves_branch then held.branch else sent.branch end as branch,
+        case when leaves_email then held.email else sent.email end as email,
+        coalesce(sent.is_active, held.is_active) as is_active
+      from held join sent on sent.user_code = held.user_code
+    ), updated as (
+      update customers c set first_name = wanted.first_name, last_name = wanted.last_name, branch = wanted.branch,
+        email = wanted.email, is_active = wanted.is_active, updated_at = now()
+      from wanted
+      where ${own} and c.id = wanted.id
+        and (c.first_name, c.last_name, c.branch, c.email, c.is_active) is distinct from
+          (wanted.first_name, wanted.last_name, wanted.branch, wanted.email, wanted.is_active)
+      returning c.user_code, before,
+        jsonb_build_array(c.user_code, c.first_name, c.last_name, c.branch, c.email, c.is_active) as after
+    ), incomplete as (
+      select index, case when first_name is null then 'first_name' else 'last_name' end as lacks
+      from absent where first_name is null or last_name is null
+    ), audited as (${appendFacts(caller, runId, facts)})
+    select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
+      ((select count(*) from absent) - (select count(*) from created) - (select count(*) from incomplete))::integer as missed,
+      (select count(*) from incomplete)::integer as incomplete,
+      (select coalesce(json_agg(named order by index), '[]') from
+        (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as incomplete_first`;
+}
+
+/** How many customers applySync would create or change. */
+export function countSyncChanges(db: Db, caller: SystemCaller, { courierId, packed }: SentList): Sql {
+  return sql`with sent as materialized (${sentCustomers(packed)})
+    select count(*)::integer as changes
+    from sent left join customers c on ${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid
+      and c.user_code = sent.user_code
+    where case when c.id is null then sent.first_name is not null and sent.last_name is not null
+      else (c.first_name, c.last_name, c.branch, c.email, c.is_active) is distinct from
+        (coalesce(sent.first_name, c.first_name), coalesce(sent.last_name, c.last_name),
+         case when leaves_branch then c.branch else sent.branch end,
+         case when leaves_email then c.email else sent.email end, coalesce(sent.is_active, c.is_active)) end`;
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { SyncAnswerError, readList } from './sync-list.js';
+import { packCustomers } from './sync-pack.js';
+import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
+
+export const MAX_PROBLEMS = 100;
+
+/** What a courier's system answered with. */
+export type Answer =
+  | {
+      received: number;
+      skipped: number;
+      problems: SyncProblem[];
+      /** How many customers are packed. */
+      customers: number;
+      /** As applySync takes them. */
+      packed: string;
+      /** Of all of it, in hexadecimal. */
+      sha256: string;
+    }
+  /** Why nothing of it can be used. */
+  | { fault: string };
+
+/** Reads an answer of any size and content. Takes as long as it takes: see sync-reader.ts. */
+export function readAnswer(bytes: Uint8Array): Answer {
+  const customers = new Map<string, SyncedCustomer>();
+  const problems: SyncProblem[] = [];
+  let received = 0;
+  const note = (problem: SyncProblem) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(problem);
+  };
+  try {
+    readList(decode(bytes), (record, index) => {
+      received += 1;
+      const customer = readRecord(record, index, note);
+      if (!customer) return;
+      const earlier = customers.get(customer.userCode);
+      if (earlier) note(repeated(earlier.index));
+      customers.set(customer.userCode, customer);
+    });
+  } catch (error) {
+    if (error instanceof SyncAnswerError) return { fault: error.message };
+    throw error;
+  }
+  return {
+    received,
+    skipped: received - customers.size,
+    problems,
+    customers: customers.size,
+    packed: packCustomers([...customers.values()]),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  };
+}
+
+const repeated = (index: number): SyncProblem => ({
+  index,
+  field: 'user_code',
+  code: 'repeated',
+  message: `Record ${index}: user_code comes again further down, and the last one counts.`,
+});
+
+function decode(bytes: Uint8Array): string {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
+    throw new SyncAnswerError(
+      'The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.',
+    );
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new SyncAnswerError('The answer is not in UTF-8. Encode it in UTF-8.');
+  }
+}

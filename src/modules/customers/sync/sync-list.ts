@@ -1,0 +1,132 @@
+/** Why an answer cannot be read, in words for whoever made it; no byte of the answer is in them. */
+export class SyncAnswerError extends Error {}
+
+/** More than this is not read. */
+export const MAX_RECORDS = 100_000;
+const MAX_DEPTH = 32;
+/** What one record may hold, and one field beside the list. */
+const MAX_PART_CHARS = 64 * 1024;
+
+const LIST_NAMES = new Set(['data', 'customers', 'results', 'items', 'records']);
+
+const SHAPE =
+  'a JSON array of customers, or an object with one array, called data, customers, results, items or records';
+
+/**
+ * Hands over the records of an answer one after another. Each is parsed alone, after it has been measured: 20 MiB of
+ * brackets, or of one record, build nothing. `undefined` stands for a record that is too large.
+ *
+ * @throws SyncAnswerError
+ */
+export function readList(text: string, take: (record: unknown, index: number) => void): void {
+  let at = skipSpace(text, 0);
+  if (at === text.length) throw new SyncAnswerError(`The answer is empty. Answer with ${SHAPE}.`);
+  if (text[at] === '<')
+    throw new SyncAnswerError(`The answer is a page in HTML or XML. Answer with ${SHAPE}.`);
+  if (text[at] === '{') at = readObject(text, at, take);
+  else if (text[at] === '[') at = readElements(text, at, take);
+  else throw new SyncAnswerError(`Answer with ${SHAPE}.`);
+  if (skipSpace(text, at) < text.length) throw broken(at);
+}
+
+/** The place behind the list whose bracket stands at `open`. */
+function readElements(text: string, open: number, take: (record: unknown, index: number) => void): number {
+  let at = skipSpace(text, open + 1);
+  if (text[at] === ']') return at + 1;
+  for (let index = 0; ; index += 1) {
+    if (index === MAX_RECORDS)
+      throw new SyncAnswerError(`The answer has more than ${MAX_RECORDS} records. Send fewer.`);
+    const end = endOfValue(text, at);
+    take(end - at > MAX_PART_CHARS ? undefined : parsePart(text, at, end), index);
+    at = skipSpace(text, end);
+    if (text[at] === ']') return at + 1;
+    if (text[at] !== ',') throw broken(at);
+    at = skipSpace(text, at + 1);
+  }
+}
+
+/** The same for an object that has the list in it. */
+function readObject(text: string, open: number, take: (record: unknown, index: number) => void): number {
+  const lists: { name: unknown; at: number }[] = [];
+  let at = skipSpace(text, open + 1);
+  for (let isFirst = true; isFirst ? text[at] !== '}' : text[at] === ','; isFirst = false) {
+    if (!isFirst) at = skipSpace(text, at + 1);
+    const endOfName = endOfValue(text, at);
+    const name = text[at] === '"' ? parsePart(text, at, endOfName) : undefined;
+    const colon = skipSpace(text, endOfName);
+    if (name === undefined || text[colon] !== ':') throw broken(at);
+    const value = skipSpace(text, colon + 1);
+    const end = endOfValue(text, value);
+    if (text[value] === '[') lists.push({ name, at: value });
+    else if (end - value > MAX_PART_CHARS)
+      throw new SyncAnswerError(`Answer with ${SHAPE}, and little beside it.`);
+    else parsePart(text, value, end);
+    at = skipSpace(text, end);
+  }
+  if (text[at] !== '}') throw broken(at);
+  const [list, second] = lists;
+  if (!list || second || !LIST_NAMES.has(plainName(String(list.name))))
+    throw new SyncAnswerError(`Answer with ${SHAPE}.`);
+  readElements(text, list.at, take);
+  return at + 1;
+}
+
+/** A field's name as it is compared: `User_Code`, `user-code` and `userCode` are one. */
+export const plainName = (name: string): string => name.toLowerCase().replace(/[_\-\s]/g, '');
+
+function parsePart(text: string, from: number, to: number): unknown {
+  try {
+    // a key `__proto__` becomes a field like any other here, and nobody copies it
+    return JSON.parse(text.slice(from, to)) as unknown;
+  } catch {
+    throw broken(from);
+  }
+}
+
+const broken = (at: number) =>
+  new SyncAnswerError(`The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`);
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+const isOpening = (code: number) => code === 0x5b || code === 0x7b;
+const isClosing = (code: number) => code === 0x5d || code === 0x7d;
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** The place behind the value that begins at `from`, by its quotes and brackets alone: what it is, JSON.parse says. */
+function endOfValue(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (isOpening(code)) depth += 1;
+    else if (isClosing(code)) depth -= 1;
+    else if (depth > 0) continue;
+    else if (isSpace(code) || code === 0x2c || code === 0x3a) return at;
+    else continue;
+    if (depth > MAX_DEPTH)
+      throw new SyncAnswerError(
+        `The answer is nested deeper than ${MAX_DEPTH} levels. Answer with ${SHAPE}.`,
+      );
+    // one bracket more than were opened belongs to what is around
+    if (depth < 0) return at;
+    if (depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** The place of the quote that ends the text which begins at `open`. */
+function endOfString(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}

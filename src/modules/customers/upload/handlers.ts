@@ -1,0 +1,21 @@
+import type { Handlers } from '../../../../generated/handlers.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import type { Deps } from '../../dependencies.js';
+import { customerChanges } from '../shared/change-quota.js';
+import { makeUploadLimiter, uploadCustomers } from './upload.js';
+
+export function customerUploadHandlers({ db, customerChangesPerDay }: Deps) {
+  const turns = makeUploadLimiter();
+  const quota = customerChanges(customerChangesPerDay);
+  return {
+    async uploadCustomers({ body, caller, requestId }) {
+      const data = await uploadCustomers({ db, turns, caller, requestId, quota }, body);
+      return { statusCode: 200, message: describe(data), data };
+    },
+  } satisfies Pick<Handlers, 'uploadCustomers'>;
+}
+
+function describe({ processed, created, updated, unchanged, dry_run }: DataOf<'uploadCustomers'>): string {
+  const counts = `Customers created: ${created}, updated: ${updated}, unchanged: ${unchanged}.`;
+  return `${dry_run ? 'Nothing was stored. ' : ''}Rows processed: ${processed}. ${counts}`;
+}

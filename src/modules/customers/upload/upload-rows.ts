@@ -1,0 +1,105 @@
+import { ApiError, invalidFieldError, type FieldError } from '../../../platform/errors/errors.js';
+import { readCsv, type CsvRow } from './csv.js';
+import { validateText, type TextError } from '../crud/fields.js';
+
+export type SentCustomer = {
+  userCode: string;
+  firstName: string;
+  lastName: string;
+  /** Null clears the stored one, undefined leaves it. */
+  branch: string | null | undefined;
+};
+
+export type Upload = {
+  /** By user code, the last row of each. */
+  customers: Map<string, SentCustomer>;
+  /** Rows that were taken; more than customers where a user code comes twice. */
+  processed: number;
+  skipped: number;
+};
+
+export const MAX_ROWS = 100_000;
+const MAX_ERRORS = 1_000;
+
+const COLUMNS = ['user_code', 'first_name', 'last_name', 'branch'] as const;
+const REQUIRED_COLUMNS = 3;
+
+/**
+ * Reads and checks a whole file of customers.
+ *
+ * @throws ApiError validation_failed naming every cell that cannot be stored, or the file; invalid_encoding
+ */
+export async function readUpload(path: string): Promise<Upload> {
+  const upload: Upload = { customers: new Map(), processed: 0, skipped: 0 };
+  const errors: FieldError[] = [];
+  let bad = 0;
+  let header: CsvRow | undefined;
+
+  await readCsv(path, (row) => {
+    if (!header) assertText((header = row));
+    const found = row.fault ? [brokenRow(row)] : row === header ? [] : takeRow(upload, row);
+    bad += found.length;
+    errors.push(...found.slice(0, MAX_ERRORS - errors.length));
+    if (upload.processed + upload.skipped > MAX_ROWS)
+      throw invalidFieldError('file', `must have at most ${MAX_ROWS} rows under the header`, 'maxItems');
+  });
+
+  if (!header) throw invalidFieldError('file', 'must not be empty', 'minLength');
+  if (bad > 0) throw badCells(bad, errors);
+  return upload;
+}
+
+/** Takes the row, or says what is wrong with it. */
+function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
+  if (cells.length < REQUIRED_COLUMNS) {
+    upload.skipped += 1;
+    return [];
+  }
+  upload.processed += 1;
+  const values = cells.slice(0, COLUMNS.length).map((cell) => cell.trim());
+  const [userCode = '', firstName = '', lastName = '', branch] = values;
+  const errors = COLUMNS.flatMap((column, index) => {
+    const fault = validateText(values[index] ?? '', index < REQUIRED_COLUMNS);
+    return fault ? { field: column, row: number, ...inRow(number, column, fault) } : [];
+  });
+  if (errors.length === 0)
+    upload.customers.set(userCode, {
+      userCode,
+      firstName,
+      lastName,
+      branch: branch === '' ? null : branch,
+    });
+  return errors;
+}
+
+const inRow = (row: number, column: string, { code, words }: TextError) => ({
+  code,
+  message: `Row ${row}: ${column} ${words}.`,
+});
+
+const ROW_FAULTS = {
+  quotes: 'has quotes that do not match; put the cell in quotes and double those inside',
+  length: 'is longer than 64 KiB; a quote may not be closed',
+} satisfies Record<NonNullable<CsvRow['fault']>, string>;
+
+function brokenRow({ number, fault = 'quotes' }: CsvRow): FieldError {
+  return { field: 'file', row: number, code: fault, message: `Row ${number} ${ROW_FAULTS[fault]}.` };
+}
+
+/** The first row says what the file is, if it is none of ours: a spreadsheet's own header never looks like that. */
+function assertText({ cells: [first = ''], cells }: CsvRow): void {
+  const isBinary = cells.some((cell) => /[^\P{Cc}\n\t]/u.test(cell));
+  if (!isBinary && !/^\s*[{[<]/.test(first)) return;
+  throw invalidFieldError(
+    'file',
+    'must be a CSV file, not a workbook, an archive, an image or JSON',
+    'format',
+  );
+}
+
+function badCells(count: number, errors: FieldError[]): ApiError {
+  const words = count === 1 ? 'the one named' : `the ${count} named`;
+  const listed = count > errors.length ? ` The first ${errors.length} are listed.` : '';
+  const message = `Nothing was stored. Correct ${words} in errors.${listed}`;
+  return new ApiError('validation_failed', message, { errors });
+}

@@ -1,0 +1,25 @@
+import type { LoginLimiter } from '../platform/access/login-gate.js';
+import type { Secrets } from '../platform/access/secrets.js';
+import type { Tokens } from '../platform/access/tokens.js';
+import type { StaticDocument } from '../platform/contract/types.js';
+import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
+import type { Db } from '../platform/db/transaction.js';
+import type { OutboundRules } from '../platform/outbound/urls.js';
+import type { SecurityLog } from '../platform/logging/security-log.js';
+
+/** What handlers are made from. */
+export type Deps = {
+  db: Db;
+  secrets: Secrets;
+  tokens: Tokens;
+  loginGate: LoginLimiter;
+  drawLogo: LogoDrawer;
+  /** Which addresses couriers may have us call. */
+  outbound: OutboundRules;
+  securityLog: SecurityLog;
+  /** The published contract. */
+  contract: { json: StaticDocument; yaml: StaticDocument };
+  /** The names of the migrations that this build knows. */
+  migrations: string[];
+  customerChangesPerDay: number;
+};

@@ -1,0 +1,34 @@
+import type { UserCaller } from '../../platform/identity/callers.js';
+import type { BodyOf } from '../../platform/contract/types.js';
+import { snapshot, type Db } from '../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } from './queries.js';
+
+export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow[] };
+
+/**
+ * What a courier owes for the packages received in a period. Nothing is stored.
+ *
+ * @throws ApiError validation_failed, courier_not_found, and record_forbidden for a courier that names anybody
+ * else, existing or not, so that it learns of nobody
+ */
+export async function previewInvoice(
+  db: Db,
+  caller: UserCaller,
+  request: BodyOf<'generateCourierInvoice'>,
+): Promise<Preview> {
+  const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
+  if (startDate > endDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
+  if (caller.courierId !== null && caller.courierId !== courierId) {
+    throw new ApiError('record_forbidden', 'You may preview only your own invoices.');
+  }
+  const period = { courierId, startDate, endDate };
+  const [parties, figures, billed] = await snapshot(db, caller, previewStatements(db, caller, period));
+  if (!parties?.[0] || !figures?.[0]) throw new ApiError('courier_not_found');
+  // as: the shapes that the statements select
+  return {
+    parties: parties[0] as PartiesRow,
+    figures: figures[0] as FiguresRow,
+    billed: billed as BilledRow[],
+  };
+}

@@ -1,0 +1,53 @@
+import type { Secrets } from '../../../platform/access/secrets.js';
+import { snapshot } from '../../../platform/db/transaction.js';
+import type { Jobs } from '../../../platform/queue/jobs.js';
+import { toAccountLetter } from './letter.js';
+import { renderAccountLetter } from './render.js';
+import { isAddress, type Message } from '../../../platform/mail/mime.js';
+import { selectAccountMail, type AccountMailRow } from './queries.js';
+import { sendMail, type Mail, type MailDeps } from '../delivery/send-mail.js';
+
+export type AccountMailDeps = MailDeps & {
+  secrets: Secrets;
+  /** Where a user chooses a new password; undefined where the mail holds the token alone. */
+  passwordResetUrl: string | undefined;
+};
+
+/** Sends a queued mail about a user's account. @throws Error when it is to be tried again */
+export const sendAccountMail = (deps: AccountMailDeps, job: Jobs['sendAccountMail']): Promise<void> =>
+  sendMail(
+    deps,
+    { table: 'account_mails', label: 'account mail', compose: (mail) => compose(deps, mail) },
+    job,
+  );
+
+async function compose(
+  { secrets, passwordResetUrl }: AccountMailDeps,
+  mail: Mail,
+): Promise<Message | { skipped: string }> {
+  const [rows] = await snapshot(mail.db, mail.caller, [selectAccountMail(mail, mail.id)]);
+  // The columns that the statement selects.
+  const row = rows?.[0] as AccountMailRow | undefined;
+  if (!row) return { skipped: 'the user is no longer there' };
+  if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
+  if (row.kind === 'password_reset_link' && row.is_stale) return { skipped: 'the reset token has expired' };
+  const { tenantId } = mail.caller;
+  const secret =
+    row.secret_cipher === null
+      ? undefined
+      : secrets.decrypt(row.secret_cipher, { tenantId, rowId: mail.id, field: 'mail_secret' });
+  const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenant_slug, secret), secret);
+  return {
+    id: mail.id,
+    senderName: letter.tenantName,
+    recipient: { name: letter.greeting, address: row.recipient },
+    date: new Date(),
+    ...renderAccountLetter(letter),
+  };
+}
+
+/** The operator's page with the token put into it. Tokens and slugs are made of characters that URLs leave alone. */
+function linkOf(template: string | undefined, slug: string, token: string | undefined): string | undefined {
+  if (template === undefined || token === undefined) return undefined;
+  return template.replaceAll('{tenant}', slug).replaceAll('{token}', token);
+}

@@ -1,0 +1,50 @@
+import { snapshot } from '../../../platform/db/transaction.js';
+import { toLetter } from './letter.js';
+import { isAddress, type Message } from '../../../platform/mail/mime.js';
+import {
+  selectCargo,
+  selectNews,
+  selectTotals,
+  type CargoRow,
+  type NewsRow,
+  type TotalsRow,
+} from './queries.js';
+import { render } from './render.js';
+import type { Mail } from '../delivery/send-mail.js';
+
+/** How many packages a mail lists; it says how many more there are. */
+export const MAX_LISTED = 500;
+
+/** The message as it is to be sent now, or why there is none to be sent. */
+export async function composeMail(mail: Mail): Promise<Message | { skipped: string }> {
+  const { news, cargo, totals } = await readKnown(mail);
+  if (!news?.manifest_id) return { skipped: 'the manifest is no longer there' };
+  if (!news.courier_is_active) return { skipped: 'the courier is not active' };
+  if (!news.courier_email) return { skipped: 'the courier has no e-mail address' };
+  if (!isAddress(news.courier_email)) return { skipped: 'the courier has no usable e-mail address' };
+  if (!totals?.count) return { skipped: 'the courier has no package aboard any more' };
+
+  const now = new Date();
+  const letter = toLetter({ ...news, manifest_id: news.manifest_id }, { cargo, totals }, now);
+  return {
+    id: mail.id,
+    senderName: letter.tenantName,
+    recipient: { name: letter.greeting, address: news.courier_email },
+    date: now,
+    ...render(letter),
+  };
+}
+
+async function readKnown(mail: Mail) {
+  const [news, cargo, totals] = await snapshot(mail.db, mail.caller, [
+    selectNews(mail, mail.id),
+    selectCargo(mail, mail.id, MAX_LISTED),
+    selectTotals(mail, mail.id),
+  ]);
+  // as: the columns that the three statements select
+  return {
+    news: news?.[0] as NewsRow | undefined,
+    cargo: cargo as CargoRow[],
+    totals: totals?.[0] as TotalsRow | undefined,
+  };
+}

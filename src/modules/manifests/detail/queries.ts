@@ -1,0 +1,78 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import type { ManifestStatus } from '../lifecycle/status.js';
+
+// Rows as node-postgres gives them: a numeric is text.
+
+export type InfoRow = {
+  id: string;
+  manifest_number: string;
+  awb_number: string | null;
+  airline_prefix: string | null;
+  flight_date: string | null;
+  flight_number: string | null;
+  status: ManifestStatus;
+  notes: string | null;
+  created_at: Date;
+  warehouse_id: string;
+};
+
+/** The manifest; for a courier only if a package of its own is aboard. */
+export function selectInfo(db: Db, caller: UserCaller, id: string): Sql {
+  const isAboard = sql`and exists (
+      select from packages p
+      where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(db, caller, 'p')})`;
+  return sql`
+    select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
+      to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
+      m.warehouse_id
+    from manifests m
+    where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid ${caller.courierId === null ? empty : isAboard}`;
+}
+
+export type PackageRow = {
+  id: string;
+  tracking_number: string;
+  house_number: string;
+  weight_lb: string;
+  first_name: string | null;
+  last_name: string | null;
+  user_code: string | null;
+  courier_name: string | null;
+  courier_code: string | null;
+  carrier_name: string | null;
+};
+
+export function selectPackages(db: Db, caller: UserCaller, manifestId: string): Sql {
+  return sql`
+    select p.id, p.tracking_number, p.house_number, p.weight_lb, p.first_name, p.last_name, p.user_code,
+      c.name as courier_name, c.code as courier_code, k.name as carrier_name
+    from packages p
+    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(db, caller, 'c')}
+    left join carriers k on k.tenant_id = p.tenant_id and k.id = p.carrier_id and ${tenantRows(db, caller, 'k')}
+    where ${ownRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
+    order by p.received_at, p.id`;
+}
+
+export type FiguresRow = {
+  /** Of all packages together, rather than of one courier's. */
+  is_total: boolean;
+  courier_code: string | null;
+  house_color: string | null;
+  count: number;
+  weight_lb: string;
+  weight_kg: string;
+};
+
+/** A row for each courier aboard, one without code for packages of no courier, and one for all together. */
+export function selectFigures(db: Db, caller: UserCaller, manifestId: string): Sql {
+  return sql`
+    select grouping(c.code) = 1 as is_total, c.code as courier_code, c.house_color, count(*)::int as count,
+      coalesce(sum(p.weight_lb), 0) as weight_lb, round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as weight_kg
+    from packages p
+    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(db, caller, 'c')}
+    where ${ownRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
+    group by grouping sets ((c.code, c.house_color), ())
+    order by is_total, c.code`;
+}

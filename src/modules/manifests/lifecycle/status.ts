@@ -1,0 +1,19 @@
+import type { components } from '../../../../generated/contract.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+
+export type ManifestStatus = components['schemas']['ManifestStatus'];
+
+const NEXT = {
+  draft: 'ready',
+  ready: 'shipped',
+  shipped: 'completed',
+  completed: null,
+} satisfies Record<ManifestStatus, ManifestStatus | null>;
+
+/** @throws Fault manifest_invalid_transition unless `to` is where the manifest is, or its next step */
+export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
+  const next = NEXT[from];
+  if (to === from || to === next) return;
+  const rule = next ? `can only become ${next}` : 'stays as it is';
+  throw new ApiError('manifest_invalid_transition', `A manifest in ${from} ${rule}.`);
+}

@@ -1,0 +1,35 @@
+import { newIds } from '../../../platform/values/ids.js';
+import { queueManifestMails } from '../../mail/public.js';
+import { CARRIED } from '../../packages/public.js';
+import { recordPackageEvents } from '../../webhooks/public.js';
+import { appendStatusEvents, lockAboard, setPackageStatus, type AboardRow } from './cargo-queries.js';
+import type { Ctx } from '../shared/context.js';
+import type { ManifestRow } from './queries.js';
+
+/** Carries a manifest's new status to the packages aboard, and queues what their couriers are told. */
+export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void> {
+  const aboard = await lockAboard(ctx, manifest.id);
+  const carried = CARRIED[manifest.status];
+  const moving = carried ? aboard.filter((row) => carried.from.includes(row.status)) : [];
+  if (carried && moving.length > 0) await movePackages(ctx, moving, carried.to);
+
+  await queueMails(ctx, manifest, aboard);
+  const changes = moving.map((row) => ({ packageId: row.id, previousStatus: row.status }));
+  await recordPackageEvents(ctx, 'package.status_changed', changes);
+}
+
+async function movePackages(ctx: Ctx, moving: AboardRow[], status: string): Promise<void> {
+  const ids = moving.map(({ id }) => id);
+  // first the events, which read the status that the packages still have
+  await appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status });
+  await setPackageStatus(ctx, ids, status);
+}
+
+/** One mail a courier with packages aboard; it will list that courier's own. */
+async function queueMails(ctx: Ctx, { id, manifest_number, status }: ManifestRow, aboard: AboardRow[]) {
+  const couriers = new Set(aboard.flatMap(({ courier_id }) => courier_id ?? []));
+  if (couriers.size === 0 || status === 'draft') return;
+  await queueManifestMails(ctx.tx, { manifestId: id, manifestNumber: manifest_number, status }, [
+    ...couriers,
+  ]);
+}

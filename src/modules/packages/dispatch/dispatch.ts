@@ -1,0 +1,65 @@
+import { auditStatement } from '../../../platform/audit/audit.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { ownRows } from '../../../platform/db/filters.js';
+import { transaction, sql, type Db } from '../../../platform/db/transaction.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { newId } from '../../../platform/values/ids.js';
+import { insertDispatch } from './queries.js';
+import { filtersOf, matching, type PackageQuery } from '../list/filters.js';
+import { queueSyncs, type SyncCounts } from './queue-syncs.js';
+
+/** Above it, one transaction would hold its locks for longer than a request may take. */
+const MAX_SELECTED = 100_000;
+
+/** How many of the ids that were sent the audit entry repeats. */
+const MAX_AUDITED_IDS = 100;
+
+export type Dispatch = SyncCounts & { dispatchId: string };
+
+/**
+ * Queues packages for synchronisation: those of the ids that the caller may see, or else all that the filters
+ * select, on all pages.
+ *
+ * @throws ApiError validation_failed when there are more than 100,000
+ */
+export async function queueDispatch(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  query: PackageQuery,
+): Promise<Dispatch> {
+  const dispatchId = newId();
+  const { package_ids: packageIds } = query;
+  const filters = filtersOf(query);
+  const selection = packageIds
+    ? sql`${ownRows(db, caller, 'p')} and p.id = any(${packageIds}::uuid[])`
+    : matching(db, caller, filters);
+  return transaction(db, caller, async (tx) => {
+    const statement = queueSyncs(caller, selection, { dispatchId, atMost: MAX_SELECTED });
+    const [counts] = await tx.query<SyncCounts>(statement);
+    if (!counts) throw new Error('The dispatch answered nothing.');
+    if (counts.selected > MAX_SELECTED) throw tooMany();
+    await tx.execute(insertDispatch(caller, { id: dispatchId, ...counts }));
+    const asked = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
+    await tx.execute(
+      auditStatement(caller, requestId, [
+        {
+          action: 'dispatch.queued',
+          entity: 'dispatch',
+          entityId: dispatchId,
+          after: { ...counts, ...asked },
+        },
+      ]),
+    );
+    return { ...counts, dispatchId };
+  });
+}
+
+const boundedIds = (ids: string[]) => ({ count: ids.length, first: ids.slice(0, MAX_AUDITED_IDS) });
+
+function tooMany(): ApiError {
+  return new ApiError(
+    'validation_failed',
+    'More than 100,000 packages are selected. Select fewer at once, for example by entry date.',
+  );
+}

@@ -1,0 +1,27 @@
+import type { ReplyOf } from '../../../platform/contract/types.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+import type { DispatchRow } from './queries.js';
+import type { DispatchPage } from './dispatches.js';
+
+type Listed = ReplyOf<'listDispatches'>;
+
+export const viewDispatches = ({ rows, limit, nextBefore }: DispatchPage): Listed => ({
+  statusCode: 200,
+  message: `${rows.length === 1 ? '1 dispatch' : `${rows.length} dispatches`} on this page.`,
+  data: rows.map(viewDispatch),
+  meta: { limit, next_before: nextBefore },
+});
+
+function viewDispatch(row: DispatchRow): Listed['data'][number] {
+  const { queued = 0, sending = 0, sent = 0, failed = 0 } = row.standing;
+  return {
+    dispatch_id: row.id,
+    courier_id: row.courier_id,
+    requested_at: formatDateTime(row.requested_at),
+    requested_by: row.requested_by,
+    total_selected: row.selected,
+    total_queued: row.queued,
+    // a package is marked with the dispatch that asked for it last
+    progress: { queued, sending, sent, failed, superseded: row.queued - queued - sending - sent - failed },
+  };
+}

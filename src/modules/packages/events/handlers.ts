@@ -1,0 +1,41 @@
+import type { Handlers } from '../../../../generated/handlers.js';
+import type { Deps } from '../../dependencies.js';
+import { viewHistory, viewRecorded } from './view.js';
+import { readHistory } from './history.js';
+import { readLabel } from '../labels/label.js';
+import { recordPackageEvent } from './record.js';
+
+export function packageEventHandlers({ db }: Deps) {
+  return {
+    async packageEvents({ query, caller }) {
+      const history = await readHistory(db, caller, query.package_id);
+      const data = viewHistory(history);
+      const count = data.events.length;
+      return { statusCode: 200, message: count === 1 ? '1 event.' : `${count} events.`, data };
+    },
+
+    async recordPackageEvent({ body, caller, requestId }) {
+      const recorded = await recordPackageEvent(db, caller, requestId, body);
+      return { statusCode: 200, message: tell(recorded.events.length), data: viewRecorded(recorded) };
+    },
+
+    async packageLabel({ query, caller }) {
+      // what draws is loaded by the first label: it would double what every start loads
+      const label = await readLabel(db, caller, query.package_id);
+      const name = `label-${label.houseNumber.replace(/[^\w-]/g, '_')}`;
+      if (query.format === 'zpl') {
+        const { writeLabelZpl } = await import('../labels/label-zpl.js');
+        const content = Buffer.from(writeLabelZpl(label));
+        return { statusCode: 200, file: { mediaType: 'application/zpl', content, name: `${name}.zpl` } };
+      }
+      const { writeLabelPdf } = await import('../labels/label-pdf.js');
+      const content = await writeLabelPdf(label);
+      return { statusCode: 200, file: { mediaType: 'application/pdf', content, name: `${name}.pdf` } };
+    },
+  } satisfies Pick<Handlers, 'packageEvents' | 'recordPackageEvent' | 'packageLabel'>;
+}
+
+function tell(changed: number): string {
+  if (changed === 0) return 'No package changed. All are like that already.';
+  return changed === 1 ? '1 package changed.' : `${changed} packages changed.`;
+}

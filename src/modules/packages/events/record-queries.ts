@@ -1,0 +1,81 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { SUSPENDED, type PackageStatus } from './transitions.js';
+
+/** Whether a moment, `YYYY-MM-DD HH:MM:SS` in UTC, is still to come. */
+export function isInFuture(moment: string): Sql {
+  return sql`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as is_future`;
+}
+
+/** Holds those of the packages that the tenant has. */
+export function holdPackages(db: Db, caller: UserCaller, ids: string[]): Sql {
+  // sorted, as whoever holds several packages does: opposite orders would deadlock
+  return sql`select p.id from packages p where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])
+    order by p.id for no key update`;
+}
+
+export type StandingRow = {
+  id: string;
+  status: PackageStatus;
+  free_status: PackageStatus;
+  has_manifest_left: boolean;
+  /** `YYYY-MM-DD HH:MM:SS` in UTC, of its last event; null where it has none. */
+  last_at: string | null;
+};
+
+/**
+ * Where packages that are held stand. A statement of its own: the one that waited for the packages saw everything else
+ * as it was before the wait.
+ */
+export function selectStandings(db: Db, caller: UserCaller, ids: string[]): Sql {
+  const own = sql`e.tenant_id = p.tenant_id and e.package_id = p.id`;
+  return sql`select p.id, p.status, coalesce(free.status, 'received') as free_status,
+      coalesce(m.status in ('shipped', 'completed'), false) as has_manifest_left,
+      to_char(date_trunc('second', latest.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as last_at
+    from packages p
+    left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id
+    left join lateral (select e.occurred_at from package_events e where ${own} order by e.place desc limit 1) latest on true
+    left join lateral (select e.status from package_events e where ${own} and e.status <> all(${[...SUSPENDED]})
+      order by e.place desc limit 1) free on true
+    where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])`;
+}
+
+export type Move = { id: string; eventId: string; previous: PackageStatus; status: PackageStatus };
+
+export type Circumstances = { occurredAt: string | null; location: string | null; remarks: string | null };
+
+export type EventRow = { package_id: string; occurred_at: string };
+
+/** Appends to the packages' histories. Within the second of what came last counts as after it. */
+export function appendEvents(
+  db: Db,
+  caller: UserCaller,
+  moves: Move[],
+  { occurredAt, location, remarks }: Circumstances,
+): Sql {
+  // the statement's time, not the transaction's: this may have begun before what came last was recorded
+  return sql`insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
+      occurred_at, recorded_at, source, location, remarks)
+    select p.tenant_id, move.event_id, p.id, p.courier_id, move.previous, move.status, ${caller.userId}::uuid,
+      greatest(coalesce(${occurredAt}::timestamp at time zone 'UTC', statement_timestamp()), latest.occurred_at),
+      statement_timestamp(), 'recorded', ${location}, ${remarks}
+    from ${movesOf(moves)}
+    join packages p on p.id = move.id and ${tenantRows(db, caller, 'p')}
+    left join lateral (select l.occurred_at from package_events l where l.tenant_id = p.tenant_id and l.package_id = p.id
+      order by l.place desc limit 1) latest on true
+    returning e.package_id,
+      to_char(date_trunc('second', e.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as occurred_at`;
+}
+
+/** Moves the packages that have the status from which they were to move. */
+export function movePackages(db: Db, caller: UserCaller, moves: Move[]): Sql {
+  return sql`update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
+    where ${tenantRows(db, caller, 'p')} and p.id = move.id and p.status = move.previous`;
+}
+
+function movesOf(moves: Move[]): Sql {
+  const column = (key: keyof Move) => moves.map((move) => move[key]);
+  return sql`unnest(${column('id')}::uuid[], ${column('eventId')}::uuid[], ${column('previous')}::text[],
+    ${column('status')}::text[]) as move (id, event_id, previous, status)`;
+}

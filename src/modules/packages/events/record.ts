@@ -1,0 +1,158 @@
+import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import { isCalendarDate } from '../../../platform/contract/validator.js';
+import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { newId } from '../../../platform/values/ids.js';
+import { recordPackageEvents } from '../../webhooks/public.js';
+import { fieldsOf, listErrors, notFound } from '../shared/batch.js';
+import * as queries from './record-queries.js';
+import type { Circumstances, Move, StandingRow } from './record-queries.js';
+import { nextOf, statusAfter, type PackageEventKind } from './transitions.js';
+
+type Record = BodyOf<'recordPackageEvent'>;
+type Ctx = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
+
+export type RecordedEvent = Move & { occurredAt: string };
+export type Recorded = { events: RecordedEvent[]; unchanged: number };
+
+/**
+ * Records what happened to packages, all or none; what has the status already stays as it is.
+ *
+ * @throws ApiError validation_failed, package_not_found, package_invalid_transition
+ */
+export async function recordPackageEvent(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  body: Record,
+): Promise<Recorded> {
+  const fields = readPackages(body);
+  const circumstances = readCircumstances(body);
+  return transaction(db, caller, async (tx) => {
+    const ctx = { db, tx, caller, requestId };
+    await assertHappened(ctx, circumstances);
+    const standings = await holdStandings(ctx, fields);
+    const moves = listMoves(fields, standings, body.status);
+    assertInOrder(moves, standings, circumstances);
+    if (moves.length === 0) return { events: [], unchanged: fields.size };
+    return { events: await apply(ctx, moves, circumstances), unchanged: fields.size - moves.length };
+  });
+}
+
+/** The packages that the body names, each under its field. */
+function readPackages({ package_id, package_ids }: Record): Map<string, string> {
+  if (package_ids) {
+    if (package_id === undefined) return fieldsOf(package_ids);
+    throw invalidFieldError('package_ids', 'cannot be sent beside package_id', 'conflict');
+  }
+  if (package_id === undefined)
+    throw invalidFieldError('package_id', 'is required: send it, or package_ids', 'required');
+  return new Map([[package_id, 'package_id']]);
+}
+
+function readCircumstances({ occurred_at, location, remarks }: Record): Circumstances {
+  if (occurred_at !== undefined && !isMoment(occurred_at))
+    throw invalidFieldError('occurred_at', 'must be a moment that exists');
+  return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
+}
+
+/** `YYYY-MM-DD HH:MM:SS` of a day and a time that exist. */
+const isMoment = (text: string) =>
+  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
+
+/** By the database's clock, which also dates what is recorded without a time. */
+async function assertHappened({ tx }: Ctx, { occurredAt }: Circumstances): Promise<void> {
+  if (occurredAt === null) return;
+  const [row] = await tx.query<{ is_future: boolean }>(queries.isInFuture(occurredAt));
+  if (row?.is_future) throw invalidFieldError('occurred_at', 'must not be in the future', 'maximum');
+}
+
+async function holdStandings(
+  { db, tx, caller }: Ctx,
+  fields: Map<string, string>,
+): Promise<Map<string, StandingRow>> {
+  const ids = [...fields.keys()];
+  await tx.query(queries.holdPackages(db, caller, ids));
+  const rows = await tx.query<StandingRow>(queries.selectStandings(db, caller, ids));
+  const standings = new Map(rows.map((row) => [row.id, row]));
+  const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : notFound(id)));
+  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
+  return standings;
+}
+
+const NOTHING_CHANGED = 'No package was changed. See errors.';
+
+/** What changes, in the order in which the packages were named. */
+function listMoves(
+  fields: Map<string, string>,
+  standings: Map<string, StandingRow>,
+  kind: PackageEventKind,
+): Move[] {
+  const moves: Move[] = [];
+  const refused = listErrors(fields, (id) => {
+    const standing = standings.get(id);
+    if (!standing) return undefined;
+    const { status: previous, free_status: freeStatus, has_manifest_left: hasManifestLeft } = standing;
+    const status = statusAfter({ status: previous, freeStatus, hasManifestLeft }, kind);
+    if (!status) return { code: 'invalid_transition', reason: whyNot(standing) };
+    if (status !== previous) moves.push({ id, eventId: newId(), previous, status });
+    return undefined;
+  });
+  if (refused.length > 0) throw new ApiError('package_invalid_transition', undefined, { errors: refused });
+  return moves;
+}
+
+function whyNot({ id, status }: StandingRow): string {
+  const next = nextOf(status);
+  const rule = next.length > 0 ? `can only become ${next.join(', ')}` : 'stays so';
+  return `Package ${id} is ${status} and ${rule}.`;
+}
+
+/** A history goes forward: nothing is recorded before what a package went through last, within a second. */
+function assertInOrder(
+  moves: Move[],
+  standings: Map<string, StandingRow>,
+  { occurredAt }: Circumstances,
+): void {
+  if (occurredAt === null) return;
+  const errors = moves.flatMap(({ id }) => {
+    const lastAt = standings.get(id)?.last_at;
+    // both are YYYY-MM-DD HH:MM:SS, which sorts as time does
+    if (!lastAt || occurredAt >= lastAt) return [];
+    const message = `Package ${id} went through something at ${lastAt}, after that.`;
+    return { field: 'occurred_at', code: 'minimum', message };
+  });
+  if (errors.length > 0) throw new ApiError('validation_failed', NOTHING_CHANGED, { errors });
+}
+
+async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Promise<RecordedEvent[]> {
+  const { db, tx, caller, requestId } = ctx;
+  const rows = await tx.query<queries.EventRow>(queries.appendEvents(db, caller, moves, circumstances));
+  const moved = await tx.execute(queries.movePackages(db, caller, moves));
+  if (moved !== moves.length || rows.length !== moves.length)
+    throw new Error(`${moved} of ${moves.length} packages that were held have moved.`);
+  const times = new Map(rows.map((row) => [row.package_id, row.occurred_at]));
+  const events = moves.map((move) => ({ ...move, occurredAt: times.get(move.id) ?? '' }));
+  await tx.execute(auditStatement(caller, requestId, events.map(factOf(circumstances))));
+  const { location, remarks } = circumstances;
+  const changes = events.map(({ id, previous, occurredAt }) => ({
+    packageId: id,
+    previousStatus: previous,
+    recorded: { occurred_at: occurredAt, location, remarks },
+  }));
+  await recordPackageEvents(ctx, 'package.status_changed', changes);
+  return events;
+}
+
+const factOf =
+  ({ location, remarks }: Circumstances) =>
+  ({ id, previous, status, occurredAt }: RecordedEvent): AuditFact => ({
+    action: 'package.status_changed',
+    entity: 'package',
+    entityId: id,
+    before: { status: previous },
+    after: { status, occurred_at: occurredAt, location },
+    remarks: remarks ?? undefined,
+  });

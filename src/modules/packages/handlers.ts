@@ -1,0 +1,88 @@
+import type { Handlers } from '../../../generated/handlers.js';
+import { laneOf } from '../../platform/identity/callers.js';
+import { jsonRows } from '../../platform/contract/json-text.js';
+import type { ReplyOf } from '../../platform/contract/types.js';
+import type { Deps } from '../dependencies.js';
+import { invalidFieldError } from '../../platform/errors/errors.js';
+import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
+import {
+  exportPage,
+  findPackages,
+  listDispatches,
+  queueDispatch,
+  receivePackage,
+  updatePackage,
+  type PackageQuery,
+} from './packages.js';
+import { viewDispatches } from './dispatch/view.js';
+import { makeWorkbookWriter } from './export/spreadsheet.js';
+import { viewMeta, viewPackage, viewReceipt } from './view.js';
+
+/** One per courier, so that one with large exports leaves a place to all others; each holds 10,000 rows and a thread's heap. */
+const EXPORTS_AT_ONCE = 2;
+const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
+
+export function packageHandlers({ db }: Deps) {
+  const exports = makeKeyedLimiter({ places: EXPORTS_AT_ONCE, ...EXPORT_QUEUE });
+  const writeWorkbook = makeWorkbookWriter();
+
+  return {
+    async receivePackage({ body, caller, requestId }) {
+      const receipt = await receivePackage(db, caller, requestId, body);
+      const data = viewReceipt(receipt);
+      if (receipt.isDuplicate) {
+        const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';
+        return { statusCode: 200, message: `This package had been received already.${warning}`, data };
+      }
+      const owner = data.user_code
+        ? ''
+        : data.courier_id
+          ? ' Its customer is unknown.'
+          : ' Its owner is unknown.';
+      return { statusCode: 201, message: `Package received.${owner}`, data };
+    },
+
+    async retrievePackages({ body, caller, requestId }): Promise<ReplyOf<'retrievePackages'>> {
+      assertOneWish(body);
+      if (body.action) {
+        const { dispatchId, selected, queued } = await queueDispatch(db, caller, requestId, body);
+        return {
+          statusCode: 200,
+          message: `A live sync was triggered for ${nPackages(selected)}.`,
+          data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
+        };
+      }
+      if (body.export) {
+        const options = { now: new Date(), writeWorkbook };
+        const file = await exports.run(laneOf(caller), () => exportPage(db, caller, body, options));
+        return { statusCode: 200, file };
+      }
+      const found = await findPackages(db, caller, body);
+      return {
+        statusCode: 200,
+        message: `${nPackages(found.totals.total_count)} found.`,
+        data: await jsonRows(found.rows, (row) => viewPackage(caller, row)),
+        meta: viewMeta(found),
+      };
+    },
+
+    listDispatches: async ({ query, caller }) => viewDispatches(await listDispatches(db, caller, query)),
+
+    async updatePackage({ body, caller, requestId }) {
+      const fields = await updatePackage(db, caller, requestId, body);
+      const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
+      return {
+        statusCode: 200,
+        message: fields === 0 ? 'No changes. The package is as you sent it.' : changed,
+        data: { fields_updated: fields, package_id: body.package_id },
+      };
+    },
+  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
+}
+
+/** A file of what was queued would be neither the one nor the other. */
+function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
+  if (action && wantsFile) throw invalidFieldError('export', `cannot be combined with ${action}`);
+}
+
+const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

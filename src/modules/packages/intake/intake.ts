@@ -1,0 +1,131 @@
+import { auditStatement } from '../../../platform/audit/audit.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import { lockParcel } from '../../../platform/db/locks.js';
+import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
+import { newId } from '../../../platform/values/ids.js';
+import { trackingKey } from '../../tracking-numbers/public.js';
+import { findAnnouncements, settledFact } from './announcements.js';
+import { recordArrival, type IntakeContext } from './arrival.js';
+import { newHouseNumber } from './house-number.js';
+import * as queries from './queries.js';
+import { toInches, toPounds } from '../shared/measures.js';
+import { findNamed, type Named } from './named-records.js';
+import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
+
+export type Intake = BodyOf<'receivePackage'>;
+export type Receipt = {
+  row: queries.ReceiptRow;
+  isDuplicate: boolean;
+  /** The owner is in doubt: a pre-alert of the number is flagged. */
+  isFlagged: boolean;
+};
+
+/**
+ * Records a parcel on the scale once, whoever scans it how often at the same time: the first scan stores it,
+ * the others get what the first stored. A later scan flags pre-alerts that name another owner than the package has.
+ *
+ * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
+ */
+export async function receivePackage(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  intake: Intake,
+): Promise<Receipt> {
+  const measures = readMeasures(intake);
+  const trackingNumber = intake.tracking_number.trim();
+  const key = trackingKey(trackingNumber);
+  return transaction(db, caller, async (tx) => {
+    const context = { db, tx, caller, requestId };
+    const first = await findFirst(db, tx, caller, key);
+    // before the body's owner is looked up: a repeated call is answered even if that customer has gone since
+    if (first) return repeatReceipt(context, key, first);
+    const named = await findNamed(db, tx, caller, intake);
+    const announcements = await findAnnouncements(db, tx, caller, key);
+    const ownership = decideOwnership(named, announcements, trackingNumber);
+    const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
+    const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
+    return store(context, fresh, announcements, ownership);
+  });
+}
+
+/**
+ * What an earlier scan stored. Looked up before the lock as well as behind it: a scan that comes later need not
+ * queue for a lock that it has no use for.
+ */
+async function findFirst(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  key: string,
+): Promise<queries.EarlierRow | undefined> {
+  const [early] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, key));
+  if (early) return early;
+  await tx.execute(lockParcel(caller.tenantId, key));
+  const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, key));
+  return first;
+}
+
+/** Answers a later scan. The parcel may be another one than the package says, so disputes are flagged for staff. */
+async function repeatReceipt(
+  { db, tx, caller, requestId }: IntakeContext,
+  key: string,
+  { is_flagged: isFlagged, is_disputed: isDisputed, ...row }: queries.EarlierRow,
+): Promise<Receipt> {
+  if (!isDisputed) return { row, isDuplicate: true, isFlagged };
+  await tx.execute(lockParcel(caller.tenantId, key));
+  const flagged = await tx.query<{ id: string }>(queries.flagDisputes(db, caller, row.id));
+  const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
+  if (facts.length > 0) await tx.execute(auditStatement(caller, requestId, facts));
+  return { row, isDuplicate: true, isFlagged: true };
+}
+
+/** Weight and measures as exact decimals: the contract has seen to it that they have no more of them. */
+function readMeasures({ weight, length, width, height }: Intake) {
+  return {
+    weight_lb: toPounds(weight),
+    length_in: length === undefined ? null : toInches(length),
+    width_in: width === undefined ? null : toInches(width),
+    height_in: height === undefined ? null : toInches(height),
+  };
+}
+
+const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
+  courier_id: courierId,
+  user_code: customer?.userCode ?? null,
+  first_name: customer?.firstName ?? null,
+  last_name: customer?.lastName ?? null,
+  prealert_id: answers?.id ?? null,
+});
+
+const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) => ({
+  package_type: intake.package_type ?? null,
+  shipper: intake.shipper ?? answers?.vendor ?? null,
+  description: intake.description ?? answers?.description ?? null,
+  carrier_id: named.carrierId,
+  warehouse_id: named.warehouseId,
+});
+
+const MAX_HOUSE_NUMBERS = 20;
+
+/** Stores the parcel under a house number that is free, with everything that follows from it. */
+async function store(
+  context: IntakeContext,
+  parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
+  announcements: Announcement[],
+  ownership: Ownership,
+): Promise<Receipt> {
+  const { db, tx, caller } = context;
+  for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
+    const fresh = { ...parcel, id: newId(), house_number: newHouseNumber() };
+    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, fresh));
+    if (row) {
+      await recordArrival(context, fresh, row, announcements, ownership);
+      return { row, isDuplicate: false, isFlagged: ownership.announcementStatus === 'flagged' };
+    }
+    const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, parcel.tracking_key));
+    if (first) return repeatReceipt(context, parcel.tracking_key, first);
+  }
+  throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
+}

@@ -1,0 +1,52 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import type { Db, Tx } from '../../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { findCustomers, findCouriers, type CustomerRow, type CourierAdministrationRow } from './queries.js';
+import type { Customer, NamedOwner } from './ownership.js';
+
+/** What the body of an intake names, found in the tenant's registers. */
+export type Named = NamedOwner & { carrierId: string | null; warehouseId: string };
+
+type Intake = BodyOf<'receivePackage'>;
+
+/** @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found, warehouse_not_found */
+export async function findNamed(db: Db, tx: Tx, caller: UserCaller, intake: Intake): Promise<Named> {
+  const [found] = await tx.query<CourierAdministrationRow>(
+    findCouriers(db, caller, {
+      courierId: intake.courier_id,
+      carrierId: intake.carrier_id,
+      warehouseId: intake.warehouse_id,
+    }),
+  );
+  const {
+    courier_id: courierId = null,
+    carrier_id: carrierId = null,
+    warehouse_id: warehouseId,
+  } = found ?? {};
+  if (intake.courier_id !== undefined && !courierId) throw new ApiError('courier_not_found');
+  const customer = await findNamedCustomer(db, tx, caller, intake.user_code, courierId);
+  if (intake.carrier_id !== undefined && !carrierId) throw new ApiError('carrier_not_found');
+  if (!warehouseId) throw new ApiError('warehouse_not_found');
+  return { courierId: courierId ?? customer?.courierId ?? null, customer, carrierId, warehouseId };
+}
+
+async function findNamedCustomer(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  userCode: string | undefined,
+  courierId: string | null,
+): Promise<Customer | null> {
+  if (userCode === undefined) return null;
+  const [row, another] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
+  if (another)
+    throw invalidFieldError('courier_id', 'is required: several couriers have this user_code', 'required');
+  if (!row) throw new ApiError('unknown_user_code');
+  return {
+    courierId: row.courier_id,
+    userCode: row.user_code,
+    firstName: row.first_name,
+    lastName: row.last_name,
+  };
+}

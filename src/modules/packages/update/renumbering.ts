@@ -1,0 +1,68 @@
+import type { AuditFact } from '../../../platform/audit/audit.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { Db, Tx } from '../../../platform/db/transaction.js';
+import { findAnnouncements, settledFact } from '../intake/announcements.js';
+import { settleAnnouncements } from '../intake/queries.js';
+import { decideOwnership, type Customer } from '../intake/ownership.js';
+import { reopenAnnouncements, type Editable } from './queries.js';
+
+export type UpdateContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
+
+/** What a change of a package brings about: more columns of it, and what became of pre-alerts. */
+export type Followed = { columns: Partial<Editable>; facts: AuditFact[] };
+
+/**
+ * Lets pre-alerts follow a package's new number, with both parcels locked: those of the old one that the package had
+ * answered wait again, those of the new one are settled by the rule of intake. If they agree with the package's owner,
+ * they name its customer where it has none. If not, they are flagged, and the package keeps its owner: unlike at intake,
+ * it may be billed or aboard a manifest already, and staff decide when they review the flag.
+ */
+export async function moveAnnouncements(
+  { db, tx, caller }: UpdateContext,
+  before: Editable,
+  after: Editable,
+): Promise<Followed> {
+  const reopened = before.courier_id
+    ? await tx.query<{ id: string }>(reopenAnnouncements(db, caller, before.courier_id, before.tracking_key))
+    : [];
+  const announcements = await findAnnouncements(db, tx, caller, after.tracking_key);
+  const { courierId, customer, answers, announcementStatus } = decideOwnership(
+    ownerOf(after),
+    announcements,
+    after.tracking_number,
+  );
+  // of a package of no courier nobody can say that it is the one announced
+  const isAnswer = courierId !== null && courierId === after.courier_id && announcementStatus === 'received';
+  const status = isAnswer ? 'received' : 'flagged';
+  const ids = announcements.map(({ id }) => id);
+  if (ids.length > 0) await tx.execute(settleAnnouncements(db, caller, ids, status));
+  const settled = announcements.filter((each) => each.status !== status);
+  const answered = isAnswer ? (answers?.id ?? null) : null;
+  return {
+    columns: {
+      ...(answered === before.prealert_id ? {} : { prealert_id: answered }),
+      ...(isAnswer && customer && after.user_code === null ? namesOf(customer, after) : {}),
+    },
+    facts: [...reopened.map(reopenedFact), ...settled.map((each) => settledFact(each, status))],
+  };
+}
+
+function ownerOf({ courier_id: courierId, user_code: userCode, first_name, last_name }: Editable) {
+  const names = { firstName: first_name ?? '', lastName: last_name ?? '' };
+  return { courierId, customer: courierId && userCode ? { courierId, userCode, ...names } : null };
+}
+
+/** The customer of a package that had none; names that are on it stay. */
+const namesOf = ({ userCode, firstName, lastName }: Customer, after: Editable): Partial<Editable> => ({
+  user_code: userCode,
+  ...(after.first_name === null ? { first_name: firstName } : {}),
+  ...(after.last_name === null ? { last_name: lastName } : {}),
+});
+
+const reopenedFact = ({ id }: { id: string }): AuditFact => ({
+  action: 'prealert.reopened',
+  entity: 'prealert',
+  entityId: id,
+  before: { status: 'received' },
+  after: { status: 'pending' },
+});

@@ -1,0 +1,188 @@
+import { auditStatement } from '../../platform/audit/audit.js';
+import type { KeyCaller, UserCaller } from '../../platform/identity/callers.js';
+import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
+import { lockParcel } from '../../platform/db/locks.js';
+import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { newId } from '../../platform/values/ids.js';
+import { trackingKey } from '../tracking-numbers/public.js';
+import { forgetFlagOfStaff, lockPrealert, keepFlagOfCourier } from './kept-flags.js';
+import * as queries from './queries.js';
+import type { PrealertRow, PrealertStats } from './queries.js';
+
+/**
+ * Announces a parcel with a courier's key, in one round trip to the database. Answers the new id.
+ *
+ * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
+ */
+export async function submitPrealert(
+  db: Db,
+  caller: KeyCaller,
+  requestId: string,
+  body: BodyOf<'submitPrealert'>,
+): Promise<string> {
+  const id = newId();
+  const announcement = {
+    id,
+    userCode: body.UserCode,
+    ...readTracking(body.TrackingNumber, 'TrackingNumber'),
+    vendor: body.Vendor ?? null,
+    description: body.Description ?? null,
+    reference: body.Reference ?? null,
+  };
+  const [, created] = await preparedPipeline(db, caller, [
+    lockParcel(caller.tenantId, announcement.trackingKey),
+    queries.announceWithKey(db, caller, requestId, announcement),
+  ]);
+  // a sibling's code and an unknown one are the same: neither is a customer of this courier
+  if (created?.length !== 1) throw unknownUserCode('UserCode');
+  return id;
+}
+
+/** One page and the stats of everything that the filters select, in one round trip. */
+export async function listPrealerts(
+  db: Db,
+  caller: UserCaller,
+  query: QueryOf<'listPrealerts'>,
+): Promise<{ rows: PrealertRow[]; stats: PrealertStats }> {
+  const [rows, stats] = await snapshot(db, caller, [
+    queries.pageOfPrealerts(db, caller, query),
+    queries.statsOfPrealerts(db, caller, query),
+  ]);
+  // as: the columns that the two statements select
+  return { rows: rows as PrealertRow[], stats: stats?.[0] as PrealertStats };
+}
+
+/** Announces a parcel for a courier's customer. @throws ApiError courier_not_found, unknown_user_code, 409 */
+export async function createPrealert(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  body: BodyOf<'createPrealert'>,
+): Promise<string> {
+  const courierId = caller.courierId ?? body.courier_id;
+  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  const announcement = {
+    id: newId(),
+    userCode: body.user_code,
+    ...readTracking(body.tracking_number, 'tracking_number'),
+    vendor: body.vendor,
+    description: body.description ?? null,
+    reference: null,
+  };
+  return transaction(db, caller, async (tx) => {
+    await tx.execute(lockParcel(caller.tenantId, announcement.trackingKey));
+    const [courier] = await tx.query<{ has_customer: boolean }>(
+      queries.courierWithCustomer(db, caller, courierId, body.user_code),
+    );
+    if (!courier) throw new ApiError('courier_not_found');
+    if (!courier.has_customer) throw unknownUserCode('user_code');
+    const [created] = await tx.query<Record<string, unknown>>(
+      queries.insertPrealert(caller, courierId, announcement),
+    );
+    await audit(tx, caller, requestId, { action: 'prealert.created', id: announcement.id, after: created });
+    return announcement.id;
+  });
+}
+
+/** Replaces the editable fields; what the body leaves out is cleared. @throws ApiError 404, 400, 409 */
+export async function replacePrealert(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  body: BodyOf<'replacePrealert'>,
+): Promise<PrealertRow> {
+  const tracking = readTracking(body.tracking_number, 'tracking_number');
+  return transaction(db, caller, async (tx) => {
+    const ctx = { db, tx, caller };
+    const held = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
+    const before = held.columns;
+    const [courier] = await tx.query<{ has_customer: boolean }>(
+      queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
+    );
+    if (!courier?.has_customer) throw unknownUserCode('user_code');
+    if (held.trackingKey !== tracking.trackingKey) await keepFlagOfCourier(ctx, held);
+    const fields = {
+      userCode: body.user_code,
+      ...tracking,
+      vendor: body.vendor,
+      description: body.description ?? null,
+    };
+    const [after] = await tx.query<Record<string, unknown>>(
+      queries.updatePrealert(db, caller, body.prealert_id, fields),
+    );
+    await audit(tx, caller, requestId, { action: 'prealert.replaced', id: body.prealert_id, before, after });
+    const [row] = await tx.query<PrealertRow>(queries.onePrealert(db, caller, body.prealert_id));
+    if (!row) throw new Error('The pre-alert went missing inside its own transaction.');
+    return row;
+  });
+}
+
+/** Deletes for good; the audit trail keeps what it was, and a courier's flag stays with the number. @throws ApiError 404 */
+export async function deletePrealert(
+  db: Db,
+  caller: UserCaller,
+  requestId: string,
+  id: string,
+): Promise<void> {
+  await transaction(db, caller, async (tx) => {
+    const ctx = { db, tx, caller };
+    const held = await lockPrealert(ctx, id);
+    const before = held.columns;
+    const removed = await tx.execute(queries.removePrealert(db, caller, id));
+    if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
+    await keepFlagOfCourier(ctx, held);
+    await forgetFlagOfStaff(ctx, held);
+    await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
+  });
+}
+
+/**
+ * Follows a customer whose code has changed, in the transaction that changes it: a pre-alert names its customer by
+ * the code alone, and would be left without one, or with the next who gets the code.
+ */
+export async function renameOnPrealerts(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  requestId: string,
+  { courierId, from, to }: { courierId: string; from: string; to: string },
+): Promise<void> {
+  const renamed = await tx.query<{ id: string }>(queries.renameCustomer(db, caller, courierId, from, to));
+  if (renamed.length === 0) return;
+  const states = { before: { user_code: from }, after: { user_code: to } };
+  const facts = renamed.map(({ id }) => ({
+    action: 'prealert.user_code_changed',
+    entity: 'prealert' as const,
+    entityId: id,
+    ...states,
+  }));
+  await tx.execute(auditStatement(caller, requestId, facts));
+}
+
+type Change = {
+  action: string;
+  id: string;
+  before?: Record<string, unknown> | undefined;
+  after?: Record<string, unknown> | undefined;
+};
+
+async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Change): Promise<void> {
+  const { action, id, before, after } = change;
+  const states = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
+  await tx.execute(
+    auditStatement(caller, requestId, [{ action, entity: 'prealert', entityId: id, ...states }]),
+  );
+}
+
+/** Trims a tracking number; the schema has refused one without any visible character. */
+function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
+  const trackingNumber = text.trim();
+  if (trackingNumber === '') throw invalidFieldError(field, 'must not be blank', 'pattern');
+  return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
+}
+
+function unknownUserCode(field: string): ApiError {
+  const message = `${field} must be the user code of an active customer of the courier.`;
+  return new ApiError('unknown_user_code', message, { errors: [{ field, code: 'unknown', message }] });
+}

@@ -1,0 +1,53 @@
+import { auditStatement } from '../../platform/audit/audit.js';
+import type { UserCaller } from '../../platform/identity/callers.js';
+import type { BodyOf } from '../../platform/contract/types.js';
+import { lockSecuritySettings } from '../../platform/db/locks.js';
+import { transaction, snapshot, type Db } from '../../platform/db/transaction.js';
+import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
+
+/** What holds as long as nobody has set anything. */
+const DEFAULTS: SettingsRow = { require_two_factor: [], idle_timeout_minutes: null, updated_at: null };
+
+export async function readSettings(db: Db, caller: UserCaller): Promise<SettingsRow> {
+  const [rows] = await snapshot(db, caller, [selectSettings(db, caller)]);
+  // The columns that the statement selects.
+  return (rows?.[0] as SettingsRow | undefined) ?? DEFAULTS;
+}
+
+type Change = { db: Db; caller: UserCaller; requestId: string };
+
+/** Changes the settings that were sent. enter_as_user applies them to every token from the commit on. */
+export function changeSettings(
+  { db, caller, requestId }: Change,
+  sent: BodyOf<'updateSecuritySettings'>,
+): Promise<{ settings: SettingsRow; isChanged: boolean }> {
+  return transaction(db, caller, async (tx) => {
+    await tx.execute(lockSecuritySettings(caller.tenantId));
+    const [before = DEFAULTS] = await tx.query<SettingsRow>(selectSettings(db, caller));
+    const wanted = wantedOf(before, sent);
+    const { updated_at: _, ...old } = before;
+    if (JSON.stringify(wanted) === JSON.stringify(old)) return { settings: before, isChanged: false };
+    const [settings] = await tx.query<SettingsRow>(storeSettings(caller, wanted));
+    if (!settings) throw new Error('The settings were not stored.');
+    const fact = {
+      action: 'tenant.security_settings_changed',
+      entity: 'tenant' as const,
+      entityId: caller.tenantId,
+      before: old,
+      after: wanted,
+    };
+    await tx.execute(auditStatement(caller, requestId, [fact]));
+    return { settings, isChanged: true };
+  });
+}
+
+function wantedOf(
+  before: SettingsRow,
+  { require_two_factor: roles, idle_timeout_minutes: minutes }: BodyOf<'updateSecuritySettings'>,
+): Omit<SettingsRow, 'updated_at'> {
+  return {
+    require_two_factor: [...(roles ?? before.require_two_factor)].sort(),
+    // null is a value: it turns the timeout off
+    idle_timeout_minutes: minutes === undefined ? before.idle_timeout_minutes : minutes,
+  };
+}

@@ -1,0 +1,42 @@
+import type { Handlers } from '../../../generated/handlers.js';
+import { byAction, type ReplyOf } from '../../platform/contract/types.js';
+import type { Deps } from '../dependencies.js';
+import { endAll, endOne, listSessions, logOut } from './manage.js';
+import { viewSession } from './view.js';
+
+type Ended = ReplyOf<'manageSessions'>;
+
+export function sessionHandlers({ db }: Deps) {
+  return {
+    async listSessions({ query, caller }) {
+      const { rows, total } = await listSessions({ db, caller }, query);
+      return {
+        statusCode: 200,
+        message: total === 1 ? '1 session found.' : `${total} sessions found.`,
+        data: rows.map((row) => viewSession(row, caller.sessionId)),
+        meta: {
+          current_page: query.page,
+          per_page: query.limit,
+          total_records: total,
+          total_pages: Math.ceil(total / query.limit),
+        },
+      };
+    },
+
+    manageSessions({ body, caller, requestId }) {
+      const asking = { db, caller, requestId };
+      return byAction<typeof body, Promise<Ended>>(body, {
+        logout: async () => answer('Logged out.', await logOut(asking)),
+        end: async ({ session_id: sessionId, user_id: userId }) =>
+          counted(await endOne(asking, sessionId, userId)),
+        end_all: async ({ keep_current: keepsCurrent = false, user_id: userId }) =>
+          counted(await endAll(asking, keepsCurrent, userId)),
+      });
+    },
+  } satisfies Pick<Handlers, 'listSessions' | 'manageSessions'>;
+}
+
+const counted = (ended: number): Ended =>
+  answer(ended === 1 ? '1 session ended.' : `${ended} sessions ended.`, ended);
+
+const answer = (message: string, ended: number): Ended => ({ statusCode: 200, message, data: { ended } });

@@ -1,0 +1,83 @@
+import type { UserCaller } from '../../platform/identity/callers.js';
+import { pipeline, type Db } from '../../platform/db/transaction.js';
+import { writeLastSeen } from './queries.js';
+
+export type LastSeen = {
+  /** Remembers that a session was used; returns at once. */
+  note(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>): void;
+  /** Writes what is due. */
+  flush(): Promise<void>;
+  /** Writes what is left, and stops. */
+  stop(): Promise<void>;
+};
+
+/** Shorter than the 15 s by which enter_as_user lengthens an idle timeout: a session in use never looks idle. */
+const FLUSH_MS = 10_000;
+
+/** One write per session and minute at most. */
+const WRITE_EVERY_MS = 60_000;
+
+/** After so long the row is gone or ended, and is not tried again. */
+const GIVE_UP_MS = 120_000;
+
+/** Memory for about 10 MB of sessions in use; more are not noted. */
+const MAX_SESSIONS = 50_000;
+
+const BATCH = 1_000;
+
+type Entry = { tenantId: string; seenAtMs: number; dueAtMs: number; isPending: boolean };
+
+/**
+ * Writes sessions.last_seen_at in batches, off the path of requests. Ages are measured by this process's monotonic
+ * clock and subtracted from the database's time, so that no other clock counts.
+ */
+export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSeen {
+  const entries = new Map<string, Entry>();
+  const timer = setInterval(() => void flush(), FLUSH_MS).unref();
+
+  async function flush(isLast = false): Promise<void> {
+    const nowMs = performance.now();
+    const due = new Map<string, string[]>();
+    for (const [id, entry] of entries) {
+      const { tenantId, seenAtMs, dueAtMs, isPending } = entry;
+      if (nowMs - seenAtMs > GIVE_UP_MS || (!isPending && nowMs >= dueAtMs)) entries.delete(id);
+      else if (isPending && (isLast || nowMs >= dueAtMs))
+        due.set(tenantId, [...(due.get(tenantId) ?? []), id]);
+    }
+    for (const [tenantId, ids] of due)
+      for (let start = 0; start < ids.length; start += BATCH)
+        await write(tenantId, ids.slice(start, start + BATCH)).catch(onError);
+  }
+
+  async function write(tenantId: string, ids: string[]): Promise<void> {
+    const nowMs = performance.now();
+    const seen = ids.map((id) => ({ id, seenAtMs: entries.get(id)?.seenAtMs ?? nowMs }));
+    const caller = { kind: 'system', tenantId } as const;
+    const ages = seen.map(({ id, seenAtMs }) => ({ id, ageS: (nowMs - seenAtMs) / 1000 }));
+    const [rows] = await pipeline(db, caller, [writeLastSeen(db, caller, ages)]);
+    const written = new Set(rows?.map(({ id }) => id));
+    for (const { id, seenAtMs } of seen) {
+      const entry = entries.get(id);
+      if (!entry || !written.has(id)) continue;
+      entry.dueAtMs = nowMs + WRITE_EVERY_MS;
+      // it may have been used again meanwhile
+      entry.isPending = entry.seenAtMs > seenAtMs;
+    }
+  }
+
+  return {
+    note({ tenantId, sessionId }) {
+      if (sessionId === undefined) return;
+      const seenAtMs = performance.now();
+      const entry = entries.get(sessionId);
+      if (entry) Object.assign(entry, { seenAtMs, isPending: true });
+      else if (entries.size < MAX_SESSIONS)
+        entries.set(sessionId, { tenantId, seenAtMs, dueAtMs: 0, isPending: true });
+    },
+    flush: () => flush(),
+    async stop() {
+      clearInterval(timer);
+      await flush(true);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+export { beginSession, noteLoginNetwork } from './session.js';

@@ -1,0 +1,153 @@
+import { auditStatement } from '../../platform/audit/audit.js';
+import type { SystemCaller } from '../../platform/identity/callers.js';
+import type { EncryptionContext, Secrets } from '../../platform/access/secrets.js';
+import { tenantRows } from '../../platform/db/filters.js';
+import { pipeline, raw, snapshot, sql, type Db, type Sql } from '../../platform/db/transaction.js';
+import { newId } from '../../platform/values/ids.js';
+
+/** A column of secrets. */
+type Column = {
+  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
+  column: string;
+  field: EncryptionContext['field'];
+};
+
+const COLUMNS: Column[] = [
+  { table: 'couriers', column: 'api_key_cipher', field: 'api_key' },
+  { table: 'couriers', column: 'api_token_cipher', field: 'api_token' },
+  { table: 'couriers', column: 'webhook_secret_cipher', field: 'webhook_secret' },
+  { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
+  { table: 'users', column: 'totp_secret', field: 'totp_secret' },
+  { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
+  { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer' },
+  { table: 'account_mails', column: 'secret_cipher', field: 'mail_secret' },
+];
+
+const BATCH_ROWS = 500;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+export type Rewrapped = {
+  /** Secrets that no configured key opens; each was printed with its table and row. */
+  unopened: number;
+  /** Secrets that are still under an older key, those that do not open among them. */
+  stale: number;
+};
+
+/**
+ * Encrypts every secret with the newest key, and opens those that are so already, to be sure. The service may run
+ * meanwhile: a secret that was changed since it was read stays as it is. Prints counts, never a secret.
+ */
+export async function rewrapSecrets(
+  db: Db,
+  secrets: Secrets,
+  tenantIds: string[],
+  print: (line: string) => void,
+): Promise<Rewrapped> {
+  const total = { unopened: 0, stale: 0 };
+  for (const column of COLUMNS) {
+    const done = { unopened: 0, rewrapped: 0 };
+    const versions = new Map<string, number>();
+    for (const tenantId of tenantIds) {
+      const caller: SystemCaller = { kind: 'system', tenantId };
+      const { unopened, rewrapped } = await rewrapColumn({ db, secrets, caller, column, print });
+      done.unopened += unopened;
+      done.rewrapped += rewrapped;
+      for (const { version, count } of await countVersions(db, caller, column))
+        versions.set(version, (versions.get(version) ?? 0) + count);
+    }
+    const counts = [...versions].sort().map(([version, count]) => `${version} ${count}`);
+    print(
+      `${column.table}.${column.column}: ${done.rewrapped} rewrapped, now ${counts.join(', ') || 'none'}`,
+    );
+    total.unopened += done.unopened;
+    for (const [version, count] of versions) if (!secrets.isNewest(`${version}.`)) total.stale += count;
+  }
+  return total;
+}
+
+type Work = {
+  db: Db;
+  secrets: Secrets;
+  caller: SystemCaller;
+  column: Column;
+  print: (line: string) => void;
+};
+type Kept = { id: string; cipher: string };
+
+async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: number }> {
+  const { db, caller, column } = work;
+  const done = { unopened: 0, rewrapped: 0 };
+  for (let after = FIRST_ID, isMore = true; isMore;) {
+    const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
+    // as: the shape that the statement selects
+    const batch = (rows ?? []) as Kept[];
+    const opened = batch.map((kept) => openKept(work, kept));
+    done.unopened += opened.filter((each) => each === undefined).length;
+    done.rewrapped += await storeBatch(
+      work,
+      opened.flatMap((each) => each ?? []),
+    );
+    after = batch.at(-1)?.id ?? after;
+    isMore = batch.length === BATCH_ROWS;
+  }
+  return done;
+}
+
+type Renewed = Kept & { renewed: string };
+
+/** The secret under the newest key in its place, nothing where it is so already, undefined where it does not open. */
+function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed[] | undefined {
+  const place = { tenantId: caller.tenantId, rowId: kept.id, field: column.field };
+  try {
+    const plain = secrets.decrypt(kept.cipher, place);
+    const isCurrent = secrets.isNewest(kept.cipher) && secrets.isBoundTo(kept.cipher, place);
+    return isCurrent ? [] : [{ ...kept, renewed: secrets.encrypt(plain, place) }];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    print(`${column.table} ${kept.id}: ${column.column} does not open (${why})`);
+    return undefined;
+  }
+}
+
+/** Writes those that have not been changed since they were read; answers how many. */
+async function storeBatch({ db, caller, column }: Work, batch: Renewed[]): Promise<number> {
+  if (batch.length === 0) return 0;
+  const fact = {
+    action: 'tenant.secrets_rewrapped',
+    entity: 'tenant' as const,
+    entityId: caller.tenantId,
+    after: { column: `${column.table}.${column.column}`, up_to: batch.length },
+  };
+  const [written] = await pipeline(db, caller, [
+    updateBatch(db, caller, column, batch),
+    auditStatement(caller, `rewrap ${newId()}`, [fact]),
+  ]);
+  return written?.length ?? 0;
+}
+
+function selectBatch(db: Db, caller: SystemCaller, { table, column }: Column, after: string): Sql {
+  return sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
+    where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null and t.id > ${after}::uuid
+    order by t.id limit ${BATCH_ROWS}::int`;
+}
+
+function updateBatch(db: Db, caller: SystemCaller, { table, column }: Column, batch: Renewed[]): Sql {
+  return sql`update ${raw(table)} t set ${raw(column)} = w.renewed
+    from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
+      ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)
+    where ${tenantRows(db, caller, 't')} and t.id = w.id and t.${raw(column)} = w.cipher
+    returning t.id`;
+}
+
+async function countVersions(
+  db: Db,
+  caller: SystemCaller,
+  { table, column }: Column,
+): Promise<{ version: string; count: number }[]> {
+  const [rows] = await snapshot(db, caller, [
+    sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
+      where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null group by 1 order by 1`,
+  ]);
+  // as: the shape that the statement selects
+  return (rows ?? []) as { version: string; count: number }[];
+}

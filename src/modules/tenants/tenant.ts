@@ -1,0 +1,86 @@
+import type pg from 'pg';
+import { validatePassword, hashPassword } from '../auth/public.js';
+import { violates } from '../../platform/db/violations.js';
+import { newId } from '../../platform/values/ids.js';
+
+export type NewTenant = {
+  slug: string;
+  name: string;
+  /** Lower-case host names it answers on; `*` is every host that nobody else has. */
+  hosts: string[];
+  /** Name of its first, primary warehouse. */
+  warehouse: string;
+  admin: { username: string; fullName: string; password: string };
+};
+
+/** Whether a password will do for the administrator of these names, or what is wrong with it. */
+export async function judgePassword(password: string, names: string[] = []): Promise<true | string> {
+  const fault = await validatePassword(password, names);
+  return fault ? `The password ${fault.message}.` : true;
+}
+
+/**
+ * Registers a warehouse operator with its hosts, its primary warehouse and its first administrator, all or
+ * nothing.
+ *
+ * @param client connected as the owner of the schema
+ * @throws one line that says so when the slug or a host is taken
+ */
+export async function createTenant(client: pg.ClientBase, tenant: NewTenant): Promise<{ tenantId: string }> {
+  const passwordHash = await hashPassword(tenant.admin.password);
+  const tenantId = newId();
+  await client.query('begin');
+  try {
+    await register(client, tenantId, tenant);
+    // row security is forced on the owner too
+    await client.query(
+      "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', 'all', true)",
+      [tenantId],
+    );
+    await furnish(client, tenantId, tenant, passwordHash);
+    await client.query('commit');
+    return { tenantId };
+  } catch (error) {
+    await client.query('rollback');
+    throw inWords(error, tenant);
+  }
+}
+
+async function register(client: pg.ClientBase, tenantId: string, { slug, name, hosts }: NewTenant) {
+  await client.query('insert into tenants (id, slug, name) values ($1, $2, $3)', [tenantId, slug, name]);
+  await client.query('insert into tenant_hosts (tenant_id, host) select $1, unnest($2::text[])', [
+    tenantId,
+    [...new Set(hosts)],
+  ]);
+}
+
+async function furnish(
+  client: pg.ClientBase,
+  tenantId: string,
+  { slug, name, hosts, warehouse, admin }: NewTenant,
+  passwordHash: string,
+): Promise<void> {
+  await client.query('insert into warehouses (tenant_id, id, name, is_primary) values ($1, $2, $3, true)', [
+    tenantId,
+    newId(),
+    warehouse,
+  ]);
+  await client.query(
+    "insert into users (tenant_id, id, username, full_name, role, password_hash) values ($1, $2, $3, $4, 'admin', $5)",
+    [tenantId, newId(), admin.username.toLowerCase(), admin.fullName, passwordHash],
+  );
+  await client.query(
+    `insert into audit_entries (tenant_id, id, actor_kind, action, entity, entity_id, after, request_id)
+     values ($1, $2, 'system', 'tenant.created', 'tenant', $1, $3, 'tenant:create')`,
+    [tenantId, newId(), JSON.stringify({ slug, name, hosts })],
+  );
+}
+
+/** Nobody but who starts the script reads it, so that the reply may say which host another tenant has. */
+function inWords(error: unknown, { slug }: NewTenant): unknown {
+  if (violates(error, 'tenants_slug_key')) return new Error(`The slug ${slug} is taken.`);
+  if (!violates(error, 'tenant_hosts_host_key')) return error;
+  // as: violates() says that pg made it; its detail reads: Key (host)=(a.example.com) already exists.
+  const host = /=\((.*)\)/.exec((error as pg.DatabaseError).detail ?? '')?.[1] ?? 'of these';
+  return new Error(`The host ${host} belongs to another tenant.`);
+}

@@ -1,0 +1,71 @@
+import { ONE_TIME_PASSWORD_DAYS, codeThrottle, forgetFailures, passwordThrottle } from '../auth/public.js';
+import { snapshot } from '../../platform/db/transaction.js';
+import { ApiError } from '../../platform/errors/errors.js';
+import { queueAccountMail } from '../mail/public.js';
+import { changeUser, type Changed } from './change.js';
+import { record, type Change, type Ctx } from './context.js';
+import { makePassword, type IssuedCredential } from './issued-credential.js';
+import {
+  clearSecondFactor,
+  deleteBackupCodes,
+  deletePreauthTokens,
+  setOneTimePassword,
+  userExists,
+} from './queries.js';
+
+/** @throws ApiError own_account, user_not_found, overloaded */
+export async function resetPassword(change: Change, userId: string): Promise<IssuedCredential> {
+  assertAnother(change, userId);
+  await assertKnown(change, userId);
+  const { password, passwordHash } = await makePassword(change);
+  const { user } = await changeUser(change, userId, async (ctx, { username }) => {
+    await setOneTimePassword(ctx, userId, passwordHash, ONE_TIME_PASSWORD_DAYS);
+    await deletePreauthTokens(ctx, userId);
+    // whoever guessed at the old one has locked out who gets the new one
+    await ctx.tx.execute(forgetFailures(ctx.db, ctx.caller, passwordThrottle(username)));
+    await record(ctx, userId, { action: 'user.password_reset', after: { must_change_password: true } });
+    await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'password_reset_by_admin' });
+    return true;
+  });
+  const { username, password_expires_at: expiresAt } = user;
+  if (!expiresAt) throw new Error('The one-time password does not expire.');
+  return { userId, username, password, expiresAt };
+}
+
+/** @throws ApiError own_account, user_not_found */
+export function resetTwoFactor(change: Change, userId: string): Promise<Changed> {
+  assertAnother(change, userId);
+  // wrong codes lock no new factor; in the order in which verify_2fa takes the two
+  const forgetCodes = ({ tx, db, caller }: Ctx) =>
+    tx.execute(forgetFailures(db, caller, codeThrottle(userId)));
+  return changeUser(
+    change,
+    userId,
+    async (ctx, before) => {
+      if (!before.two_factor_enabled && !before.is_setting_up) return false;
+      await clearSecondFactor(ctx, userId);
+      await deleteBackupCodes(ctx, userId);
+      await deletePreauthTokens(ctx, userId);
+      await record(ctx, userId, {
+        action: 'user.two_factor_disabled',
+        before: { two_factor_enabled: before.two_factor_enabled },
+        after: { two_factor_enabled: false },
+      });
+      if (before.two_factor_enabled)
+        await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'two_factor_reset_by_admin' });
+      return true;
+    },
+    forgetCodes,
+  );
+}
+
+/** A stolen token must not do to its owner what the owner's password is asked for elsewhere. */
+function assertAnother({ caller }: Change, userId: string): void {
+  if (caller.userId === userId) throw new ApiError('own_account');
+}
+
+/** Before a hash is paid for. */
+async function assertKnown({ db, caller }: Change, userId: string): Promise<void> {
+  const [found] = await snapshot(db, caller, [userExists(db, caller, userId)]);
+  if (found?.length === 0) throw new ApiError('user_not_found');
+}

@@ -1,0 +1,60 @@
+import type { Handlers } from '../../../generated/handlers.js';
+import { byAction, type ReplyOf } from '../../platform/contract/types.js';
+import type { Deps } from '../dependencies.js';
+import { viewWarehouse } from './view.js';
+import {
+  createWarehouse,
+  deleteWarehouse,
+  listWarehouses,
+  makePrimary,
+  updateWarehouse,
+} from './warehouse.js';
+
+type Managed = Promise<ReplyOf<'manageWarehouses'>>;
+
+export function warehouseHandlers({ db }: Deps) {
+  return {
+    async listWarehouses({ query, caller }) {
+      const { rows, total } = await listWarehouses(db, caller, query);
+      return {
+        statusCode: 200,
+        message: total === 1 ? '1 warehouse found.' : `${total} warehouses found.`,
+        data: rows.map(viewWarehouse),
+        meta: {
+          current_page: query.page,
+          per_page: query.limit,
+          total_records: total,
+          total_pages: Math.ceil(total / query.limit),
+        },
+      };
+    },
+
+    async manageWarehouses({ body, caller, requestId }) {
+      const change = { db, caller, requestId };
+      return byAction(body, {
+        create: async (fields): Managed => {
+          const row = await createWarehouse(change, fields);
+          return { statusCode: 200, message: 'Warehouse created.', data: viewWarehouse(row) };
+        },
+        update: async ({ warehouse_id: id, ...fields }): Managed => {
+          const { row, isChanged } = await updateWarehouse(change, id, fields);
+          const message = isChanged
+            ? 'Warehouse updated.'
+            : 'The warehouse is like that already. Nothing was changed.';
+          return { statusCode: 200, message, data: viewWarehouse(row) };
+        },
+        make_primary: async ({ warehouse_id: id }): Managed => {
+          const { row, isChanged } = await makePrimary(change, id);
+          const message = isChanged
+            ? `${row.name} is the primary warehouse now.`
+            : 'The warehouse is the primary one already. Nothing was changed.';
+          return { statusCode: 200, message, data: viewWarehouse(row) };
+        },
+        delete: async ({ warehouse_id: id }): Managed => {
+          const row = await deleteWarehouse(change, id);
+          return { statusCode: 200, message: 'Warehouse deleted.', data: viewWarehouse(row) };
+        },
+      });
+    },
+  } satisfies Pick<Handlers, 'listWarehouses' | 'manageWarehouses'>;
+}

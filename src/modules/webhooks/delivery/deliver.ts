@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SystemCaller } from '../../../platform/identity/callers.js';
+import { BACKGROUND } from '../../../platform/audit/audit.js';
+import { placeOf, ensureWebhookSecret, signingSecrets } from '../../couriers/public.js';
+import { pipeline, transaction } from '../../../platform/db/transaction.js';
+import type { OutboundReply } from '../../../platform/outbound/client.js';
+import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import type { TaskDeps } from '../../../platform/queue/task-context.js';
+import { viewEvent } from '../events/event-view.js';
+import {
+  claimDue,
+  abandonDeliveryQueue,
+  insertAttempts,
+  noteHealth,
+  postponeDeliveries,
+  selectTarget,
+  settleDeliveries,
+  wakeWhenDue,
+  type AttemptResult,
+  type ClaimedRow,
+  type DeliveryQueueScope,
+  type Postponed,
+  type TargetRow,
+} from './delivery-queue-queries.js';
+import { retryAfterSeconds } from './schedule.js';
+import { signatureHeaders } from './sign.js';
+import { recordQueuedSyncs } from './syncs.js';
+
+/** How many requests one courier's URL gets at once. */
+const AT_ONCE = 16;
+/** How many waiting synchronisations become events in one transaction. */
+const SYNCS_AT_ONCE = 100;
+/** After how long a lane makes room for others, and waits for its next turn. */
+const TURN_MS = 15_000;
+const TIMEOUT_MS = 10_000;
+/** How often a lane with answers outstanding is looked through for what has come meanwhile. */
+const LOOK_MS = 250;
+/** How much of an answer is read, and how much of that is kept. */
+const MAX_REPLY_BYTES = 65_536;
+const KEPT_CHARACTERS = 1_024;
+
+/**
+ * Sends what is due in a lane, and has the lane woken when more is. Every delivery is claimed first and settled after:
+ * a worker that dies between the two leaves it to be sent again, under the same id. A slow answer holds up one of the
+ * requests that are sent at once, not the others. What the receiver's address may not get yet ends the lane's turn: it is
+ * no attempt, and is sent in the next turn.
+ */
+export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void> {
+  const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
+  const scope: DeliveryQueueScope = { db: deps.db, caller, lane };
+  const turnEndsMs = performance.now() + TURN_MS;
+  const inFlight = new Set<Promise<void>>();
+  const results: AttemptResult[] = [];
+  const postponed: Postponed[] = [];
+  let pauseMs = 0;
+  const start = (sender: Sender, delivery: ClaimedRow) => {
+    const sending = attempt(deps, sender, delivery).then((result) => {
+      inFlight.delete(sending);
+      if ('after_ms' in result) {
+        postponed.push(result);
+        pauseMs = Math.max(pauseMs, result.after_ms);
+        return;
+      }
+      // cut off because we end: no failure of the receiver's, its claim runs out and another worker sends it
+      if (!(deps.stopping.aborted && result.outcome === 'unreachable')) results.push(result);
+    });
+    inFlight.add(sending);
+  };
+
+  for (;;) {
+    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < turnEndsMs;
+    const room = isOpen ? AT_ONCE - inFlight.size : 0;
+    const { target, deliveries } = await settleAndClaim(
+      scope,
+      { results: results.splice(0), postponed: postponed.splice(0) },
+      room,
+    );
+    const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
+    if (sender) for (const delivery of deliveries) start(sender, delivery);
+    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) continue;
+    const isSettled = results.length === 0 && postponed.length === 0;
+    if (inFlight.size === 0 && isSettled) break;
+    if (isSettled) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
+  }
+  await pipeline(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
+}
+
+type Target = TargetRow & { url: string };
+
+/**
+ * Writes down what has come of attempts and claims as many deliveries as there is room for, in one round trip. Where the
+ * lane leads nowhere, what waits in it has failed.
+ */
+async function settleAndClaim(
+  scope: DeliveryQueueScope,
+  { results, postponed }: { results: AttemptResult[]; postponed: Postponed[] },
+  room: number,
+): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
+  const settling =
+    results.length > 0
+      ? [insertAttempts(scope, results), settleDeliveries(scope, results), noteHealth(scope, results)]
+      : [];
+  const postponing = postponed.length > 0 ? [postponeDeliveries(scope, postponed)] : [];
+  const answers = await pipeline(scope.db, scope.caller, [
+    ...settling,
+    ...postponing,
+    selectTarget(scope),
+    claimDue(scope, room),
+  ]);
+  // as: the shapes that the last two statements select
+  const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
+  const leadsNowhere = !target?.url || !target.is_active;
+  if (leadsNowhere || target.is_paused) {
+    await pipeline(scope.db, scope.caller, [abandonDeliveryQueue(scope, { exceptTests: !leadsNowhere })]);
+  }
+  if (leadsNowhere) return { deliveries: [] };
+  return { target: { ...target, url: target.url ?? '' }, deliveries };
+}
+
+type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
+
+async function openSender(
+  deps: TaskDeps,
+  { caller, lane }: DeliveryQueueScope,
+  target: Target,
+): Promise<Sender> {
+  const readMs = performance.now();
+  const tokenPlace = placeOf(lane.tenantId, lane.courierId, 'api_token');
+  const token = target.api_token_cipher && deps.secrets.decrypt(target.api_token_cipher, tokenPlace);
+  const row = { ...target, tenant_id: lane.tenantId, courier_id: lane.courierId };
+  const secrets = signingSecrets(deps.secrets, row, target.now);
+  return {
+    url: target.url,
+    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, lane)],
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Crossdock-Webhooks/1',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    // the database's clock, so that replicas agree: receivers refuse what is minutes off
+    clock: () => new Date(target.now.getTime() + performance.now() - readMs),
+  };
+}
+
+/** For a courier whose URL was there before secrets were. */
+const makeSecret = (
+  { db, secrets }: TaskDeps,
+  caller: SystemCaller,
+  { courierId }: DeliveryQueue,
+): Promise<string> =>
+  transaction(db, caller, (tx) =>
+    ensureWebhookSecret({ db, tx, secrets, caller, courierId, requestId: BACKGROUND }),
+  );
+
+async function attempt(
+  deps: TaskDeps,
+  sender: Sender,
+  delivery: ClaimedRow,
+): Promise<AttemptResult | Postponed> {
+  const body = JSON.stringify(viewEvent(delivery));
+  const sentAt = sender.clock();
+  const reply = await deps.outbound.send({
+    method: 'POST',
+    url: sender.url,
+    headers: { ...sender.headers, ...signatureHeaders(sender.secrets, { id: delivery.id, sentAt, body }) },
+    body,
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_REPLY_BYTES,
+  });
+  if (reply.outcome === 'postponed')
+    return { delivery_id: delivery.delivery_id, after_ms: reply.retryAfterMs };
+  const number = delivery.attempt_count + 1;
+  deps.metrics?.webhookAttempt(outcomeOf(reply), reply.durationMs / 1_000);
+  return {
+    delivery_id: delivery.delivery_id,
+    number,
+    started_at: sentAt.toISOString(),
+    duration_ms: Math.round(reply.durationMs),
+    outcome: outcomeOf(reply),
+    http_status: reply.outcome === 'answered' ? reply.status : null,
+    response_start: reply.outcome === 'answered' ? startOf(reply.body) : null,
+    error: reply.outcome === 'answered' ? null : reply.error,
+    retry_after_s: retryAfterSeconds(deps.config.webhookRetrySeconds, delivery.origin, number) ?? null,
+  };
+}
+
+function outcomeOf(reply: Exclude<OutboundReply, { outcome: 'postponed' }>): AttemptResult['outcome'] {
+  if (reply.outcome !== 'answered') return reply.outcome;
+  return reply.status >= 200 && reply.status <= 299 ? 'delivered' : 'rejected';
+}
+
+/** What of an answer PostgreSQL can store, at most so many characters as it counts them. */
+function startOf(body: Buffer): string {
+  const text = body.toString('utf8', 0, KEPT_CHARACTERS * 4).replaceAll('\0', '');
+  return Array.from(text).slice(0, KEPT_CHARACTERS).join('');
+}

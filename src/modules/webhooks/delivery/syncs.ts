@@ -1,0 +1,46 @@
+import { tenantRows } from '../../../platform/db/filters.js';
+import { transaction, sql, type Tx } from '../../../platform/db/transaction.js';
+import { recordPackageEvents } from '../events/events.js';
+import type { DeliveryQueueScope } from './delivery-queue-queries.js';
+
+/**
+ * Turns waiting synchronisations of a lane's courier into events of the packages as they are now, oldest first, and
+ * answers whether there were any. From here on a further change of a package asks for a synchronisation of its own
+ * (decision 0014). One whose courier has no URL for it, or a paused one, has failed at once; the feed shows it all the same.
+ */
+export async function recordQueuedSyncs(
+  { db, caller, lane }: DeliveryQueueScope,
+  atMost: number,
+): Promise<boolean> {
+  if (lane.endpoint !== 'update_package') return false;
+  return transaction(db, caller, async (tx) => {
+    const taken = await tx.query<{ package_id: string; job_id: string }>(sql`
+      with waiting as (
+        select s.package_id from package_syncs s
+        where ${tenantRows(db, caller, 's')} and s.courier_id = ${lane.courierId}::uuid and s.status = 'queued'
+        order by s.requested_at, s.package_id limit ${atMost}::int
+        for update skip locked
+      )
+      update package_syncs s set status = 'sending' from waiting
+      where ${tenantRows(db, caller, 's')} and s.package_id = waiting.package_id
+      returning s.package_id, s.job_id`);
+    if (taken.length === 0) return false;
+    const changes = taken.map(({ package_id, job_id }) => ({ packageId: package_id, syncJobId: job_id }));
+    await recordPackageEvents({ db, tx }, 'package.updated', changes);
+    await failUndeliverable(
+      tx,
+      taken.map(({ job_id }) => job_id),
+    );
+    return true;
+  });
+}
+
+/** Fails those that got no delivery. */
+async function failUndeliverable(tx: Tx, jobIds: string[]): Promise<void> {
+  const { tenantId } = tx.caller;
+  await tx.execute(sql`
+    update package_syncs s set status = 'failed', settled_at = now()
+    where s.tenant_id = ${tenantId}::uuid and s.job_id = any(${jobIds}::uuid[]) and s.status = 'sending'
+      and not exists (select from webhook_deliveries d where d.tenant_id = s.tenant_id and d.sync_job_id = s.job_id
+        and d.status = 'pending')`);
+}

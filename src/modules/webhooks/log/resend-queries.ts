@@ -1,0 +1,131 @@
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { ENDPOINTS } from '../events/events.js';
+
+type Scope = { db: Db; caller: UserCaller };
+
+/** Why nothing can be sent to a URL; null where it can. */
+export type Obstacle = 'missing' | 'paused' | null;
+export type EndpointRow = { endpoint: Endpoint; obstacle: Obstacle };
+
+/** Makes those who send again for one courier take turns: together they would do it twice. */
+export function lockCourierForUpdate({ db, caller }: Scope, courierId: string): Sql {
+  return sql`select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for no key update`;
+}
+
+/** Both URLs; nothing where there is no such courier. */
+export function selectEndpoints({ db, caller }: Scope, courierId: string): Sql {
+  return sql`
+    select u.endpoint,
+      case when u.url is null or not c.is_active then 'missing' when h.paused_at is not null then 'paused' end as obstacle
+    from couriers c
+    cross join lateral (
+      values ('add_package', c.api_url_add_package), ('update_package', c.api_url_update_package)
+    ) as u (endpoint, url)
+    left join webhook_endpoints h on ${ownRows(db, caller, 'h')} and h.tenant_id = c.tenant_id and h.courier_id = c.id
+      and h.endpoint = u.endpoint
+    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
+}
+
+export type SentRow = { id: string; event_id: string; courier_id: string; endpoint: Endpoint };
+
+export function findDelivery({ db, caller }: Scope, id: string): Sql {
+  return sql`select d.id, d.event_id, d.courier_id, d.endpoint from webhook_deliveries d
+    where ${ownRows(db, caller, 'd')} and d.id = ${id}::uuid`;
+}
+
+/** What of the event waits to be sent to that URL is due now. */
+export function hastenDeliveries({ db, caller }: Scope, { event_id, endpoint }: SentRow): Sql {
+  return sql`update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, now())
+    where ${ownRows(db, caller, 'd')} and d.event_id = ${event_id}::uuid and d.endpoint = ${endpoint}
+      and d.status = 'pending'
+    returning d.id`;
+}
+
+/** A new delivery of the same event; of a test, another test. What a failed one was to synchronise is synchronised by the new one. */
+export function repeatDelivery({ db, caller }: Scope, sourceId: string, id: string): Sql {
+  return sql`
+    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
+    select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint,
+      case when d.origin = 'test' then 'test' else 'redelivery' end,
+      case when d.status = 'failed' then d.sync_job_id end
+    from webhook_deliveries d where ${ownRows(db, caller, 'd')} and d.id = ${sourceId}::uuid`;
+}
+
+export function wakeDeliveryQueue({ caller }: Scope, courierId: string, endpoint: Endpoint): Sql {
+  return wakeDeliveryQueues(
+    caller.tenantId,
+    sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`,
+  );
+}
+
+export function countPendingTests({ db, caller }: Scope, courierId: string): Sql {
+  return sql`select count(*)::int as waiting from webhook_deliveries d
+    where ${ownRows(db, caller, 'd')} and d.courier_id = ${courierId}::uuid and d.status = 'pending' and d.origin = 'test'`;
+}
+
+export type NewTest = { id: string; eventId: string; courierId: string; endpoint: Endpoint; data: object };
+
+export function insertTest({ caller }: Scope, { id, eventId, courierId, endpoint, data }: NewTest): Sql {
+  return sql`
+    with event as (
+      insert into events (tenant_id, id, courier_id, type, data)
+      values (${caller.tenantId}::uuid, ${eventId}::uuid, ${courierId}::uuid, 'webhook.test', ${JSON.stringify(data)}::jsonb)
+      returning tenant_id, id, courier_id
+    )
+    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin)
+    select tenant_id, ${id}::uuid, id, courier_id, ${endpoint}, 'test' from event`;
+}
+
+export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: number; has_more: boolean };
+
+/**
+ * A new delivery, in the events' order, of each since the moment that goes to one of the open URLs and has none that was
+ * taken in or waits; and the lanes woken. Answers a row for each URL.
+ *
+ * @param since `YYYY-MM-DD HH:MM:SS` in UTC
+ */
+export function recoverEvents(
+  { db, caller }: Scope,
+  courierId: string,
+  since: string,
+  { open, atMost }: { open: Endpoint[]; atMost: number },
+): Sql {
+  const lanes = sql`select distinct ${courierId}::uuid as courier_id, endpoint from queued`;
+  // Earlier deliveries are gathered before the insert: asked row by row, it would walk over all that it has just
+  // written. And grouped, not joined: before the first analyze a join of 100,000 and 100,000 was a nested loop. None
+  // is older than its event.
+  return sql`
+    with heard as (
+      select e.id, e.sequence, ${JSON.stringify(ENDPOINTS)}::jsonb ->> e.type as endpoint, null::boolean as is_settled,
+        null::uuid as sync_job_id
+      from events e
+      where ${ownRows(db, caller, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > 0
+        and e.occurred_at >= ${since}::timestamp at time zone 'UTC'
+      union all
+      select d.event_id, null, null, d.status <> 'failed', d.sync_job_id
+      from webhook_deliveries d
+      where ${ownRows(db, caller, 'd')} and d.courier_id = ${courierId}::uuid
+        and d.created_at >= ${since}::timestamp at time zone 'UTC'
+    ), selected as materialized (
+      select id, max(sequence) as sequence, max(endpoint) as endpoint, bool_or(is_settled) as is_settled,
+        (array_agg(sync_job_id) filter (where sync_job_id is not null))[1] as sync_job_id
+      from heard group by id having max(sequence) > 0
+    ), missed as materialized (
+      select id, sequence, endpoint, sync_job_id from selected
+      where endpoint = any(${open}::text[]) and is_settled is not true
+      order by sequence limit ${atMost}::int + 1
+    ), queued as (
+      insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
+      select ${caller.tenantId}::uuid, new_id(), m.id, ${courierId}::uuid, m.endpoint, 'recovery', m.sync_job_id
+      from (select * from missed order by sequence limit ${atMost}::int) m
+      order by m.sequence
+      returning endpoint
+    ), woken as (${wakeDeliveryQueues(caller.tenantId, lanes)})
+    select u.endpoint, (select count(*)::int from selected s where s.endpoint = u.endpoint) as selected,
+      (select count(*)::int from queued q where q.endpoint = u.endpoint) as queued,
+      (select count(*) from missed) > ${atMost}::int as has_more, woken
+    from unnest(array['add_package', 'update_package']) as u (endpoint), woken`;
+}

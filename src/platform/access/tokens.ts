@@ -1,0 +1,93 @@
+import jwt from '@fastify/jwt';
+import type { FastifyInstance } from 'fastify';
+import type { TokenConfig } from '../../config/config.js';
+import { ApiError } from '../errors/errors.js';
+import type { Role, UserCaller } from '../identity/callers.js';
+
+/** Seconds that an access token lives: 8 hours, by the contract. */
+export const TOKEN_LIFETIME_S = 8 * 60 * 60;
+
+export type Tokens = {
+  /** @param nowS seconds since the epoch by the database's clock, which also judges the expiry */
+  issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | keyof Exemptions>, nowS: number): string;
+  /** @throws ApiError token_invalid; an expired token passes here, the database's clock decides */
+  read(token: string): UserCaller;
+};
+
+/** What a caller may do in spite of what its account lacks; it depends on the operation, not on the token. */
+export type Exemptions = Pick<UserCaller, 'changesPassword' | 'enrolsFactor'>;
+
+type Claims = {
+  sub: string;
+  tenant: string;
+  role: Role;
+  courier: string | null;
+  version: number;
+  session?: string | undefined;
+  exp: number;
+};
+
+type Signer = { sign(payload: object): string; verify(token: string): Claims };
+
+/** HS256 tokens with a key id. The first configured key signs; all verify, so that keys can be rotated. */
+export async function registerTokens(app: FastifyInstance, config: TokenConfig): Promise<Tokens> {
+  const issuer = `crossdock/${config.deployment}`;
+  for (const { id, secret } of config.keys) {
+    await app.register(jwt, {
+      namespace: id,
+      secret,
+      sign: { algorithm: 'HS256', kid: id, iss: issuer, aud: issuer },
+      verify: {
+        algorithms: ['HS256'],
+        allowedIss: issuer,
+        allowedAud: issuer,
+        ignoreExpiration: true,
+        requiredClaims: ['exp', 'sub'],
+      },
+    });
+  }
+  // as: the plugin types its namespaces only through module augmentation by fixed names
+  const signers = app.jwt as unknown as Record<string, Signer>;
+  const newest = config.keys[0]?.id ?? '';
+
+  return {
+    issue({ tenantId, userId, role, courierId, tokenVersion, sessionId }, nowS) {
+      const claims: Claims = {
+        sub: userId,
+        tenant: tenantId,
+        role,
+        courier: courierId,
+        version: tokenVersion,
+        session: sessionId,
+        exp: nowS + TOKEN_LIFETIME_S,
+      };
+      return signers[newest]?.sign({ ...claims, iat: nowS }) ?? '';
+    },
+
+    read(token) {
+      try {
+        const signer = signers[keyIdOf(token)];
+        if (!signer) throw new ApiError('token_invalid');
+        const claims = signer.verify(token);
+        return {
+          kind: 'user',
+          tenantId: claims.tenant,
+          userId: claims.sub,
+          role: claims.role,
+          courierId: claims.courier,
+          tokenVersion: claims.version,
+          sessionId: claims.session,
+          expiresAt: claims.exp,
+        };
+      } catch {
+        throw new ApiError('token_invalid');
+      }
+    },
+  };
+}
+
+function keyIdOf(token: string): string {
+  const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());
+  const kid = (header as { kid?: unknown } | null)?.kid;
+  return typeof kid === 'string' ? kid : '';
+}

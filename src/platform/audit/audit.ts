@@ -1,0 +1,68 @@
+import type { Caller } from '../identity/callers.js';
+import { sql, type Sql } from '../db/transaction.js';
+import { newId } from '../values/ids.js';
+
+export type AuditFact = {
+  /** Noun and past participle, for example `manifest.created`. */
+  action: string;
+  entity:
+    | 'prealert'
+    | 'package'
+    | 'dispatch'
+    | 'manifest'
+    | 'user'
+    | 'courier'
+    | 'customer'
+    | 'customer_sync'
+    | 'bill'
+    | 'warehouse'
+    | 'carrier'
+    | 'tenant';
+  entityId: string;
+  /** What changed, as the columns were; absent on creation. */
+  before?: Record<string, unknown>;
+  /** What it became; absent on deletion. */
+  after?: Record<string, unknown>;
+  remarks?: string | undefined;
+};
+
+/** Stands for the request of what no request asked for. */
+export const BACKGROUND = 'background';
+
+/** The statement that appends facts to the audit trail; run it in the transaction of the change. */
+export function auditStatement(caller: Caller, requestId: string, facts: AuditFact[]): Sql {
+  const rows = facts.map(({ action, entity, entityId, before, after, remarks }) => ({
+    id: newId(),
+    action,
+    entity,
+    entity_id: entityId,
+    before: before ?? null,
+    after: after ?? null,
+    remarks: remarks ?? null,
+  }));
+  return appendFacts(
+    caller,
+    requestId,
+    sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as fact
+      (id uuid, action text, entity text, entity_id uuid, before jsonb, after jsonb, remarks text)`,
+  );
+}
+
+/**
+ * The same for facts that a query finds: for changes of many rows in one statement.
+ *
+ * @param facts selects id, action, entity, entity_id, before, after, remarks
+ */
+export function appendFacts(caller: Caller, requestId: string, facts: Sql): Sql {
+  return sql`insert into audit_entries
+      (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks, request_id)
+    select ${caller.tenantId}::uuid, id, ${actorKind(caller)}, ${actorId(caller)}, action, entity, entity_id,
+      before, after, remarks, ${requestId}
+    from (${facts}) as facts`;
+}
+
+const actorKind = (caller: Caller) => ({ user: 'user', key: 'api_key', system: 'system' })[caller.kind];
+
+/** The user; for a key, the courier that the scope was narrowed to. */
+const actorId = (caller: Caller) =>
+  caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;

@@ -1,0 +1,36 @@
+import { runMigrations } from 'graphile-worker';
+import { APP_ROLE, withClient } from '../connections/roles.js';
+import { queueLogger } from '../../queue/log.js';
+
+/**
+ * Brings graphile-worker's own tables to its newest version, and lets the application's role use them. They hold
+ * kinds of work, ids and times, and nothing of what is in a tenant's rows.
+ *
+ * @param url the schema owner's connection
+ */
+export async function installQueue(url: string): Promise<void> {
+  await runMigrations({ connectionString: url, logger: queueLogger(() => undefined) });
+  await withClient(url, async (client) => {
+    await client.query(GRANTS);
+    await client.query(POLICIES);
+  });
+}
+
+const GRANTS = `
+  grant usage on schema graphile_worker to ${APP_ROLE};
+  grant select, insert, update, delete on all tables in schema graphile_worker to ${APP_ROLE};
+  grant usage on all sequences in schema graphile_worker to ${APP_ROLE};
+  revoke insert, update, delete on graphile_worker.migrations from ${APP_ROLE}`;
+
+// The library switches row-level security on and leaves the tables to their owner alone.
+const POLICIES = `do $$
+declare
+  name text;
+begin
+  for name in select relname from pg_class
+    where relnamespace = 'graphile_worker'::regnamespace and relkind = 'r' and relrowsecurity
+      and not exists (select from pg_policy where polrelid = pg_class.oid and polname = 'service')
+  loop
+    execute format('create policy service on graphile_worker.%I to ${APP_ROLE} using (true) with check (true)', name);
+  end loop;
+end $$`;

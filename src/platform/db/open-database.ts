@@ -1,0 +1,28 @@
+import type pg from 'pg';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient } from '../../../generated/prisma/client.js';
+import { createPool, type PoolOptions } from './connections/pool.js';
+import { makeConnectionShares } from './connections/connection-shares.js';
+import type { Db } from './transaction.js';
+
+/** One pool for the scoped statements and for Prisma. */
+export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {
+  const pool = createPool(options);
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  return {
+    pool,
+    prisma,
+    seats: makeConnectionShares({ size: options.size, countTenants: () => countTenants(pool) }),
+    applicationFilters: true,
+    isBehindPooler: options.isBehindPooler ?? false,
+    async close() {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+async function countTenants(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from all_tenants()');
+  return rows[0]?.count ?? 0;
+}

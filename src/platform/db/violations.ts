@@ -1,0 +1,111 @@
+import { ApiError, type FailureCode } from '../errors/errors.js';
+
+// Constraint or index -> what its violation means to the caller. One that is not here is a bug, hence a 500.
+const MEANINGS: Record<string, FailureCode> = {
+  users_tenant_id_username_key: 'duplicate_username',
+  users_tenant_id_courier_id_fkey: 'courier_not_found',
+  prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
+  prealerts_tenant_id_courier_id_fkey: 'courier_not_found',
+  customers_tenant_id_courier_id_user_code_key: 'duplicate_user_code',
+  customers_tenant_id_courier_id_fkey: 'courier_not_found',
+  packages_tenant_id_courier_id_fkey: 'courier_not_found',
+  packages_tenant_id_carrier_id_fkey: 'carrier_not_found',
+  packages_tenant_id_warehouse_id_fkey: 'warehouse_not_found',
+  packages_tenant_id_manifest_id_fkey: 'manifest_not_empty',
+  manifests_tenant_id_warehouse_id_fkey: 'warehouse_not_found',
+  couriers_tenant_id_code_key: 'duplicate_courier_code',
+  warehouses_tenant_id_name_key: 'duplicate_warehouse_name',
+  warehouses_one_of_a_name: 'duplicate_warehouse_name',
+  carriers_tenant_id_name_key: 'duplicate_carrier_name',
+  carriers_one_of_a_name: 'duplicate_carrier_name',
+};
+
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+// what PostgreSQL 18 calls a delete that `on delete restrict` stopped; 23503 before
+const RESTRICT_VIOLATION = '23001';
+const INTEGRITY = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION, RESTRICT_VIOLATION]);
+const DEADLOCK = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+
+// Connection refused, reset or timed out; server starting, stopping or out of connections; Prisma's own words
+// for the same.
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2028',
+  '57014',
+]);
+const AWAY_WORDS =
+  /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
+
+/** What a database error means to a caller, or undefined when it is nobody's fault but ours. */
+export function apiErrorOfViolation(error: unknown): ApiError | undefined {
+  const { code, constraint } = describe(error);
+  if (code && INTEGRITY.has(code)) {
+    const meaning = MEANINGS[constraint ?? ''];
+    return meaning && new ApiError(meaning);
+  }
+  return isAway(error) ? new ApiError('unavailable', undefined, { retryAfterSeconds: 2 }) : undefined;
+}
+
+export function isRetryable(error: unknown): boolean {
+  const { code } = describe(error);
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE || code === 'P2034';
+}
+
+/** Whether the error is a violation of this unique constraint. */
+export function violates(error: unknown, constraint: string): boolean {
+  const found = describe(error);
+  return found.code === UNIQUE_VIOLATION && found.constraint === constraint;
+}
+
+function isAway(error: unknown): boolean {
+  const { code } = describe(error);
+  if (code && AWAY.has(code)) return true;
+  return error instanceof Error && AWAY_WORDS.test(error.message);
+}
+
+type Described = { code: string | undefined; constraint: string | undefined };
+
+/** SQLSTATE (or the system's or Prisma's code) and constraint, wherever pg or Prisma's adapter put them. */
+function describe(error: unknown): Described {
+  const found: Described = { code: undefined, constraint: undefined };
+  const seen = new Set<unknown>();
+  const queue: unknown[] = [error];
+  while (queue.length > 0) {
+    const node = queue.shift();
+    if (typeof node !== 'object' || node === null || seen.has(node)) continue;
+    seen.add(node);
+    const fields = node as Record<string, unknown>;
+    const code = fields['originalCode'] ?? fields['code'];
+    if (typeof code === 'string' && (!found.code || isSqlState(code))) found.code = code;
+    found.constraint ??= constraintOf(fields);
+    queue.push(fields['meta'], fields['driverAdapterError'], fields['cause']);
+  }
+  return found;
+}
+
+const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('P');
+
+function constraintOf(fields: Record<string, unknown>): string | undefined {
+  if (typeof fields['constraint'] === 'string') return fields['constraint'];
+  const message = fields['originalMessage'] ?? fields['message'];
+  return typeof message === 'string' ? /constraint "([^"]+)"/.exec(message)?.[1] : undefined;
+}

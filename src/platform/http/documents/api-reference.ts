@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Bundle } from '../../contract/bundle.js';
+import type { StaticDocument } from '../../contract/types.js';
+import { sendAnswer } from '../replies/responses.js';
+import { answerDocument, makeDocument } from './static-documents.js';
+import { initializerOf, pageOf, THEME } from './reference-page.js';
+
+// The page's own files, inline styles of its icons, and calls to this very service; nothing from elsewhere.
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+
+/** Swagger UI's files that the page loads, as @fastify/swagger-ui carries them. */
+const FILES: Record<string, string> = {
+  'swagger-ui.css': CSS,
+  'index.css': CSS,
+  'swagger-ui-bundle.js': JAVASCRIPT,
+  'swagger-ui-standalone-preset.js': JAVASCRIPT,
+  'favicon-16x16.png': 'image/png',
+  'favicon-32x32.png': 'image/png',
+};
+
+/**
+ * The contract, rendered at /docs from files of our own dependencies: no CDN, no validator service. The pages are a
+ * fixed list in memory, so that no path leads to another file, and no request reads the disk.
+ */
+export async function registerReference(app: FastifyInstance, bundle: Bundle): Promise<void> {
+  for (const [url, page] of await readPages(bundle)) {
+    app.get(url, async (request, reply) => {
+      const answer = await answerDocument(page, request.headers);
+      return sendAnswer(reply.header('content-security-policy', POLICY), answer);
+    });
+  }
+}
+
+async function readPages(bundle: Bundle): Promise<Map<string, StaticDocument>> {
+  const folder = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
+  const pages = new Map([
+    // without its slash the page's relative addresses begin one level higher
+    ['/docs', makeDocument('text/html; charset=utf-8', pageOf('docs/static'))],
+    ['/docs/', makeDocument('text/html; charset=utf-8', pageOf('static'))],
+    ['/docs/json', makeDocument('application/json; charset=utf-8', JSON.stringify(hereOnly(bundle)))],
+    ['/docs/static/swagger-initializer.js', makeDocument(JAVASCRIPT, initializerOf())],
+    ['/docs/static/theme.css', makeDocument(CSS, THEME)],
+  ]);
+  for (const [name, mediaType] of Object.entries(FILES))
+    pages.set(`/docs/static/${name}`, makeDocument(mediaType, await readFile(join(folder, name))));
+  return pages;
+}
+
+/** "Try it out" calls the instance that served the page, the only one that its policy allows. */
+const hereOnly = (bundle: Bundle) => ({ ...bundle, servers: [{ url: '/', description: 'This instance' }] });

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { StaticDocument } from '../../contract/types.js';
+import type { Answer } from '../replies/responses.js';
+
+type Encoding = Parameters<StaticDocument['compress']>[0];
+
+const COMPRESSORS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  // quality 11, the default, takes seconds for these sizes, and saves a tenth more
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+  gzip: (bytes) => promisify(gzip)(bytes),
+};
+
+/** Below this, headers are most of the reply. */
+const MIN_COMPRESSED_BYTES = 1024;
+
+const shared = new WeakSet<Buffer>();
+
+/** Whether all replies of these bytes hold the same memory. */
+export const isShared = (bytes: Buffer): boolean => shared.has(bytes);
+
+export function makeDocument(mediaType: string, content: string | Buffer): StaticDocument {
+  const bytes = Buffer.from(content);
+  shared.add(bytes);
+  const compressed = new Map<Encoding, Promise<Buffer>>();
+  return {
+    mediaType,
+    bytes,
+    hash: createHash('sha256').update(bytes).digest('base64url'),
+    compress(encoding) {
+      // when it is first asked for, because most processes are never asked
+      const found = compressed.get(encoding) ?? COMPRESSORS[encoding](bytes).then(share);
+      compressed.set(encoding, found);
+      return found;
+    },
+  };
+}
+
+function share(bytes: Buffer): Buffer {
+  shared.add(bytes);
+  return bytes;
+}
+
+/** The document, compressed if the client can read that. */
+export async function answerDocument(document: StaticDocument, asked: IncomingHttpHeaders): Promise<Answer> {
+  const { mediaType, bytes, hash } = document;
+  const encoding = bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(asked['accept-encoding']);
+  // strong tags name bytes: a compressed document is another one
+  const etag = `"${hash}${encoding ? `-${encoding}` : ''}"`;
+  const headers = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
+  return {
+    statusCode: 200,
+    headers: { ...headers, 'content-type': mediaType, ...(encoding ? { 'content-encoding': encoding } : {}) },
+    payload: encoding ? await document.compress(encoding) : bytes,
+  };
+}
+
+/** The best encoding of ours that the client accepts (RFC 9110, 12.5.3); undefined: none. */
+function encodingFor(header: string | string[] | undefined): Encoding | undefined {
+  const weights = new Map<string, number>();
+  for (const item of [header ?? ''].flat().join(',').split(',')) {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    weights.set(name, Number(weight));
+  }
+  const weightOf = (encoding: string) => weights.get(encoding) ?? weights.get('*') ?? 0;
+  const wanted = (['br', 'gzip'] as const).filter((encoding) => weightOf(encoding) > 0);
+  return wanted.sort((a, b) => weightOf(b) - weightOf(a))[0];
+}

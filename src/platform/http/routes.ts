@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import type { Handlers } from '../../../generated/handlers.js';
+import { operations, type OperationId } from '../../../generated/operations.js';
+import { toRoutes, type Bundle } from '../contract/bundle.js';
+import { ApiError } from '../errors/errors.js';
+import { sendAnswer, toAnswer, type Answer, type Bare } from './replies/responses.js';
+import { bodyBytesOf } from './bodies/body-limits.js';
+import { answerDocument } from './documents/static-documents.js';
+import { sendError } from './replies/error-handler.js';
+import { sentMediaType } from './bodies/forms.js';
+import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
+import { runIdempotent } from '../idempotency/idempotent-request.js';
+import { noteSecretReads } from './secret-reads.js';
+import { withUploads } from './bodies/uploads.js';
+
+/** Makes a route of every operation of the contract. @throws when an operation has no handler */
+export async function registerRoutes(
+  app: FastifyInstance,
+  bundle: Bundle,
+  handlers: Handlers,
+  parts: GuardParts,
+): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    const id = (route.schema as { operationId?: OperationId } | undefined)?.operationId;
+    if (!id) return;
+    const operation = operations[id];
+    route.onRequest = guardBeforeBody(operation, parts);
+    route.preValidation = guardBeforeValidation(operation, parts);
+    // for a body of undeclared length, which is measured while it is read
+    route.bodyLimit = bodyBytesOf(operation);
+  });
+  await app.register(openapiGlue, {
+    specification: toRoutes(bundle),
+    operationResolver: (id: string) => toRouteHandler(id, handlers, parts),
+  });
+  const refuse = makeNotFoundHandler();
+  // before the body is read, so that the path is told first and costs nothing
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined));
+  app.setNotFoundHandler(refuse);
+}
+
+type AnyHandler = (request: unknown) => Promise<Bare>;
+
+function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardParts) {
+  // as: one loop serves every operation; the generated type has checked each handler against its own
+  const handle = (handlers as Record<string, AnyHandler>)[id];
+  if (!handle) throw new Error(`The operation ${id} has no handler.`);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { body, query, params: path, caller, tenantId, clientAddress: address, id: requestId } = request;
+    const mediaType = sentMediaType(request);
+    const userAgent = request.headers['user-agent'];
+    const work = async (): Promise<Answer> => {
+      const bare = await withUploads(request, () =>
+        handle({ body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
+      );
+      if (bare.document) return answerDocument(bare.document, request.headers);
+      return toAnswer(id, bare, new Date());
+    };
+    const { operation, repeatable } = request;
+    const answer =
+      operation && repeatable && caller
+        ? await runIdempotent({ db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
+        : await work();
+    if (operation) noteSecretReads(request, operation, answer);
+    return sendAnswer(reply, answer);
+  };
+}
+
+/** 405 with Allow for a path of the contract, 404 for any other. */
+function makeNotFoundHandler() {
+  const allowed = new Map<string, string[]>();
+  for (const { path, method } of Object.values(operations)) {
+    allowed.set(path, [...(allowed.get(path) ?? []), method]);
+  }
+  const templates = [...allowed].map(([path, methods]) => ({ pattern: patternOf(path), methods }));
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const asked = request.url.split('?')[0] ?? '';
+    const methods = templates.find(({ pattern }) => pattern.test(asked))?.methods;
+    if (!methods) return sendError(new ApiError('route_not_found'), request, reply);
+    void reply.header('allow', methods.join(', '));
+    return sendError(new ApiError('method_not_allowed'), request, reply);
+  };
+}
+
+/** What a path template matches: `{name}` is one segment. */
+function patternOf(template: string): RegExp {
+  const literal = (text: string) => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(
+    `^${template
+      .split(/\{[^}]+\}/)
+      .map(literal)
+      .join('[^/]+')}$`,
+  );
+}

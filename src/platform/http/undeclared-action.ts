@@ -1,0 +1,29 @@
+import type { FastifyRequest } from 'fastify';
+import type { Operation } from '../contract/types.js';
+import { ApiError } from '../errors/errors.js';
+
+const MESSAGE = 'action is not acceptable here. This request takes no action; leave it out.';
+
+/**
+ * Refuses an `action` in a query or a body for which the contract declares none. Other unknown fields are ignored, but a
+ * caller who names an action expects it to be done. The schema judges the actions that are declared.
+ *
+ * @throws ApiError validation_failed
+ */
+export function assertActionDeclared(
+  { query, body }: Pick<FastifyRequest, 'query' | 'body'>,
+  mediaType: string | undefined,
+  { actionPlaces }: Operation,
+): void {
+  const places: readonly string[] = actionPlaces;
+  const isUndeclared =
+    (namesAction(query) && !places.includes('query')) ||
+    (namesAction(body) && !places.includes(mediaType ?? ''));
+  if (!isUndeclared) return;
+  throw new ApiError('validation_failed', MESSAGE, {
+    errors: [{ field: 'action', code: 'enum', message: MESSAGE }],
+  });
+}
+
+const namesAction = (part: unknown): boolean =>
+  typeof part === 'object' && part !== null && Object.hasOwn(part, 'action');

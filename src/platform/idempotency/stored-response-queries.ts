@@ -1,0 +1,49 @@
+import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import { tenantRows } from '../db/filters.js';
+import { sql, type Db, type Sql } from '../db/transaction.js';
+import type { IdempotencyKey } from './idempotency-key.js';
+
+/** A request's key and whose it is: one user's, or one courier's that sends its API key. */
+export type OwnedKey = { caller: UserCaller | KeyCaller } & IdempotencyKey;
+
+/** Source: the contract, "Repeating a request". Pruned after the same time. */
+const LIFETIME = sql`interval '24 hours'`;
+
+const kindOf = ({ caller }: OwnedKey) => (caller.kind === 'user' ? 'user' : 'courier');
+
+/** For an API key, the courier that the scope was narrowed to. */
+const idOf = ({ caller }: OwnedKey) =>
+  caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
+
+/** Holds the key to the end of the transaction; answers false, at once, where another holds it. */
+export const tryLockKey = (key: OwnedKey): Sql => sql`
+  select pg_try_advisory_xact_lock(hashtextextended(
+    ${`idempotency key ${key.caller.tenantId} ${kindOf(key)} ${key.keyHash} `} || ${idOf(key)}::text, 0)) as is_held`;
+
+export type StoredResponseRow = { id: string; request_hash: string; answer_cipher: string };
+
+export const findStoredResponse = (db: Db, key: OwnedKey): Sql => sql`
+  select k.id, k.request_hash, k.answer_cipher from idempotency_keys k
+  where ${tenantRows(db, key.caller, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
+    and k.key_hash = ${key.keyHash} and k.created_at > now() - ${LIFETIME}`;
+
+/** Not the scope's for a user: what users do to themselves may be written in the system's. */
+const courierOf = ({ caller }: OwnedKey) =>
+  caller.kind === 'user' ? sql`${caller.courierId}::uuid` : sql`app_courier()`;
+
+export type NewStoredResponse = { id: string; operationId: string; answerCipher: string };
+
+/** Answers one row, or none where an answer is kept already. */
+export const insertStoredResponse = (
+  key: OwnedKey,
+  { id, operationId, answerCipher }: NewStoredResponse,
+): Sql => sql`
+  insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
+    operation_id, answer_cipher)
+  values (${key.caller.tenantId}::uuid, ${id}::uuid, ${courierOf(key)}, ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},
+    ${key.requestHash}, ${operationId}, ${answerCipher})
+  on conflict (tenant_id, principal_kind, principal_id, key_hash) do update
+    set id = excluded.id, courier_id = excluded.courier_id, request_hash = excluded.request_hash,
+      operation_id = excluded.operation_id, answer_cipher = excluded.answer_cipher, created_at = excluded.created_at
+    where k.created_at <= now() - ${LIFETIME}
+  returning k.id`;

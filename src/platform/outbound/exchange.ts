@@ -1,0 +1,93 @@
+import type { Dispatcher } from 'undici';
+import type { OutboundReply, OutboundRequest } from './messages.js';
+import type { Connections } from './connections.js';
+import { TargetError, wordsOf } from './failures.js';
+
+type Unmeasured<Reply> = Reply extends unknown ? Omit<Reply, 'durationMs'> : never;
+export type Ended = Unmeasured<OutboundReply>;
+
+/** Sends a request to a URL that has been judged, and reads what comes back within the request's limits. */
+export function exchange(connections: Connections, request: OutboundRequest): Promise<Ended> {
+  return new Promise((resolve) => {
+    const stopped = new AbortController();
+    const body = makeBody(request.maxBytes);
+    let controller: Dispatcher.DispatchController | undefined;
+    let status: number | undefined;
+
+    const timer = setTimeout(() => {
+      const what = controller ? 'no answer' : 'no connection';
+      stop(reply(new TargetError('timeout', `${what} within ${request.timeoutMs / 1000} s`)));
+    }, request.timeoutMs);
+
+    /** What came, when the headers had come; else what failed. */
+    function reply(failure: Error): Ended {
+      if (status !== undefined) return { outcome: 'answered', status, body: body.bytes(), isCut: true };
+      if (!(failure instanceof TargetError)) return { outcome: 'unreachable', error: wordsOf(failure) };
+      const { outcome, retryAfterMs } = failure;
+      return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, error: wordsOf(failure) };
+    }
+
+    // what comes after the first end changes nothing
+    function end(ended: Ended): void {
+      clearTimeout(timer);
+      resolve(ended);
+    }
+
+    function stop(ended: Ended): void {
+      end(ended);
+      stopped.abort();
+      controller?.abort(new Error('stopped'));
+    }
+
+    const { origin, pathname, search } = new URL(request.url);
+    connections.dispatch(
+      {
+        origin,
+        path: pathname + search,
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
+        signal: stopped.signal,
+        refuse: (error: Error) => end(reply(error)),
+      },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (stopped.signal.aborted) started.abort(new Error('stopped'));
+        },
+        onResponseStart(_controller, statusCode) {
+          // 1xx are notes on the way
+          if (statusCode >= 200) status = statusCode;
+        },
+        onResponseData(_controller, chunk) {
+          if (!body.append(chunk)) stop(reply(new Error('cut')));
+        },
+        onResponseEnd() {
+          if (status !== undefined) end({ outcome: 'answered', status, body: body.bytes(), isCut: false });
+        },
+        onResponseError: (_controller, error) => end(reply(error)),
+      },
+    );
+  });
+}
+
+/** One buffer: kept as they come, chunks of one byte would take a hundred times their size. */
+function makeBody(maxBytes: number) {
+  let buffer = Buffer.alloc(0);
+  let size = 0;
+  return {
+    /** False when not all of the chunk had room. */
+    append(chunk: Buffer): boolean {
+      const kept = Math.min(chunk.length, maxBytes - size);
+      if (size + kept > buffer.length) {
+        const grown = Buffer.alloc(Math.min(maxBytes, 2 * (size + kept)));
+        buffer.copy(grown, 0, 0, size);
+        buffer = grown;
+      }
+      chunk.copy(buffer, size, 0, kept);
+      size += kept;
+      return kept === chunk.length;
+    },
+    bytes: () => buffer.subarray(0, size),
+  };
+}

@@ -1,0 +1,55 @@
+import { errors } from 'undici';
+
+/** A target that was not called, or not reached; the message is for the courier's log. */
+export class TargetError extends Error {
+  constructor(
+    readonly outcome: 'timeout' | 'unreachable' | 'unsafe_target' | 'postponed',
+    message: string,
+    /** Of what is postponed: when to try again. */
+    readonly retryAfterMs = 0,
+  ) {
+    super(message);
+  }
+}
+
+/** As many requests go to the address already as may. */
+export const postponed = (retryAfterMs: number) =>
+  new TargetError('postponed', 'the address gets as many requests as it may', retryAfterMs);
+
+// What sockets, TLS and undici call it, and what a courier can do something with.
+const WORDS: Partial<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  UND_ERR_SOCKET: 'the connection was closed before an answer came',
+  EHOSTUNREACH: 'the host could not be reached',
+  ENETUNREACH: 'the host could not be reached',
+  EADDRNOTAVAIL: 'the host could not be reached',
+  ETIMEDOUT: 'the host could not be reached',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'what it answered is not HTTP',
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too long",
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  CERT_REVOKED: 'its certificate has been revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not publicly trusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes without the intermediate ones',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes without the intermediate ones',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without the intermediate ones',
+};
+
+export const codeOf = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+
+/** What went wrong, in words that tell nothing of our own network: no address, no port, no path. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof TargetError) return error.message;
+  const code = codeOf(error);
+  if (WORDS[code]) return WORDS[code];
+  // the parser's errors have a name alone
+  if (error instanceof errors.HTTPParserError) return 'what it answered is not HTTP';
+  if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'its certificate is not trusted';
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'TLS could not be agreed on';
+  return 'the request failed';
+}

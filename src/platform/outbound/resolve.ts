@@ -1,0 +1,31 @@
+import { Resolver } from 'node:dns/promises';
+import { codeOf, TargetError } from './failures.js';
+
+/** @throws TargetError when the name has no address, or nobody says which */
+export type Resolve = (name: string) => Promise<string[]>;
+
+const IS_NO_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
+/**
+ * Looks names up by DNS alone, in both families, and keeps nothing. By c-ares, because dns.lookup would hold one of the
+ * four threads that hash passwords, for as long as a name's server pleases.
+ */
+export function makeResolver(dnsServers: string[]): { resolve: Resolve; cancel(): void } {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  if (dnsServers.length > 0) resolver.setServers(dnsServers);
+
+  async function resolve(name: string): Promise<string[]> {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const isNoName = answers.every(
+      (answer) => answer.status === 'fulfilled' || IS_NO_NAME.has(codeOf(answer.reason)),
+    );
+    throw new TargetError(
+      'unreachable',
+      isNoName ? 'the name does not resolve' : 'the name could not be looked up',
+    );
+  }
+
+  return { resolve, cancel: () => resolver.cancel() };
+}

@@ -1,0 +1,53 @@
+import { isIP } from 'node:net';
+import { isLoopbackAddress, isPublicAddress } from './addresses.js';
+import { validatePort, portOf } from '../../config/blocked-ports.js';
+
+export type OutboundRules = {
+  /** Development: http, and hosts of this machine, pass as well. */
+  allowLoopback: boolean;
+  /** The only ports that may be called; absent: all but those that browsers refuse. */
+  ports?: number[] | undefined;
+};
+
+/**
+ * What is wrong with a URL that we are to call, as words that follow its field's name; undefined when nothing is.
+ * Judges what is written, and addresses written as such. A name's addresses are judged when it is called: what
+ * it resolves to now says nothing of later.
+ */
+export function validateUrl(text: string, rules: OutboundRules): string | undefined {
+  const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]+)/i.exec(text) ?? [];
+  const isPlain = /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text);
+  if (!isPlain || !URL.canParse(text)) return 'must be a URL in ASCII: encode other characters';
+  const isHttp = scheme.toLowerCase() === 'http' && rules.allowLoopback;
+  if (scheme.toLowerCase() !== 'https' && !isHttp) return 'must be an absolute https URL';
+  if (authority.includes('@')) return 'must not hold a user name or a password';
+  if (text.includes('#')) return 'must not have a fragment';
+  return faultOfHost(authority, new URL(text), rules);
+}
+
+function faultOfHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
+  const portFault = validatePort(portOf(url), rules.ports);
+  if (portFault) return portFault;
+  // 2130706433, 0x7f.1, %6c: what reads otherwise than it is written hides something
+  if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname)
+    return 'must write its host the usual way';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isAllowed = isIP(host) ? isPublicAddress(host) : isPublicName(host);
+  if (isAllowed || (rules.allowLoopback && isLoopback(host))) return undefined;
+  return 'must not point into a private network';
+}
+
+const isLoopback = (host: string) => host === 'localhost' || isLoopbackAddress(host);
+
+// What no public name ends in: names of this machine, of a local network, of a cloud's inside, or of nothing.
+const PRIVATE_ENDINGS = new Set(
+  'localhost localdomain local internal intranet private corp home lan onion invalid home.arpa'.split(' '),
+);
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const NAME = new RegExp(`^(?:${LABEL}\\.)+${LABEL}\\.?$`);
+
+function isPublicName(host: string): boolean {
+  if (host.length > 253 || !NAME.test(host)) return false;
+  const labels = host.replace(/\.$/, '').split('.');
+  return !PRIVATE_ENDINGS.has(labels.slice(-1).join('.')) && !PRIVATE_ENDINGS.has(labels.slice(-2).join('.'));
+}

@@ -1,8 +1,0 @@
-import type { UserCaller } from '../auth/callers.js';
-import type { Db, Tx } from '../db/transaction.js';
-
-/** Who asks for a change. */
-export type Change = { db: Db; caller: UserCaller; requestId: string };
-
-/** A change inside its transaction. */
-export type Ctx = Change & { tx: Tx };

@@ -1,8 +1,0 @@
-import type { SystemCaller } from '../auth/callers.js';
-import { flushInScope, type Db } from '../db/transaction.js';
-import { markIdleSessions } from './queries.js';
-
-/** Ends the tenant's sessions that have been idle for too long. enter_as_user refuses them without this, too. */
-export async function endIdleSessions(db: Db, caller: SystemCaller): Promise<void> {
-  await flushInScope(db, caller, [markIdleSessions(db, caller)]);
-}

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { openSecrets } from '../platform/access/secrets.js';
+import { ConfigError, type Config } from '../config/config.js';
+import { seedDemo } from '../development/demo/seed.js';
+import { projectRoot } from '../config/project-root.js';
+import { analyzeFilled } from '../platform/db/migrations/analyze.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedServer,
+} from '../development/embedded-postgres/embedded-server.js';
+import { listPending, migrate } from '../platform/db/migrations/migrate.js';
+import { poolerProblems } from '../platform/db/connections/pooler.js';
+import {
+  APP_ROLE,
+  describeExcessPower,
+  makeServiceLogin,
+  readVersion,
+  withClient,
+} from '../platform/db/connections/roles.js';
+
+export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
+
+export type PreparedDatabase = {
+  url: string;
+  /** Set where the connection's own role may do too much for serving. */
+  assumeRole?: string;
+  /** What `url` leads to is a connection pooler. */
+  isBehindPooler: boolean;
+  /** The application's connection past the pooler. */
+  direct?: { url: string; assumeRole?: string };
+  stop(): Promise<void>;
+};
+
+type Log = (line: string) => void;
+
+// the oldest that the suite is run against
+const OLDEST_VERSION = 15;
+
+/**
+ * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
+ * known, with demo data when it is empty and this is development.
+ *
+ * @param worksQueue whether this process does, for which it needs a connection past a pooler
+ * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or a pooler is in
+ *   the way
+ */
+export async function prepareDatabase(
+  config: Config,
+  log: Log,
+  worksQueue: boolean,
+): Promise<PreparedDatabase> {
+  const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
+  try {
+    if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
+    if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
+    if (config.databaseDirectUrl) await assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl);
+    await refusePoolers(config, worksQueue);
+    const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
+    if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
+    const url = embedded
+      ? await makeServiceLogin(embedded.url, embedded.servicePassword)
+      : (config.databaseUrl ?? '');
+    if (!ownerUrl) await refuseUnmigrated(url);
+    return {
+      url,
+      ...(await roleToAssume(config, 'DATABASE_URL', url)),
+      isBehindPooler: config.databasePooler !== undefined,
+      ...(config.databaseDirectUrl ? { direct: await openDirect(config, config.databaseDirectUrl) } : {}),
+      stop: async () => embedded?.stop(),
+    };
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+}
+
+async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedServer> {
+  try {
+    return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
+  } catch (error) {
+    // its errors are written for whoever starts us
+    throw new ConfigError([messageOf(error)]);
+  }
+}
+
+async function assertReachable(setting: string, url: string): Promise<void> {
+  const version = await readVersion(url).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: ${messageOf(error)}`]);
+  });
+  if (version < OLDEST_VERSION)
+    throw new ConfigError([
+      `${setting}: PostgreSQL ${OLDEST_VERSION} or newer is needed, this is ${version}`,
+    ]);
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promise<void> {
+  const applied = await migrate(ownerUrl, MIGRATIONS);
+  if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
+  if (config.appEnv !== 'development') return;
+  await withClient(ownerUrl, async (client) => {
+    if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
+    await analyzeFilled(client);
+    log('Loaded the demo data.');
+  });
+}
+
+async function refuseUnmigrated(url: string): Promise<void> {
+  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
+  if (pending.length === 0) return;
+  throw new ConfigError([
+    `The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`,
+  ]);
+}
+
+async function refusePoolers(config: Config, worksQueue: boolean): Promise<void> {
+  const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
+  if (!url) return;
+  const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, worksQueue };
+  const faults = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+async function openDirect(config: Config, url: string): Promise<{ url: string; assumeRole?: string }> {
+  return { url, ...(await roleToAssume(config, 'DATABASE_DIRECT_URL', url)) };
+}
+
+/**
+ * In development a powerful connection steps down to the application's role. Elsewhere it is refused, and so it is behind a
+ * pooler, where a role is kept no longer than a transaction.
+ */
+async function roleToAssume(
+  config: Config,
+  setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
+  url: string,
+): Promise<{ assumeRole?: string }> {
+  const excess = await describeExcessPower(url);
+  if (!excess) return {};
+  const keepsRole = setting === 'DATABASE_DIRECT_URL' || !config.databasePooler;
+  if (config.appEnv === 'development' && keepsRole) return { assumeRole: APP_ROLE };
+  throw new ConfigError([
+    `${setting} must not be able to bypass row-level security, but ${excess}; grant ${APP_ROLE} to a role of its own`,
+  ]);
+}

@@ -1,9 +1,0 @@
-import type { UserCaller } from '../auth/callers.js';
-import { invalidField } from '../errors.js';
-
-/** The courier that a caller means: a courier always itself, staff the one that they name. @throws Fault validation_failed */
-export function courierNamed(caller: UserCaller, named: string | undefined): string {
-  const courierId = caller.courierId ?? named;
-  if (!courierId) throw invalidField('courier_id', 'is required for staff', 'required');
-  return courierId;
-}

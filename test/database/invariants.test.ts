@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+
+// What PostgreSQL refuses even if the service asks for it. Each statement runs as the owner of the tables, past all
+// policies and all checks of the application.
+
+let database: TestDatabase;
+let owner: pg.Pool;
+
+beforeAll(async () => {
+  database = await demoDatabase();
+  owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 });
+});
+afterAll(async () => {
+  await owner.end();
+  await database.drop();
+});
+
+/** Runs a statement, undoes it, and answers why PostgreSQL refused it; undefined when it did not. */
+async function refusalOf(statement: string): Promise<string | undefined> {
+  const client = await owner.connect();
+  try {
+    await client.query('begin');
+    // constraints that wait for the commit are judged now
+    await client.query('set constraints all immediate');
+    const { rowCount } = await client.query(statement);
+    if (!rowCount) throw new Error(`The demo data has no row for: ${statement}`);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    return error.constraint ?? error.message;
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}
+
+test.each([
+  ['users', 'courier_role_has_courier', `update users set role = 'courier' where id = '${DEMO.users.admin}'`],
+  [
+    'users',
+    'two_factor_has_secret',
+    `update users set two_factor_enabled = true where id = '${DEMO.users.admin}'`,
+  ],
+  ['rate_tiers', 'fee_not_negative', 'update rate_tiers set fee_usd = -0.01'],
+  [
+    'rate_tiers',
+    'bands_do_not_overlap',
+    `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
+     select tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd from rate_tiers
+     where end_weight_lb > start_weight_lb limit 1`,
+  ],
+  [
+    'bills',
+    'never_paid_beyond_the_total',
+    `update bills set paid_amount = total_amount + 0.01 where status = 'published'`,
+  ],
+  [
+    'bills',
+    'paid_means_in_full',
+    `update bills set status = 'paid' where status = 'published' and total_amount > 0`,
+  ],
+  ['bill_payments', 'pays_something', 'update bill_payments set amount_usd = 0'],
+  ['packages', 'weighs_something', 'update packages set weight_lb = 0'],
+])('%s: %s refuses what it is named after', async (_table, constraint, statement) => {
+  expect(await refusalOf(statement)).toBe(constraint);
+});
+
+describe.each(['audit_entries', 'audit_links', 'package_events'])('%s', (table) => {
+  test.each([`update ${table} set tenant_id = tenant_id`, `delete from ${table}`])(
+    'refuses %s',
+    async (statement) => {
+      expect(await refusalOf(statement)).toBe(`${table} is append-only`);
+    },
+  );
+});
+
+test('a package that is on one bill is refused on a second one', async () => {
+  const secondLine = `insert into bill_lines
+    select (jsonb_populate_record(line, jsonb_build_object('id', gen_random_uuid(), 'bill_id', draft.id, 'position', 10000))).*
+    from bill_lines line
+      join bills draft on draft.tenant_id = line.tenant_id and draft.courier_id = line.courier_id
+        and draft.status = 'draft' and draft.id <> line.bill_id
+    where line.kind = 'package' limit 1`;
+  expect(await refusalOf(secondLine)).toBe('bill_lines_tenant_id_package_id_key');
+});

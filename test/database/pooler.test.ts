@@ -1,0 +1,392 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import type { SystemCaller } from '../../src/platform/identity/callers.js';
+import { openSecrets } from '../../src/platform/access/secrets.js';
+import { readConfig } from '../../src/config/config.js';
+import { openDb } from '../../src/platform/db/open-database.js';
+import { prepareDatabase } from '../../src/startup/prepare-database.js';
+import {
+  pipeline,
+  preparedPipeline,
+  bulkTransaction,
+  transaction,
+  snapshot,
+  sql,
+} from '../../src/platform/db/transaction.js';
+import type { Db, Sql } from '../../src/platform/db/transaction.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { ask, listOf, logIn, prealertOf, type Answer } from '../support/service/client.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import { rounds } from '../support/harness/effort.js';
+import { PGBOUNCER, startPooler, type Pooler } from '../support/harness/pgbouncer.js';
+import {
+  endProcesses,
+  removeFolders,
+  run,
+  startReplica,
+  until,
+  type Replica,
+} from '../support/service/processes.js';
+import { startReceiver, type Receiver } from '../support/receivers/receiver.js';
+import { setEndpoints } from '../support/receivers/webhooks.js';
+
+const LIMIT_MS = 120_000;
+const LOGIN = `crossdock_pooled_${randomBytes(4).toString('hex')}`;
+const TENANTS = 50;
+const WORKERS = 32;
+const TURNS = rounds(4, 8);
+
+let database: TestDatabase;
+let owner: pg.Pool;
+let pooler: Pooler;
+/** The service's own login, past the pooler and through it. */
+let direct: string;
+let pooled: string;
+
+const withPgbouncer = PGBOUNCER ? describe : describe.skip;
+const reason = PGBOUNCER ? '' : ' (skipped: pgbouncer is not installed)';
+
+withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
+  beforeAll(async () => {
+    database = await demoDatabase();
+    owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
+    owner.on('error', () => undefined);
+    const password = randomBytes(12).toString('hex');
+    await owner.query(`create role ${LOGIN} login password '${password}' in role crossdock_app`);
+    // not UTC: what the service does not set for itself shows
+    await owner.query(`alter role ${LOGIN} set timezone = 'America/Jamaica'`);
+    direct = Object.assign(new URL(database.ownerUrl), { username: LOGIN, password }).href;
+    pooler = await startPooler([direct, database.ownerUrl]);
+    pooled = pooler.through(direct);
+  }, LIMIT_MS);
+
+  afterAll(async () => {
+    await endProcesses();
+    await pooler.stop();
+    await owner.end();
+    await database.drop();
+    const admin = new pg.Client({ connectionString: process.env['TEST_ADMIN_URL'] });
+    await admin.connect();
+    await admin.query(`drop role ${LOGIN}`);
+    await admin.end();
+    await removeFolders();
+  }, LIMIT_MS);
+
+  describe('the service', () => {
+    let service: Replica;
+    let receiver: Receiver;
+    let token: string;
+
+    beforeAll(async () => {
+      receiver = await startReceiver();
+      const secrets = openSecrets(readConfig({}).secrets);
+      const urls = { add: `${receiver.url}/add`, update: `${receiver.url}/update` };
+      await setEndpoints({ owner, secrets }, urls);
+      service = await startReplica({
+        DATABASE_URL: pooled,
+        DATABASE_POOLER: 'transaction',
+        DATABASE_DIRECT_URL: direct,
+        OUTBOUND_ALLOW_LOOPBACK: 'true',
+        POOL_SIZE: '20',
+      });
+      token = await logIn(service.url);
+    }, LIMIT_MS);
+
+    afterAll(async () => {
+      expect((await service.stop()).code).toBe(0);
+      await receiver.stop();
+    });
+
+    async function post(path: string, body: object): Promise<Record<string, unknown>> {
+      const headers = { authorization: `Bearer ${token}` };
+      const reply = await ask(service.url, { method: 'POST', path: `/api/${path}.php`, headers, body });
+      if (reply.status >= 300) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
+      return JSON.parse(reply.text).data;
+    }
+
+    test(
+      'announces, receives, lists and ships a parcel, and its worker delivers the webhooks',
+      async () => {
+        expect((await ask(service.url, prealertOf('POOLED-1'))).status).toBe(201);
+        const received = await post('ReceivePackage', { tracking_number: 'POOLED-1', weight: 2.5 });
+        expect(received).toMatchObject({ matched_by: 'prealert', courier_id: DEMO.couriers.IEX });
+        const listed = JSON.parse((await ask(service.url, listOf(token, 'POOLED-1'))).text);
+        expect(listed.data).toMatchObject([{ tracking_number: 'POOLED-1', status: 'received' }]);
+        // by the session's own time zone it would be five hours off
+        expect(Math.abs(Date.now() - Date.parse(listed.data[0].created_at))).toBeLessThan(LIMIT_MS);
+
+        const { manifest_id } = await post('CreateManifest', { awb_number: '106-12345675' });
+        const package_ids = [received['package_id']];
+        await post('ManageManifest', { action: 'add_packages', manifest_id, package_ids });
+        for (const status of ['ready', 'shipped'])
+          await post('ManageManifest', { action: 'update_meta', manifest_id, status });
+
+        await until(async () => receiver.at('/add').length === 1 && receiver.at('/update').length >= 1);
+        await until(async () => {
+          const { rows } = await owner.query(`select count(*)::int as n,
+            count(*) filter (where status = 'delivered')::int as delivered from webhook_deliveries`);
+          return rows[0]?.n >= 2 && rows[0]?.n === rows[0]?.delivered;
+        });
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'stores each of 200 pre-alerts that are submitted at once, and answers none with 500',
+      async () => {
+        const submit = async (n: number): Promise<Answer> => {
+          const reply = await ask(service.url, prealertOf(`AT-ONCE-${n}`));
+          // no connection came free in time: nothing was done, and the integrator tries again
+          return reply.status === 503 ? submit(n) : reply;
+        };
+        const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => submit(n)));
+        expect(replies.filter(({ status }) => status !== 201)).toEqual([]);
+        const { rows } = await owner.query(
+          "select count(*)::int as n from prealerts where tracking_number like 'AT-ONCE-%'",
+        );
+        expect(rows).toEqual([{ n: 200 }]);
+      },
+      LIMIT_MS,
+    );
+
+    test('a replica that works no queue needs no direct connection', async () => {
+      const settings = { DATABASE_POOLER: 'transaction', RUN_WORKER: 'false' };
+      const replica = await startReplica({ DATABASE_URL: pooled, ...settings });
+      expect((await ask(replica.url, prealertOf('NO-WORKER'))).status).toBe(201);
+      expect((await replica.stop()).code).toBe(0);
+    });
+  });
+
+  describe('a scope', () => {
+    const callers: SystemCaller[] = [];
+    let db: Db & { close(): Promise<void> };
+
+    beforeAll(async () => {
+      db = openDb({ url: pooled, size: WORKERS, isBehindPooler: true, onError: () => undefined });
+      for (let n = 0; n < TENANTS; n += 1) {
+        const tenantId = randomUUID();
+        callers.push({ kind: 'system', tenantId });
+        await owner.query('insert into tenants (id, slug, name) values ($1, $2, $2)', [
+          tenantId,
+          `pooled-${n}`,
+        ]);
+        await owner.query(
+          `insert into warehouses (tenant_id, id, name, is_primary) values ($1::uuid, gen_random_uuid(), 'canary:' || $1, true)`,
+          [tenantId],
+        );
+      }
+    }, LIMIT_MS);
+
+    afterAll(() => db.close());
+
+    const seen = sql`select name from warehouses`;
+    const WAYS: Record<string, (caller: SystemCaller, statement: Sql) => Promise<unknown>> = {
+      readInScope: async (caller, statement) => (await snapshot(db, caller, [statement]))[0],
+      flushInScope: async (caller, statement) => (await pipeline(db, caller, [statement]))[0],
+      flushPrepared: async (caller, statement) => (await preparedPipeline(db, caller, [statement]))[0],
+      inScope: (caller, statement) => transaction(db, caller, (tx) => tx.query(statement)),
+      inLargeScope: (caller, statement) => bulkTransaction(db, caller, 9_000, (tx) => tx.query(statement)),
+    };
+
+    test(
+      `of ${TENANTS} tenants shows ${WORKERS} workers that share 4 sessions no row of another`,
+      async () => {
+        const wrong: unknown[] = [];
+        let reads = 0;
+        const read = async (worker: number) => {
+          for (let turn = 0; turn < TURNS; turn += 1) {
+            const caller = callers[(worker * 7 + turn * 13) % TENANTS];
+            if (!caller) throw new Error('There is no such tenant.');
+            for (const way of Object.values(WAYS)) {
+              const rows = await untilFree(() => way(caller, seen));
+              reads += 1;
+              const isOwn = JSON.stringify(rows) === JSON.stringify([{ name: `canary:${caller.tenantId}` }]);
+              if (!isOwn) wrong.push([caller.tenantId, rows]);
+            }
+            // the scope ends with the transaction
+            const { rows } = await untilFree(() => db.pool.query('select name from warehouses'));
+            if (rows.length > 0) wrong.push(['no scope', rows]);
+          }
+        };
+        await Promise.all(Array.from({ length: WORKERS }, (_, worker) => read(worker)));
+        expect(wrong).toEqual([]);
+        expect(reads).toBe(WORKERS * TURNS * 5);
+      },
+      LIMIT_MS,
+    );
+
+    test('that were kept in the session would show rows of others: the same reads find them', async () => {
+      // a pooler of its own, because what is set in its sessions stays there
+      const careless = await startPooler([direct]);
+      const pool = new pg.Pool({ connectionString: careless.through(direct), max: WORKERS });
+      let foreign = 0;
+      const read = async (worker: number) => {
+        for (let turn = 0; turn < 4; turn += 1) {
+          const tenantId = callers[(worker * 7 + turn * 13) % TENANTS]?.tenantId;
+          const client = await pool.connect();
+          await client.query(
+            "select set_config('app.tenant_id', $1, false), set_config('app.courier_id', 'all', false)",
+            [tenantId],
+          );
+          const { rows } = await client.query('select name from warehouses');
+          client.release();
+          if (rows[0]?.name !== `canary:${tenantId}`) foreign += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: WORKERS }, (_, worker) => read(worker)));
+      await pool.end();
+      await careless.stop();
+      expect(foreign).toBeGreaterThan(0);
+    });
+
+    test('has UTC and a statement timeout, which a pooled session does not keep', async () => {
+      const settings = sql`select current_setting('timezone') as zone, current_setting('statement_timeout') as limit`;
+      const [caller] = callers;
+      if (!caller) throw new Error('There is no tenant.');
+      for (const [way, read] of Object.entries(WAYS)) {
+        const limit = way === 'inLargeScope' ? '9s' : '15s';
+        expect([way, await read(caller, settings)]).toEqual([way, [{ zone: 'UTC', limit }]]);
+      }
+      const { rows } = await db.pool.query(settings.text);
+      expect(rows).toEqual([{ zone: 'America/Jamaica', limit: '0' }]);
+    });
+
+    test('prepares no statement in a pooled session', async () => {
+      const held = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const client = await db.pool.connect();
+          await client.query('begin');
+          return client;
+        }),
+      );
+      const names: unknown[] = [];
+      for (const client of held) {
+        names.push(...(await client.query('select name from pg_prepared_statements')).rows);
+        await client.query('rollback');
+        client.release();
+      }
+      expect(names).toEqual([]);
+    });
+  });
+
+  describe('the start is refused', () => {
+    const start = async (env: Record<string, string>, worksQueue = true) => {
+      try {
+        const prepared = await prepareDatabase(readConfig(env), () => undefined, worksQueue);
+        await prepared.stop();
+        return 'started';
+      } catch (error) {
+        return String(error).replace(/^(Config)?Error: /, '');
+      }
+    };
+    const DATABASE_POOLER = 'transaction';
+
+    test('when a pooler is in the way and DATABASE_POOLER is not set, in one line, by server, worker and migration', async () => {
+      const line = /^DATABASE_URL leads to a connection pooler: set DATABASE_POOLER=transaction, .*\n$/;
+      for (const program of ['src/main.js', 'src/worker.js']) {
+        const refused = run(program, { DATABASE_URL: pooled });
+        expect(await refused.ended).toEqual({ code: 1, signal: null });
+        expect(refused.output()).toMatch(line);
+      }
+      const migration = run('scripts/migrate.js', { DATABASE_OWNER_URL: pooler.through(database.ownerUrl) });
+      expect(await migration.ended).toEqual({ code: 1, signal: null });
+      expect(migration.output()).toMatch(/^The URL of the owner leads to a connection pooler: .*\n$/);
+    });
+
+    test('when a process that works the queue has no direct connection, a worker with RUN_WORKER=false too', async () => {
+      const env = { DATABASE_URL: pooled, DATABASE_POOLER };
+      const line =
+        /^DATABASE_DIRECT_URL is required with DATABASE_POOLER in a process that works the queue: /;
+      expect(await start(env)).toMatch(line);
+      const worker = run('src/worker.js', { ...env, RUN_WORKER: 'false' });
+      expect(await worker.ended).toEqual({ code: 1, signal: null });
+      expect(worker.output()).toMatch(line);
+      expect(await start(env, false)).toBe('started');
+    });
+
+    test('when the direct connection leads to the pooler, to another database, or nowhere', async () => {
+      const to = (DATABASE_DIRECT_URL: string) =>
+        start({ DATABASE_URL: pooled, DATABASE_POOLER, DATABASE_DIRECT_URL });
+      expect(await to(pooled)).toBe(
+        'DATABASE_DIRECT_URL leads to a connection pooler: set it to a connection to PostgreSQL itself',
+      );
+      const elsewhere = Object.assign(new URL(direct), { pathname: '/postgres' }).href;
+      expect(await to(elsewhere)).toBe('DATABASE_DIRECT_URL leads to another database than DATABASE_URL');
+      const nowhere = Object.assign(new URL(direct), { pathname: '/nowhere' }).href;
+      expect(await to(nowhere)).toMatch(/^DATABASE_DIRECT_URL: .*"nowhere" does not exist/);
+      expect(await to(direct)).toBe('started');
+    });
+
+    test('when the owner’s connection leads to the pooler, with the setting or without', async () => {
+      const DATABASE_OWNER_URL = pooler.through(database.ownerUrl);
+      const line =
+        'DATABASE_OWNER_URL leads to a connection pooler: set it to a connection to PostgreSQL itself';
+      const env = { DATABASE_URL: pooled, DATABASE_POOLER, DATABASE_OWNER_URL };
+      expect(await start({ ...env, DATABASE_DIRECT_URL: direct })).toBe(line);
+      expect(await start({ DATABASE_URL: direct, DATABASE_OWNER_URL })).toBe(line);
+    });
+
+    test('when the login may bypass row-level security, in development too: no pooled session keeps a role', async () => {
+      const env = { DATABASE_URL: pooler.through(database.ownerUrl), DATABASE_POOLER };
+      expect(await start({ ...env, DATABASE_DIRECT_URL: direct })).toMatch(
+        /^DATABASE_URL must not be able to bypass row-level security, but .* is a superuser; grant crossdock_app/,
+      );
+    });
+
+    test('when the pooler is in statement mode, where there are no transactions; one in session mode serves', async () => {
+      const env = { DATABASE_POOLER, DATABASE_DIRECT_URL: direct };
+      const statements = await startPooler([direct], { mode: 'statement' });
+      expect(await start({ ...env, DATABASE_URL: statements.through(direct) })).toMatch(
+        /^DATABASE_URL: .*transaction/,
+      );
+      await statements.stop();
+      const sessions = await startPooler([direct], { mode: 'session' });
+      expect(await start({ ...env, DATABASE_URL: sessions.through(direct) })).toBe('started');
+      await sessions.stop();
+    });
+  });
+});
+
+test('a prepared statement is named by its text, whichever a connection prepares first', async () => {
+  const fresh = await demoDatabase();
+  const db = openDb({ url: fresh.ownerUrl, size: 1, assumeRole: 'crossdock_app', onError: () => undefined });
+  const other = openDb({
+    url: fresh.ownerUrl,
+    size: 1,
+    assumeRole: 'crossdock_app',
+    onError: () => undefined,
+  });
+  const caller: SystemCaller = { kind: 'system', tenantId: DEMO.tenants.demo };
+  const texts = [sql`select 'one' as text`, sql`select 'two' as text`];
+  const namesOf = async (each: Db, statements: Sql[]) => {
+    for (const statement of statements) await preparedPipeline(each, caller, [statement]);
+    const { rows } = await each.pool.query(
+      "select name, statement from pg_prepared_statements where statement like 'select ''% as text' order by statement",
+    );
+    return rows;
+  };
+  const [names, reversed] = [await namesOf(db, texts), await namesOf(other, texts.toReversed())];
+  expect(names).toHaveLength(2);
+  expect(reversed).toEqual(names);
+  for (const { name } of names) expect(name).toMatch(/^crossdock_[0-9a-f]{40}$/);
+  await db.close();
+  await other.close();
+  await fresh.drop();
+});
+
+/** More ask than connections may wait: who is told so asks again, as over HTTP after 503. */
+async function untilFree<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (
+        !/timeout exceeded when trying to connect|connection timeout|Unable to start a transaction/.test(
+          String(error),
+        )
+      )
+        throw error;
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { validatePassword } from '../../../src/modules/auth/credentials/password-policy.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newId } from '../../../src/platform/values/ids.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+/** At bcrypt's lowest cost: most tests are not about the time that a hash takes. */
+let cheapHash: string;
+
+beforeAll(async () => {
+  cheapHash = await bcrypt.hash(DEMO.password, 4);
+  // behind a proxy that is believed, so that each user comes from an address of its own
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterAll(() => service.stop());
+
+const NEW = 'seven parcels on a wet quay';
+
+let serial = 0;
+
+type User = { id: string; username: string; token: string; address: string };
+
+async function makeUser(role = 'warehouse', courierId: string | null = null): Promise<User> {
+  const [id, username] = [newId(), `changer${(serial += 1)}`];
+  await service.owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     values ($1, $2, $3, 'Charlotte Changer', $4, $5, $6)`,
+    [DEMO.tenants.demo, id, username, role, courierId, cheapHash],
+  );
+  return { id, username, token: await service.tokenOf(username), address: `10.1.1.${serial}` };
+}
+
+const change = ({ token, address }: User, current: string, wanted: string, more = {}) =>
+  service.call('changePassword', {
+    token,
+    headers: { 'x-forwarded-for': address },
+    body: { current_password: current, new_password: wanted, ...more },
+  });
+const logIn = ({ username, address }: User, password: string) =>
+  service.call('login', {
+    headers: { 'x-forwarded-for': address },
+    body: { action: 'login', username, password },
+  });
+const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
+const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
+
+async function factsOf(id: string) {
+  const { rows } = await service.owner.query(
+    'select action, actor_kind, actor_id, before, after from audit_entries where entity_id = $1 order by at, id',
+    [id],
+  );
+  return rows;
+}
+
+test.each([
+  ['staff', 'manager', null],
+  ['a courier’s user', 'courier', DEMO.couriers.IEX],
+])(
+  '%s changes its own password: old tokens end, the fresh one works, and nobody else is touched',
+  async (_who, role, courierId) => {
+    const [user, bystander] = [await makeUser(role, courierId), await makeUser(role, courierId)];
+    // what names another user, or a column, is not heard
+    const more = {
+      user_id: bystander.id,
+      id: bystander.id,
+      username: bystander.username,
+      role: 'admin',
+      token_version: 9,
+    };
+    const changed = await change(user, DEMO.password, NEW, more);
+    expect(coded(changed)).toBe('200 success');
+    const { access_token: fresh, user: told } = changed.body['data'];
+    expect(told).toMatchObject({ id: user.id, role, courier_id: courierId, must_change_password: false });
+    expect([await statusWith(user.token), await statusWith(fresh)]).toEqual([401, 200]);
+    expect(coded(await logIn(user, DEMO.password))).toBe('401 credentials_invalid');
+    expect((await logIn(user, NEW)).status).toBe(200);
+    expect(await statusWith(bystander.token)).toBe(200);
+    expect((await factsOf(user.id))[0]).toEqual({
+      action: 'user.password_changed',
+      actor_kind: 'user',
+      actor_id: user.id,
+      before: { must_change_password: false },
+      after: { must_change_password: false },
+    });
+  },
+);
+
+test('what was begun with the old password ends with it', async () => {
+  const user = await makeUser();
+  await service.owner.query(
+    `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
+     values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
+    [DEMO.tenants.demo, user.id],
+  );
+  expect((await change(user, DEMO.password, NEW)).status).toBe(200);
+  const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [user.id]);
+  expect(rows).toEqual([]);
+});
+
+test('five wrong passwords, here and at login together, lock the name; the right one is then not looked at', async () => {
+  const user = await makeUser();
+  for (let count = 0; count < 3; count += 1) {
+    const reply = await change(user, 'not the password', NEW);
+    expect(coded(reply)).toBe('400 password_wrong');
+    expect(reply.body['errors']).toMatchObject([{ field: 'current_password', code: 'wrong' }]);
+  }
+  for (let count = 0; count < 2; count += 1) expect((await logIn(user, 'wrong')).status).toBe(401);
+  const locked = await change(user, DEMO.password, NEW);
+  expect(coded(locked)).toBe('429 too_many_attempts');
+  expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(890);
+  expect(coded(await logIn(user, DEMO.password))).toBe('429 too_many_attempts');
+  // its token is as good as before
+  expect(await statusWith(user.token)).toBe(200);
+  expect((await factsOf(user.id)).map(({ action }) => action)).toEqual(['user.locked_out']);
+});
+
+test('the right password forgets the wrong ones before it', async () => {
+  const user = await makeUser();
+  for (let count = 0; count < 4; count += 1) await change(user, 'not the password', NEW);
+  expect((await change(user, DEMO.password, NEW)).status).toBe(200);
+  const { rows } = await service.owner.query('select 1 from login_throttles where subject = $1', [
+    user.username,
+  ]);
+  expect(rows).toEqual([]);
+});
+
+test('of 200 wrong passwords at once, at most five are hashed', async () => {
+  const user = await makeUser();
+  const replies = await Promise.all(Array.from({ length: 200 }, () => change(user, 'not the password', NEW)));
+  const judged = replies.filter(({ status }) => status === 400).length;
+  expect(judged).toBeLessThanOrEqual(5);
+  expect(judged).toBeGreaterThan(0);
+  expect(replies.filter(({ status }) => status === 429 || status === 503)).toHaveLength(200 - judged);
+});
+
+test('of 10 changes at once, one is made', async () => {
+  const user = await makeUser();
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => untilAdmitted(() => change(user, DEMO.password, `${NEW} ${n}`))),
+  );
+  const won = replies.findIndex(({ status }) => status === 200);
+  // the rest: a token that has ended, or a password that is no longer the current one
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(replies.filter(({ status }) => ![200, 400, 401, 429].includes(status))).toEqual([]);
+  await service.owner.query('delete from login_throttles where subject = $1', [user.username]);
+  expect((await logIn(user, `${NEW} ${won}`)).status).toBe(200);
+});
+
+test('a user disabled while its password is hashed changes nothing', async () => {
+  const user = await makeUser();
+  const changing = change(user, DEMO.password, NEW);
+  await service.owner.query(
+    'update users set is_active = false, token_version = token_version + 1 where id = $1',
+    [user.id],
+  );
+  expect([401, 403]).toContain((await changing).status);
+  const { rows } = await service.owner.query('select password_hash from users where id = $1', [user.id]);
+  expect(rows).toEqual([{ password_hash: cheapHash }]);
+});
+
+describe('a new password', () => {
+  test.each([
+    ['too short', 'eleven char', 'minLength'],
+    ['74 bytes', `${'é'.repeat(36)}ab`, 'bytes'],
+    ['a repetition', 'parcel parcel parcel ', 'repeated'],
+    ['common', 'unbelievable', 'common'],
+    ['padded', '2024!Password!2024', 'common'],
+    ['the full name', 'charlotte changer', 'personal'],
+    ['the current one', DEMO.password, 'unchanged'],
+  ])('%s is refused by name, and the current one is not even asked', async (_what, wanted, code) => {
+    const user = await makeUser();
+    const reply = await change(user, DEMO.password, wanted);
+    expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect(reply.body['errors']).toMatchObject([{ field: 'new_password', code }]);
+    expect(await statusWith(user.token)).toBe(200);
+  });
+
+  test.each([
+    ['11 characters', 'x1y2z3a4b5c', 'minLength'],
+    ['12 characters', 'x1y2z3a4b5c6', undefined],
+    ['11 emojis, in 44 bytes', '😀😁😂🤣😃😄😅😆😉😊😋', 'minLength'],
+    ['72 bytes', `${'é'.repeat(35)}ab`, undefined],
+    ['73 bytes', `${'é'.repeat(35)}abc`, 'bytes'],
+    ['a NUL', 'correct horse\0battery', 'nul'],
+    ['one letter', 'x'.repeat(30), 'repeated'],
+    ['eleven characters twice', 'abcdefghijkabcdefghijk', 'repeated'],
+    ['twelve characters twice', 'quay7cargo9xquay7cargo9x', undefined],
+    ['a listed one', 'qwertyuiop123', 'common'],
+    ['a listed one in capitals', 'QwertyUiop[]12', 'common'],
+    ['the user name', 'Longusername-1', 'personal'],
+    ['the user name with a year', 'longusername-1-2026', undefined],
+    ['a passphrase', 'correct horse battery staple', undefined],
+    ['digits and a syllable', '4821-7735-an-9921', undefined],
+    ['an old word', 'crossdock-demo', undefined],
+  ])('of %s is judged: %j, %s', async (_what, password, code) => {
+    expect((await validatePassword(password, ['longusername-1', 'Long Name']))?.code).toBe(code);
+  });
+});

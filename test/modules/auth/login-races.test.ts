@@ -1,0 +1,201 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeLoginLimiter } from '../../../src/platform/access/login-gate.js';
+import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
+import { pipeline } from '../../../src/platform/db/transaction.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
+import { networkOf } from '../../../src/platform/values/network-address.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+const CALLERS = 200;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterAll(() => service.stop());
+
+const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
+
+const post = (body: unknown) =>
+  service.call('login', { body, headers: { 'x-forwarded-for': randomAddress() } });
+const logIn = (username: string, password: string) => post({ action: 'login', username, password });
+const verify = (preauthToken: string, code: string) =>
+  post({ action: 'verify_2fa', preauth_token: preauthToken, code });
+
+const count = (replies: Reply[], status: number) => replies.filter((reply) => reply.status === status).length;
+
+function times<Result>(number: number, make: (index: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: number }, (_, index) => make(index)));
+}
+
+async function makePreauthTokens(number: number): Promise<string[]> {
+  const tokens = Array.from({ length: number }, () => randomBytes(32).toString('base64url'));
+  await service.owner.query(
+    `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
+     select $1, token_hash, $2, now() + interval '5 minutes' from unnest($3::text[]) as token_hash`,
+    [
+      DEMO.tenants.demo,
+      DEMO.users.guarded,
+      tokens.map((token) => service.app.secrets.lookupHash(token, 'preauth_token')),
+    ],
+  );
+  return tokens;
+}
+
+/** `guarded` as it was: no failures, no step used. */
+async function forget(): Promise<void> {
+  await service.owner.query('delete from login_throttles');
+  await service.owner.query('update users set totp_last_step = null where id = $1', [DEMO.users.guarded]);
+}
+
+/** The code of now by RFC 6238; DEMO's secret is `Testsecret` twice, in base 32. */
+async function codeOfNow(): Promise<string> {
+  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::bigint as step');
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(rows[0].step));
+  const digest = createHmac('sha1', 'TestSecretTestSecret').update(counter).digest();
+  const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
+  return String(word % 1_000_000).padStart(6, '0');
+}
+
+test('of 200 callers with one preauth token and the right code, one is signed in', async () => {
+  await forget();
+  const [token = ''] = await makePreauthTokens(1);
+  const code = await codeOfNow();
+  const replies = await times(CALLERS, () => verify(token, code));
+  expect(count(replies, 200)).toBe(1);
+  expect(count(replies, 500)).toBe(0);
+});
+
+test('of 200 callers with one authenticator code and a preauth token each, one is signed in', async () => {
+  await forget();
+  const tokens = await makePreauthTokens(CALLERS);
+  const code = await codeOfNow();
+  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', code));
+  expect(count(replies, 200)).toBe(1);
+  expect(count(replies, 500)).toBe(0);
+});
+
+test('of 200 callers with one backup code and a preauth token each, one is signed in', async () => {
+  await forget();
+  const tokens = await makePreauthTokens(CALLERS);
+  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', DEMO_BACKUP_CODES[0] ?? ''));
+  expect(count(replies, 200)).toBe(1);
+  expect(count(replies, 500)).toBe(0);
+});
+
+test('of 200 wrong codes at once, five are judged', async () => {
+  await forget();
+  const tokens = await makePreauthTokens(CALLERS);
+  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', 'AAAA-AAAA'));
+  expect(count(replies, 401)).toBeLessThanOrEqual(5);
+  expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
+});
+
+test('of 200 wrong passwords at once for one name, at most five are hashed', async () => {
+  const replies = await times(CALLERS, () => logIn('warehouse', 'not-the-password'));
+  expect(count(replies, 401)).toBeLessThanOrEqual(5);
+  expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
+  const { rows } = await service.owner.query(
+    "select failures, locked_until > now() as is_locked from login_throttles where subject = 'warehouse'",
+  );
+  // a slow machine may not get to five before the rest have waited long enough
+  expect(rows).toEqual([{ failures: count(replies, 401), is_locked: count(replies, 401) === 5 || null }]);
+});
+
+test('of 1,000 attempts that reach the database at once from any replica, five are let through', async () => {
+  const caller = { kind: 'system', tenantId: DEMO.tenants.demo } as const;
+  const throttle = passwordThrottle('Somebody');
+  const counted = await times(1_000, () => pipeline(service.db, caller, [countAttempt(caller, throttle)]));
+  const failures = counted.flatMap(([rows]) => rows ?? []).map((row) => row['failures']);
+  expect(failures.sort()).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('40 right logins of one user at once are not taken for guessing', async () => {
+  const replies = await times(40, () => logIn('manager', DEMO.password));
+  expect(count(replies, 200)).toBeGreaterThan(0);
+  expect(count(replies, 200) + count(replies, 503)).toBe(40);
+  for (const { status, headers } of replies) if (status === 503) expect(headers.get('retry-after')).toBe('2');
+  const { rows } = await service.owner.query("select from login_throttles where subject = 'manager'");
+  expect(rows).toEqual([]);
+});
+
+/** A gate whose every place is taken, and a way to give them back. */
+function takenGate() {
+  const gate = makeLoginLimiter(1);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const holder = gate.withLimit('t', 'holder', () => released);
+  return { gate, release, holder };
+}
+
+test('a flood on one name crowds out itself, and another name is next in turn', async () => {
+  const { gate, release, holder } = takenGate();
+  const order: string[] = [];
+  const attempt = (name: string) => gate.withLimit('t', name, async () => order.push(name));
+  const flood = Array.from({ length: CALLERS }, () => attempt('flood'));
+  const others = ['one', 'two', 'three'].map(attempt);
+  release();
+  const settled = await Promise.allSettled(flood);
+  await Promise.all([...others, holder]);
+  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(16 - 3);
+  expect(order.slice(0, 4)).toEqual(['flood', 'one', 'two', 'three']);
+});
+
+test('three places serve three names at once, and one name one at a time', async () => {
+  const gate = makeLoginLimiter(3);
+  const mostAtOnce = async (nameOf: (index: number) => string) => {
+    let running = 0;
+    const seen = await times(10, (index) =>
+      gate.withLimit('t', nameOf(index), async () => {
+        running += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        return running--;
+      }),
+    );
+    return Math.max(...seen);
+  };
+  expect(await mostAtOnce((index) => `name ${index}`)).toBe(3);
+  expect(await mostAtOnce((index) => (index % 2 ? 'same' : 'SAME'))).toBe(1);
+});
+
+test('a full queue refuses at once, and a wait ends after 3 seconds', async () => {
+  const { gate, release, holder } = takenGate();
+  const start = performance.now();
+  const waitedMs = async (name: string) => {
+    await expect(gate.withLimit('t', name, async () => {})).rejects.toMatchObject({
+      code: 'overloaded',
+      detail: { retryAfterSeconds: 2 },
+    });
+    return performance.now() - start;
+  };
+  const waits = await times(17, (index) => waitedMs(`name ${index}`));
+  expect(waits.filter((ms) => ms < 1_000)).toHaveLength(1);
+  expect(Math.max(...waits)).toBeLessThan(4_000);
+  release();
+  await holder;
+});
+
+test('an attempt that throws gives its place back', async () => {
+  const gate = makeLoginLimiter();
+  for (let round = 0; round < 20; round += 1) {
+    await expect(gate.withLimit('t', 'same', () => Promise.reject(new Error('broken')))).rejects.toThrow(
+      'broken',
+    );
+  }
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::1', '0:0:0:0'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['2001:DB8:0:1:2:3:4:5', '2001:db8:0:1'],
+  ['fe80::', 'fe80:0:0:0'],
+])('failures from %s are counted for %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});

@@ -1,0 +1,633 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { hashPassword } from '../../../src/modules/auth/credentials/passwords.js';
+import { stepOfCode } from '../../../src/modules/auth/credentials/totp.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
+import { newId } from '../../../src/platform/values/ids.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+/** Of everybody's password, at bcrypt's lowest cost: most tests are not about the time that a hash takes. */
+let cheapHash: string;
+
+beforeAll(async () => {
+  // behind a proxy that is believed, so that each test comes from an address of its own
+  cheapHash = await bcrypt.hash(DEMO.password, 4);
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterAll(() => service.stop());
+
+const WRONG = 'not-the-password';
+
+type Options = { host?: string; address?: string };
+
+const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
+
+function post(body: unknown, { host, address = randomAddress() }: Options = {}): Promise<Reply> {
+  return service.call('login', { body, headers: { 'x-forwarded-for': address }, ...(host ? { host } : {}) });
+}
+
+const logIn = (username: unknown, password: unknown = DEMO.password, options?: Options) =>
+  post({ action: 'login', username, password }, options);
+
+const verify = (preauthToken: unknown, code: unknown, options?: Options) =>
+  post({ action: 'verify_2fa', preauth_token: preauthToken, code }, options);
+
+async function failTimes(times: number, username: string): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  for (let count = 0; count < times; count += 1) replies.push(await logIn(username, WRONG));
+  return replies;
+}
+
+const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
+const codesOf = (replies: Reply[]) => replies.map(coded);
+
+const uniqueName = (stem: string) => `${stem}-${randomBytes(4).toString('hex')}`;
+
+type User = { id: string; username: string };
+
+/** A manager of tenant demo with everybody's password, so that no test locks another's user. */
+async function makeUser(stem: string, changes: Record<string, unknown> = {}): Promise<User> {
+  const user = { id: newId(), username: uniqueName(stem) };
+  await service.owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, password_hash)
+     values ($1, $2, $3, 'Test User', 'manager', $4)`,
+    [DEMO.tenants.demo, user.id, user.username, cheapHash],
+  );
+  await changeUser(user, changes);
+  return user;
+}
+
+async function changeUser({ id }: { id: string }, changes: Record<string, unknown>): Promise<void> {
+  for (const [column, value] of Object.entries(changes)) {
+    await service.owner.query(`update users set ${column} = $2 where id = $1`, [id, value]);
+  }
+}
+
+async function makeGuardedUser(stem: string, secret: string = DEMO.totpSecret): Promise<User> {
+  const user = await makeUser(stem);
+  const place = { tenantId: DEMO.tenants.demo, rowId: user.id, field: 'totp_secret' } as const;
+  const totpSecret = service.app.secrets.encrypt(secret, place);
+  await service.owner.query('update users set two_factor_enabled = true, totp_secret = $2 where id = $1', [
+    user.id,
+    totpSecret,
+  ]);
+  return user;
+}
+
+/** What a right password would have answered with, without paying for the hash. */
+async function makePreauthToken(userId: string): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  await service.owner.query(
+    `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
+     values ($1, $2, $3, now() + interval '5 minutes')`,
+    [DEMO.tenants.demo, service.app.secrets.lookupHash(token, 'preauth_token'), userId],
+  );
+  return token;
+}
+
+const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** RFC 6238 once more, so that the library does not judge itself. */
+function codeOfStep(step: number, secret: string = DEMO.totpSecret): string {
+  const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
+  return String(word % 1_000_000).padStart(6, '0');
+}
+
+async function currentStep(): Promise<number> {
+  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
+  return rows[0].step;
+}
+
+const codeOfNow = async () => codeOfStep(await currentStep());
+
+/** A secret whose code of now begins with a zero. */
+async function secretWithLeadingZero(): Promise<string> {
+  const step = await currentStep();
+  for (;;) {
+    const secret = [...randomBytes(32)].map((byte) => BASE_32.charAt(byte % 32)).join('');
+    if (codeOfStep(step, secret).startsWith('0')) return secret;
+  }
+}
+
+/** A code that belongs to none of the steps that are near. */
+async function wrongCode(): Promise<string> {
+  const step = await currentStep();
+  const near = [-2, -1, 0, 1, 2].map((delta) => codeOfStep(step + delta));
+  return (
+    ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !near.includes(code)) ?? ''
+  );
+}
+
+async function throttleOf(kind: string, subject: string) {
+  const { rows } = await service.owner.query(
+    'select * from login_throttles where kind = $1 and subject = $2',
+    [kind, subject],
+  );
+  return rows[0];
+}
+
+async function auditOf(userId: string): Promise<string[]> {
+  const { rows } = await service.owner.query(
+    'select action from audit_entries where entity_id = $1 order by at, id',
+    [userId],
+  );
+  return rows.map(({ action }) => action);
+}
+
+describe('login', () => {
+  test('the right password answers with the user and a token that opens the API', async () => {
+    const reply = await logIn('manager');
+    expect(coded(reply)).toBe('200 success');
+    expect(reply.body['data']).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      user: {
+        id: DEMO.users.manager,
+        full_name: 'Demo Manager',
+        username: 'manager',
+        role: 'manager',
+        courier_id: null,
+        courier_code: null,
+        two_factor_enabled: false,
+        must_change_password: false,
+        must_set_up_two_factor: false,
+      },
+    });
+    const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
+    expect(list.status).toBe(200);
+    expect(await auditOf(DEMO.users.manager)).toEqual(['user.logged_in']);
+  });
+
+  test("a courier's user is told its courier, and its token sees that courier's rows only", async () => {
+    const reply = await logIn('iex');
+    expect(reply.body['data'].user).toMatchObject({ courier_id: DEMO.couriers.IEX, courier_code: 'IEX' });
+    const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
+    const couriers = list.body['data'].map((record: { courier_id: string }) => record.courier_id);
+    expect(new Set(couriers)).toEqual(new Set([DEMO.couriers.IEX]));
+  });
+
+  test('a token lives for 8 hours by the clock of the database', async () => {
+    const { username } = await makeUser('clock');
+    const { body } = await logIn(username);
+    const { rows } = await service.owner.query('select extract(epoch from now())::int as now_s');
+    const { expiresAt } = service.app.tokens.read(body['data'].access_token);
+    expect(Math.abs(expiresAt - rows[0].now_s - 8 * 3600)).toBeLessThanOrEqual(5);
+  });
+
+  test('a user name is compared in lower case, and otherwise as sent', async () => {
+    expect((await logIn('MaNaGeR')).status).toBe(200);
+    expect(coded(await logIn(' manager'))).toBe('401 credentials_invalid');
+  });
+
+  test.each([
+    ['nothing', {}, ['username', 'password']],
+    ['no password', { username: 'manager' }, ['password']],
+    ['no user name', { password: DEMO.password }, ['username']],
+    ['an empty password', { username: 'manager', password: '' }, ['password']],
+    ['a blank user name', { username: ' \t\n', password: DEMO.password }, ['username']],
+    ['both blank', { username: '', password: '  ' }, ['username', 'password']],
+  ])('%s is 422, names the fields and counts as no failure', async (_what, fields, named) => {
+    const reply = await post({ action: 'login', ...fields });
+    expect(coded(reply)).toBe('422 credentials_required');
+    expect(reply.body['status']).toBe('fail');
+    expect(reply.body['errors'].map(({ field }: { field: string }) => field)).toEqual(named);
+    expect(await throttleOf('password', 'manager')).toBeUndefined();
+  });
+
+  test.each([
+    ['a number', 12],
+    ['null', null],
+    ['a list', ['manager']],
+    ['an object', {}],
+  ])('%s in place of a text is 400', async (_what, value) => {
+    expect(coded(await logIn(value))).toBe('400 validation_failed');
+    expect(coded(await logIn('manager', value))).toBe('400 validation_failed');
+  });
+
+  test('an unknown or a missing action is 400', async () => {
+    expect((await post({ action: 'log_in', username: 'manager', password: DEMO.password })).status).toBe(400);
+    expect((await post({ username: 'manager', password: DEMO.password })).status).toBe(400);
+  });
+
+  test('an unknown user, a wrong password and a disabled user with one answer alike', async () => {
+    const disabled = await makeUser('alike', { is_active: false });
+    const known = await makeUser('alike');
+    const names = [known.username, uniqueName('nobody'), disabled.username];
+    const replies: Reply[] = [];
+    for (const name of names) replies.push(await logIn(name, WRONG));
+    const [first, ...others] = replies.map(
+      ({ status, body: { request_id: _, timestamp: __, ...body }, headers }) => ({
+        status,
+        body,
+        headers: [...headers.keys()],
+      }),
+    );
+    expect(first).toMatchObject({ status: 401, body: { status: 'fail', code: 'credentials_invalid' } });
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  test('all of these take the time of a hash', async () => {
+    const { username } = await makeUser('time', { password_hash: await hashPassword(DEMO.password) });
+    const attempts = [
+      () => logIn(username, WRONG),
+      () => logIn(uniqueName('nobody'), WRONG),
+      () => logIn(username, 'x'.repeat(73)),
+      () => logIn(uniqueName('nobody'), 'x'.repeat(73)),
+    ];
+    const fastestMs = attempts.map(() => Infinity);
+    for (let round = 0; round < 2; round += 1) {
+      for (const [index, attempt] of attempts.entries()) {
+        const start = performance.now();
+        expect((await attempt()).status).toBe(401);
+        fastestMs[index] = Math.min(fastestMs[index] ?? Infinity, performance.now() - start);
+      }
+    }
+    // without a hash it would be a twentieth
+    expect(Math.min(...fastestMs)).toBeGreaterThan(Math.max(...fastestMs) / 3);
+  });
+
+  test('a password beyond 72 bytes does not match its own first 72', async () => {
+    const prefix = 'é'.repeat(36);
+    const { username } = await makeUser('long', { password_hash: await hashPassword(prefix) });
+    expect((await logIn(username, prefix)).status).toBe(200);
+    expect(coded(await logIn(username, `${prefix}x`))).toBe('401 credentials_invalid');
+  });
+
+  test('a NUL in the password is refused and matches nothing before it', async () => {
+    const reply = await logIn('manager', `${DEMO.password}\0x`);
+    expect(coded(reply)).toBe('400 invalid_encoding');
+  });
+
+  test('a disabled user is told so after the right password only', async () => {
+    expect(coded(await logIn('disabled', WRONG))).toBe('401 credentials_invalid');
+    const told = await logIn('disabled');
+    expect(coded(told)).toBe('403 account_disabled');
+    expect(told.body['status']).toBe('fail');
+    expect(await throttleOf('password', 'disabled')).toBeUndefined();
+    expect(await auditOf(DEMO.users.disabled)).toEqual([]);
+  });
+
+  test('a user of a disabled courier is told so after the right password only', async () => {
+    await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
+    expect(coded(await logIn('hrb', WRONG))).toBe('401 credentials_invalid');
+    expect(coded(await logIn('hrb'))).toBe('403 account_disabled');
+    await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
+    expect((await logIn('hrb')).status).toBe(200);
+  });
+});
+
+describe('the lock on a user name', () => {
+  test('five failures in a row lock it for 15 minutes, for the right password too, and no other name', async () => {
+    const user = await makeUser('locked');
+    expect(codesOf(await failTimes(5, user.username))).toEqual(Array(5).fill('401 credentials_invalid'));
+    const refused = [
+      await logIn(user.username, WRONG),
+      await logIn(user.username),
+      await logIn(user.username.toUpperCase()),
+    ];
+    for (const reply of refused) {
+      expect(coded(reply)).toBe('429 too_many_attempts');
+      expect(reply.body['status']).toBe('fail');
+      const retryAfter = Number(reply.headers.get('retry-after'));
+      expect(retryAfter).toBeGreaterThan(890);
+      expect(retryAfter).toBeLessThanOrEqual(900);
+    }
+    expect(await auditOf(user.id)).toEqual(['user.locked_out']);
+    expect((await logIn('warehouse')).status).toBe(200);
+
+    await service.owner.query(
+      "update login_throttles set locked_until = now() - interval '1 second' where subject = $1",
+      [user.username],
+    );
+    expect(coded(await logIn(user.username, WRONG))).toBe('401 credentials_invalid');
+    expect(await throttleOf('password', user.username)).toMatchObject({ failures: 1, locked_until: null });
+    expect((await logIn(user.username)).status).toBe(200);
+  });
+
+  test('an unknown name is locked in the same words', async () => {
+    const name = uniqueName('nobody');
+    const replies = await failTimes(6, name);
+    expect(codesOf(replies)).toEqual([...Array(5).fill('401 credentials_invalid'), '429 too_many_attempts']);
+    expect(Number(replies.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(890);
+  });
+
+  test('success forgets the failures before it', async () => {
+    const { username } = await makeUser('reset');
+    await failTimes(4, username);
+    expect((await logIn(username)).status).toBe(200);
+    expect(await throttleOf('password', username)).toBeUndefined();
+    expect((await logIn(username, WRONG)).status).toBe(401);
+    expect(await throttleOf('password', username)).toMatchObject({ failures: 1 });
+  });
+
+  test('a failure older than 15 minutes is no longer in the row', async () => {
+    const { username } = await makeUser('stale');
+    await service.owner.query(
+      `insert into login_throttles (tenant_id, kind, subject, failures, updated_at)
+       values ($1, 'password', $2, 4, now() - interval '15 minutes 1 second')`,
+      [DEMO.tenants.demo, username],
+    );
+    expect((await logIn(username, WRONG)).status).toBe(401);
+    expect(await throttleOf('password', username)).toMatchObject({ failures: 1, locked_until: null });
+  });
+
+  test("a name's lock in one tenant is none in another", async () => {
+    await service.owner.query(
+      `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
+       values ($1, 'password', 'admin', 5, now() + interval '15 minutes')`,
+      [DEMO.tenants.demo],
+    );
+    expect((await logIn('admin')).status).toBe(429);
+    expect((await logIn('admin', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
+    await service.owner.query("delete from login_throttles where subject = 'admin'");
+  });
+
+  test('fifty failures from one address end its tries for every name, and nobody else', async () => {
+    const address = '2001:db8:1:2::1';
+    const tries = Array.from({ length: 50 }, () => verify('unknown', '123456', { address }));
+    expect(new Set(codesOf(await Promise.all(tries)))).toEqual(new Set(['401 code_invalid']));
+    // another address of the same network counts with it
+    const refused = await logIn('warehouse', DEMO.password, { address: '2001:db8:1:2:aaaa::7' });
+    expect(coded(refused)).toBe('429 too_many_attempts');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800);
+    expect((await verify('unknown', '123456', { address })).status).toBe(429);
+    expect((await logIn('warehouse', DEMO.password, { address: '2001:db8:1:3::1' })).status).toBe(200);
+  });
+});
+
+describe('tenants', () => {
+  test("one tenant's user is unknown on another's host", async () => {
+    expect(coded(await logIn('two'))).toBe('401 credentials_invalid');
+    expect((await logIn('two', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
+  });
+
+  test("one tenant's preauth token is unknown on another's host, and stays good on its own", async () => {
+    const user = await makeGuardedUser('host');
+    const token = await makePreauthToken(user.id);
+    const code = await codeOfNow();
+    expect(coded(await verify(token, code, { host: DEMO.hosts.two }))).toBe('401 code_invalid');
+    expect((await verify(token, code)).status).toBe(200);
+  });
+
+  test.each([
+    ['row-level security alone', { applicationFilters: false }],
+    ["the application's filters alone", { rowSecurity: false }],
+  ])('%s keeps the tenants apart', async (_what, options) => {
+    const alone = await startService(options);
+    const body = { action: 'login', username: 'two', password: DEMO.password };
+    expect((await alone.call('login', { body })).status).toBe(401);
+    const admin = await alone.call('login', { body: { ...body, username: 'admin' }, host: DEMO.hosts.two });
+    expect(admin.body['data'].user.id).toBe(DEMO.usersOfTwo.admin);
+    const guarded = await alone.call('login', { body: { ...body, username: 'guarded' } });
+    const second = {
+      action: 'verify_2fa',
+      preauth_token: guarded.body['data'].preauth_token,
+      code: DEMO_BACKUP_CODES[0],
+    };
+    expect((await alone.call('login', { body: second, host: DEMO.hosts.two })).status).toBe(401);
+    expect((await alone.call('login', { body: second })).status).toBe(200);
+    await alone.stop();
+  });
+});
+
+describe('the second factor', () => {
+  test('a right password answers 2fa_required and a token that is stored as a hash for 5 minutes', async () => {
+    const user = await makeGuardedUser('first');
+    const stale = await makePreauthToken(user.id);
+    await service.owner.query(
+      "update preauth_tokens set expires_at = now() - interval '1 second' where user_id = $1",
+      [user.id],
+    );
+    const { status, body } = await logIn(user.username);
+    expect({ status, ...body }).toEqual({
+      status: '2fa_required',
+      message: expect.any(String),
+      data: { preauth_token: expect.stringMatching(/^[\w-]{43}$/) },
+      timestamp: expect.any(Number),
+    });
+    expect(status).toBe(200);
+    const { rows } = await service.owner.query(
+      `select token_hash, extract(epoch from expires_at - now())::int as left_s from preauth_tokens where user_id = $1`,
+      [user.id],
+    );
+    // the expired one went on the way
+    expect(rows).toHaveLength(1);
+    expect(rows[0].token_hash).toBe(
+      service.app.secrets.lookupHash(body['data'].preauth_token, 'preauth_token'),
+    );
+    expect(rows[0].left_s).toBeGreaterThan(290);
+    expect(rows[0].left_s).toBeLessThanOrEqual(300);
+    expect(stale).not.toBe(body['data'].preauth_token);
+    expect(await auditOf(user.id)).toEqual([]);
+  });
+
+  test('the code signs the user in, and the token opens the API', async () => {
+    const user = await makeGuardedUser('code');
+    const reply = await verify(await makePreauthToken(user.id), await codeOfNow());
+    expect(coded(reply)).toBe('200 success');
+    expect(reply.body['data'].user).toMatchObject({ id: user.id, two_factor_enabled: true });
+    const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
+    expect(list.status).toBe(200);
+    expect(await auditOf(user.id)).toEqual(['user.logged_in']);
+  });
+
+  test('a wrong code burns the token', async () => {
+    const user = await makeGuardedUser('burnt');
+    const token = await makePreauthToken(user.id);
+    const refused = await verify(token, await wrongCode());
+    expect(coded(refused)).toBe('401 code_invalid');
+    expect(refused.body['status']).toBe('fail');
+    expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
+  });
+
+  test('an unknown, an empty, a used and an expired token are refused alike', async () => {
+    const user = await makeGuardedUser('token');
+    const used = await makePreauthToken(user.id);
+    expect((await verify(used, await codeOfNow())).status).toBe(200);
+    const expired = await makePreauthToken(user.id);
+    await service.owner.query(
+      "update preauth_tokens set expires_at = now() - interval '1 second' where user_id = $1 and consumed_at is null",
+      [user.id],
+    );
+    const next = codeOfStep((await currentStep()) + 1);
+    const replies = await Promise.all(['unknown', '', used, expired].map((token) => verify(token, next)));
+    expect(new Set(codesOf(replies))).toEqual(new Set(['401 code_invalid']));
+    expect(new Set(replies.map(({ body }) => body['message'])).size).toBe(1);
+  });
+
+  test.each([
+    ['no token', { code: '123456' }, 'preauth_token'],
+    ['no code', { preauth_token: 'x' }, 'code'],
+  ])('%s is 400 and names the field', async (_what, fields, field) => {
+    const reply = await post({ action: 'verify_2fa', ...fields });
+    expect(coded(reply)).toBe('400 validation_failed');
+    expect(reply.body['errors']).toMatchObject([{ field }]);
+  });
+
+  test('a step is accepted once, and none before it afterwards', async () => {
+    const user = await makeGuardedUser('replay');
+    const step = await currentStep();
+    const ahead = codeOfStep(step + 1);
+    expect((await verify(await makePreauthToken(user.id), ahead)).status).toBe(200);
+    for (const code of [ahead, codeOfStep(step), codeOfStep(step - 1)]) {
+      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+    }
+    const { rows } = await service.owner.query('select totp_last_step from users where id = $1', [user.id]);
+    expect(rows[0].totp_last_step).toBe(step + 1);
+  });
+
+  test('a code is six digits and nothing else', async () => {
+    // read as numbers, these would all be the right code, because it begins with a zero
+    const secret = await secretWithLeadingZero();
+    const code = codeOfStep(await currentStep(), secret);
+    const digits = code.slice(1);
+    for (const shape of [`${digits}x`, `+${digits}`, ` ${digits}`, digits, ` ${code}`, `${code}\n`]) {
+      const user = await makeGuardedUser('shape', secret);
+      expect(coded(await verify(await makePreauthToken(user.id), shape))).toBe('401 code_invalid');
+    }
+  });
+
+  test('a user whose secret is empty or short has no codes', async () => {
+    for (const secret of ['', 'KRSXG5CTMVRXEZL']) {
+      const user = await makeGuardedUser('secret', secret);
+      const code = codeOfStep(await currentStep(), secret);
+      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+      await changeUser(user, { totp_secret: '' });
+      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+    }
+  });
+
+  test('a backup code works once, in either case', async () => {
+    const code = DEMO_BACKUP_CODES[1] ?? '';
+    const { guarded } = DEMO.users;
+    expect((await verify(await makePreauthToken(guarded), code.toLowerCase())).status).toBe(200);
+    expect(coded(await verify(await makePreauthToken(guarded), code))).toBe('401 code_invalid');
+    const { rows } = await service.owner.query(
+      'select count(*)::int as used from backup_codes where user_id = $1 and used_at is not null',
+      [guarded],
+    );
+    expect(rows[0].used).toBe(1);
+    const { rows: facts } = await service.owner.query(
+      'select after from audit_entries where entity_id = $1',
+      [guarded],
+    );
+    expect(facts).toEqual([{ after: { second_factor: 'backup_code' } }]);
+  });
+
+  test("another user's backup code is a wrong code, and stays good", async () => {
+    const user = await makeGuardedUser('borrowed');
+    const code = DEMO_BACKUP_CODES[2] ?? '';
+    expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+    expect((await verify(await makePreauthToken(DEMO.users.guarded), code)).status).toBe(200);
+  });
+
+  test('five wrong codes in a row lock the codes for 15 minutes, and the password not', async () => {
+    const user = await makeGuardedUser('codes');
+    for (const code of [await wrongCode(), 'AAAA-AAAA', 'zzzz', await wrongCode(), 'BBBB-BBBB']) {
+      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+    }
+    const refused = await verify(await makePreauthToken(user.id), await codeOfNow());
+    expect(coded(refused)).toBe('429 too_many_attempts');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(890);
+    expect(await auditOf(user.id)).toEqual(['user.locked_out']);
+    expect(coded(await logIn(user.username))).toBe('200 2fa_required');
+
+    await service.owner.query(
+      "update login_throttles set locked_until = now() - interval '1 second' where subject = $1",
+      [user.id],
+    );
+    expect((await verify(await makePreauthToken(user.id), await codeOfNow())).status).toBe(200);
+    expect(await throttleOf('code', user.id)).toBeUndefined();
+  });
+
+  test('wrong passwords do not lock the codes', async () => {
+    const user = await makeGuardedUser('apart');
+    const token = await makePreauthToken(user.id);
+    await failTimes(5, user.username);
+    expect((await verify(token, await codeOfNow())).status).toBe(200);
+  });
+
+  test('a user disabled between the two steps is told so', async () => {
+    const user = await makeGuardedUser('between');
+    const token = await makePreauthToken(user.id);
+    await changeUser(user, { is_active: false });
+    expect(coded(await verify(token, await codeOfNow()))).toBe('403 account_disabled');
+    await changeUser(user, { is_active: true });
+    expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
+  });
+
+  test('the code of a user disabled between the two steps is neither judged nor used up', async () => {
+    const user = await makeGuardedUser('unjudged');
+    const enter = async (code: string) => coded(await verify(await makePreauthToken(user.id), code));
+    const code = await codeOfNow();
+    await changeUser(user, { is_active: false });
+    // the same reply to a wrong code and to a right one
+    expect(await enter('AAAA-AAAA')).toBe('403 account_disabled');
+    expect(await enter(code)).toBe('403 account_disabled');
+    await changeUser(user, { is_active: true });
+    expect(await enter(code)).toBe('200 success');
+  });
+
+  test('a second factor switched off between the two steps accepts no code', async () => {
+    const user = await makeGuardedUser('off');
+    const token = await makePreauthToken(user.id);
+    await changeUser(user, { two_factor_enabled: false });
+    expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
+  });
+});
+
+describe('stepOfCode', () => {
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+
+  test.each([
+    [59, '287082'],
+    [1111111109, '081804'],
+    [1111111111, '050471'],
+    [1234567890, '005924'],
+    [2000000000, '279037'],
+  ])('takes the code that RFC 6238 gives for second %i', (nowS, code) => {
+    expect(stepOfCode(secret, code, nowS)).toBe(Math.floor(nowS / 30));
+  });
+
+  test('takes one step before and after, names the step of the code, and takes no other', () => {
+    const issuedS = 1_700_000_010;
+    const step = issuedS / 30;
+    const code = codeOfStep(step, secret);
+    const accepted = [-31, -30, 0, 29, 30, 59, 60, 89].map((delta) =>
+      stepOfCode(secret, code, issuedS + delta),
+    );
+    expect(accepted).toEqual([undefined, step, step, step, step, step, undefined, undefined]);
+  });
+
+  test.each([
+    '',
+    '81804x',
+    ' 81804',
+    '+81804',
+    '81804 ',
+    '81804.',
+    '81804',
+    '0818040',
+    '081804\n',
+    '０８１８０４',
+  ])('refuses %j for the code 081804', (spelling) =>
+    expect(stepOfCode(secret, spelling, 1111111109)).toBeUndefined(),
+  );
+
+  test.each(['', 'A', 'GEZDGNBVGY3TQOJ', 'not base 32 at all', '                '])(
+    'refuses the secret %j whatever the code',
+    (weak) => {
+      const codes = Array.from({ length: 3 }, (_, delta) =>
+        codeOfStep(delta, weak.replace(/[^A-Z2-7]/g, '')),
+      );
+      for (const code of codes) expect(stepOfCode(weak, code, 59)).toBeUndefined();
+    },
+  );
+});

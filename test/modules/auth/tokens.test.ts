@@ -1,0 +1,93 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { readConfig } from '../../../src/config/config.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+type Json = Record<string, unknown>;
+
+const encode = (value: Json) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function decode(part: string | undefined): Json {
+  // A token's header and claims are JSON objects.
+  return JSON.parse(Buffer.from(part ?? '', 'base64url').toString()) as Json;
+}
+
+/** A token of these parts, signed with a secret. */
+function sign(header: Json, claims: Json, secret: string, hash = 'sha256'): string {
+  const text = `${encode(header)}.${encode(claims)}`;
+  return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`;
+}
+
+const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
+
+/** The key that signs the tokens of a development start. */
+const [KEY = { id: '', secret: '' }] = readConfig({}).tokens.keys;
+
+test('a token that is signed with the key is good: the forged ones below fail for what is wrong with them', async () => {
+  const [header, claims] = (await service.tokenOf('warehouse')).split('.');
+  expect(await statusWith(sign(decode(header), decode(claims), KEY.secret))).toBe(200);
+});
+
+test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
+  [
+    'claims of another user under the signature of its own',
+    (header, claims, signature) =>
+      `${encode(header)}.${encode({ ...claims, sub: DEMO.users.admin })}.${signature}`,
+  ],
+  [
+    'claims of another role under the signature of its own',
+    (header, claims, signature) => `${encode(header)}.${encode({ ...claims, role: 'admin' })}.${signature}`,
+  ],
+  [
+    'no algorithm and no signature',
+    (header, claims) => `${encode({ ...header, alg: 'none' })}.${encode(claims)}.`,
+  ],
+  [
+    'no algorithm and a signature',
+    (header, claims, signature) => `${encode({ ...header, alg: 'none' })}.${encode(claims)}.${signature}`,
+  ],
+  ['another key', (header, claims) => sign(header, claims, `${KEY.secret}x`)],
+  ['an empty key', (header, claims) => sign(header, claims, '')],
+  [
+    'a key id that is not configured',
+    (header, claims) => sign({ ...header, kid: 'other' }, claims, KEY.secret),
+  ],
+  [
+    'a key id that objects have',
+    (header, claims) => sign({ ...header, kid: '__proto__' }, claims, KEY.secret),
+  ],
+  ['no key id', ({ kid: _, ...header }, claims) => sign(header, claims, KEY.secret)],
+  [
+    'an algorithm that the service does not use',
+    (header, claims) => sign({ ...header, alg: 'HS512' }, claims, KEY.secret, 'sha512'),
+  ],
+  ['no expiry', (header, { exp: _, ...claims }) => sign(header, claims, KEY.secret)],
+  ['no user', (header, { sub: _, ...claims }) => sign(header, claims, KEY.secret)],
+  [
+    'another issuer',
+    (header, claims) => sign(header, { ...claims, iss: 'crossdock/production' }, KEY.secret),
+  ],
+  [
+    'another audience',
+    (header, claims) => sign(header, { ...claims, aud: 'crossdock/production' }, KEY.secret),
+  ],
+])('a token with %s is refused', async (_what, forge) => {
+  const [header, claims, signature = ''] = (await service.tokenOf('warehouse')).split('.');
+  expect(await statusWith(forge(decode(header), decode(claims), signature))).toBe(401);
+});
+
+test('a token that has expired by the clock of the database is refused', async () => {
+  const [header, claims] = (await service.tokenOf('warehouse')).split('.');
+  const { rows } = await service.owner.query('select extract(epoch from now())::int as now_s');
+  const withExpiry = (exp: number) => sign(decode(header), { ...decode(claims), exp }, KEY.secret);
+  expect(await statusWith(withExpiry(rows[0].now_s - 1))).toBe(401);
+  expect(await statusWith(withExpiry(rows[0].now_s + 60))).toBe(200);
+});

@@ -1,0 +1,379 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { otpauthUri } from '../../../src/modules/auth/credentials/totp.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newId } from '../../../src/platform/values/ids.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+let cheapHash: string;
+
+beforeAll(async () => {
+  const wasmBinary = await readFile(
+    join(projectRoot, 'node_modules/zxing-wasm/dist/reader/zxing_reader.wasm'),
+  );
+  await prepareZXingModule({
+    overrides: { wasmBinary: wasmBinary.buffer },
+    fireImmediately: true,
+  });
+  cheapHash = await bcrypt.hash(DEMO.password, 4);
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterAll(() => service.stop());
+
+let serial = 0;
+
+type User = { id: string; username: string; token: string; address: string };
+
+async function makeUser(role = 'warehouse', courierId: string | null = null): Promise<User> {
+  const [id, username] = [newId(), `guard${(serial += 1)}`];
+  await service.owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     values ($1, $2, $3, 'Guarded User', $4, $5, $6)`,
+    [DEMO.tenants.demo, id, username, role, courierId, cheapHash],
+  );
+  return { id, username, token: await service.tokenOf(username), address: `10.2.2.${serial}` };
+}
+
+type Fields = Record<string, unknown>;
+
+const manage = ({ token, address }: User, body: Fields) =>
+  service.call('manageTwoFactor', { token, headers: { 'x-forwarded-for': address }, body });
+const setUp = (user: User, password: string = DEMO.password) => manage(user, { action: 'setup', password });
+const enable = (user: User, code: string) => manage(user, { action: 'enable', code });
+const status = async ({ token }: User) => (await service.call('getTwoFactor', { token })).body['data'];
+const coded = ({ status: http, body }: Reply) => `${http} ${body['code'] ?? body['status']}`;
+
+const signIn = ({ address }: User, body: Fields) =>
+  service.call('login', { headers: { 'x-forwarded-for': address }, body });
+const logIn = (user: User) =>
+  signIn(user, { action: 'login', username: user.username, password: DEMO.password });
+
+/** Both steps. */
+async function logInWith(user: User, code: string): Promise<Reply> {
+  const { body } = await logIn(user);
+  return signIn(user, { action: 'verify_2fa', preauth_token: body['data'].preauth_token, code });
+}
+
+const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** RFC 6238 once more, so that the library does not judge itself. */
+async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
+  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
+  const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(rows[0].step + stepsAhead));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
+  return String(word % 1_000_000).padStart(6, '0');
+}
+
+/** Six digits that are no code of now. */
+async function wrongCode(secret: string): Promise<string> {
+  const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => codeOf(secret, steps)));
+  return (
+    ['000000', '111111', '222222', '333333', '444444', '555555'].find((each) => !near.includes(each)) ?? ''
+  );
+}
+
+async function factsOf(id: string): Promise<Fields[]> {
+  const { rows } = await service.owner.query<Fields>(
+    'select action, actor_id, before, after from audit_entries where entity_id = $1 order by at, id',
+    [id],
+  );
+  return rows;
+}
+
+type Guarded = User & { secret: string; codes: string[] };
+
+/** A user with the second factor on, and the fresh token. */
+async function makeGuarded(role?: string, courierId?: string): Promise<Guarded> {
+  const user = await makeUser(role, courierId);
+  const { secret } = (await setUp(user)).body['data'];
+  const { access_token: token, backup_codes: codes } = (await enable(user, await codeOf(secret, -1))).body[
+    'data'
+  ];
+  return { ...user, token, secret, codes };
+}
+
+describe('from the QR code to a login with two factors', () => {
+  test.each([
+    ['staff', 'manager', null],
+    ['a courier’s user', 'courier', DEMO.couriers.IEX],
+  ])(
+    '%s: the picture holds the URI, its secret makes the codes, and each counts once',
+    async (_who, role, courierId) => {
+      const user = await makeUser(role, courierId);
+      expect(await status(user)).toEqual({
+        enabled: false,
+        required: false,
+        backup_codes_left: 0,
+        setup_expires_at: null,
+      });
+
+      const begun = await setUp(user);
+      expect(coded(begun)).toBe('200 success');
+      const { secret, otpauth_uri: uri, qr_code: picture, setup_expires_at: expires } = begun.body['data'];
+      const png = Buffer.from(picture.replace('data:image/png;base64,', ''), 'base64');
+      const [read] = await readBarcodes(png);
+      expect(read).toMatchObject({ format: 'QRCode', text: uri });
+      const { protocol, host, pathname, searchParams } = new URL(uri);
+      const { rows } = await service.owner.query('select name from tenants where id = $1', [
+        DEMO.tenants.demo,
+      ]);
+      expect([protocol, host, decodeURIComponent(pathname)]).toEqual([
+        'otpauth:',
+        'totp',
+        `/${rows[0].name}:${user.username}`,
+      ]);
+      expect(Object.fromEntries(searchParams)).toEqual({
+        secret,
+        issuer: rows[0].name,
+        algorithm: 'SHA1',
+        digits: '6',
+        period: '30',
+      });
+      expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+      expect(await status(user)).toEqual({
+        enabled: false,
+        required: false,
+        backup_codes_left: 0,
+        setup_expires_at: expires,
+      });
+      // nothing has changed yet
+      expect(coded(await logIn(user))).toBe('200 success');
+
+      const code = await codeOf(secret);
+      const enabled = await enable(user, code);
+      expect(coded(enabled)).toBe('200 success');
+      const { access_token: token, backup_codes: codes } = enabled.body['data'];
+      expect(new Set(codes).size).toBe(10);
+      for (const each of codes) expect(each).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);
+      expect((await service.call('getTwoFactor', { token: user.token })).status).toBe(401);
+      const fresh = { ...user, token };
+      expect(await status(fresh)).toEqual({
+        enabled: true,
+        required: false,
+        backup_codes_left: 10,
+        setup_expires_at: null,
+      });
+
+      // the code that enabled it does not log in again; the next does
+      expect(coded(await logInWith(fresh, code))).toBe('401 code_invalid');
+      const loggedIn = await logInWith(fresh, await codeOf(secret, 1));
+      expect(loggedIn.body['data'].user).toMatchObject({ id: user.id, two_factor_enabled: true });
+      expect((await logInWith(fresh, codes[0])).status).toBe(200);
+      expect(coded(await logInWith(fresh, codes[0]))).toBe('401 code_invalid');
+      expect((await status(fresh)).backup_codes_left).toBe(9);
+
+      const facts = await factsOf(user.id);
+      const own = facts.filter(({ action }) => action !== 'user.logged_in');
+      expect(own).toEqual([
+        { action: 'user.two_factor_setup_begun', actor_id: user.id, before: null, after: null },
+        {
+          action: 'user.two_factor_enabled',
+          actor_id: user.id,
+          before: { two_factor_enabled: false },
+          after: { two_factor_enabled: true },
+        },
+      ]);
+      // encrypted, and only hashes of the codes
+      const kept = await service.owner.query(
+        'select * from users u left join backup_codes b on b.user_id = u.id where u.id = $1',
+        [user.id],
+      );
+      const dump = JSON.stringify([kept.rows, facts]);
+      for (const each of [secret, ...codes]) expect(dump).not.toContain(each);
+    },
+  );
+
+  test('a name with signs that mean something in a URI arrives whole', () => {
+    const uri = new URL(otpauthUri('Ö & Co: 100%?', 'a+b@c', 'S'));
+    expect(decodeURIComponent(uri.pathname)).toBe('/Ö & Co: 100%?:a+b@c');
+    expect(uri.searchParams.get('issuer')).toBe('Ö & Co: 100%?');
+    expect(otpauthUri('My Depot', 'x', 'S')).not.toContain('+');
+  });
+});
+
+describe('setup', () => {
+  test('asks for the password, and five wrong ones lock it', async () => {
+    const user = await makeUser();
+    for (let count = 0; count < 5; count += 1) {
+      const reply = await setUp(user, 'wrong');
+      expect(coded(reply)).toBe('400 password_wrong');
+      expect(reply.body['errors']).toMatchObject([{ field: 'password' }]);
+    }
+    expect(coded(await setUp(user))).toBe('429 too_many_attempts');
+    expect(await status(user)).toMatchObject({ setup_expires_at: null });
+  });
+
+  test('again replaces the secret: the code of the one before is wrong', async () => {
+    const user = await makeUser();
+    const first = (await setUp(user)).body['data'].secret;
+    const second = (await setUp(user)).body['data'].secret;
+    expect(second).not.toBe(first);
+    expect(coded(await enable(user, await codeOf(first)))).toBe('400 code_wrong');
+    expect((await enable(user, await codeOf(second))).status).toBe(200);
+  });
+
+  test('ends after ten minutes', async () => {
+    const user = await makeUser();
+    const { secret } = (await setUp(user)).body['data'];
+    const { rows } = await service.owner.query(
+      'select extract(epoch from totp_pending_expires_at - now()) as left from users where id = $1',
+      [user.id],
+    );
+    expect(Number(rows[0].left)).toBeGreaterThan(590);
+    expect(Number(rows[0].left)).toBeLessThanOrEqual(600);
+    await service.owner.query('update users set totp_pending_expires_at = now() where id = $1', [user.id]);
+    expect(await status(user)).toMatchObject({ setup_expires_at: null });
+    expect(coded(await enable(user, await codeOf(secret)))).toBe('400 two_factor_setup_missing');
+  });
+
+  test('is refused while the second factor is on, and so is enabling it again', async () => {
+    const user = await makeGuarded();
+    expect(coded(await setUp(user))).toBe('400 two_factor_enabled');
+    expect(coded(await enable(user, await codeOf(user.secret, 1)))).toBe('400 two_factor_enabled');
+  });
+});
+
+describe('enable', () => {
+  test('without a set-up there is nothing to prove, and nothing is counted', async () => {
+    const user = await makeUser();
+    expect(coded(await enable(user, '000000'))).toBe('400 two_factor_setup_missing');
+    const { rows } = await service.owner.query('select 1 from login_throttles where subject = $1', [user.id]);
+    expect(rows).toEqual([]);
+  });
+
+  test('takes six digits and nothing else; five wrong codes lock the codes', async () => {
+    const user = await makeUser();
+    const { secret } = (await setUp(user)).body['data'];
+    const code = await codeOf(secret);
+    for (const shape of [` ${code}`, `${code}x`, 'AAAA-AAAA', '', await wrongCode(secret)]) {
+      const reply = await enable(user, shape);
+      expect(coded(reply)).toBe('400 code_wrong');
+      expect(reply.body['errors']).toMatchObject([{ field: 'code', code: 'wrong' }]);
+    }
+    const locked = await enable(user, await codeOf(secret));
+    expect(coded(locked)).toBe('429 too_many_attempts');
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(890);
+    expect((await factsOf(user.id)).map(({ action }) => action)).toContain('user.locked_out');
+    expect((await status(user)).enabled).toBe(false);
+  });
+
+  test('of 100 callers with one code, one turns it on and has the backup codes that count', async () => {
+    const user = await makeUser();
+    const { secret } = (await setUp(user)).body['data'];
+    const code = await codeOf(secret);
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () => untilAdmitted(() => enable(user, code))),
+    );
+    const won = replies.filter((reply) => reply.status === 200);
+    expect(won).toHaveLength(1);
+    expect(replies.filter((reply) => ![200, 400, 401, 429].includes(reply.status))).toEqual([]);
+    const { backup_codes: codes } = won[0]?.body['data'] ?? {};
+    const { rows } = await service.owner.query('select code_hash from backup_codes where user_id = $1', [
+      user.id,
+    ]);
+    expect(rows.map(({ code_hash: hash }) => hash).sort()).toEqual(
+      codes.map((each: string) => service.app.secrets.lookupHash(each, 'backup_code')).sort(),
+    );
+    expect(
+      (await factsOf(user.id)).filter(({ action }) => action === 'user.two_factor_enabled'),
+    ).toHaveLength(1);
+  });
+});
+
+describe('disable', () => {
+  const disable = (user: User, code: string, password: string = DEMO.password) =>
+    manage(user, { action: 'disable', password, code });
+
+  test.each([
+    ['the authenticator’s code', (user: Guarded) => codeOf(user.secret, 1)],
+    ['a backup code', (user: Guarded) => Promise.resolve(user.codes[3]?.toLowerCase() ?? '')],
+  ])(
+    'with the password and %s: tokens end, codes go, and a login is one step again',
+    async (_what, codeFor) => {
+      const user = await makeGuarded('courier', DEMO.couriers.HRB);
+      const reply = await disable(user, await codeFor(user));
+      expect(coded(reply)).toBe('200 success');
+      expect((await service.call('getTwoFactor', { token: user.token })).status).toBe(401);
+      const fresh = { ...user, token: reply.body['data'].access_token };
+      expect(await status(fresh)).toEqual({
+        enabled: false,
+        required: false,
+        backup_codes_left: 0,
+        setup_expires_at: null,
+      });
+      expect(coded(await logIn(fresh))).toBe('200 success');
+      const { rows } = await service.owner.query(
+        'select totp_secret, (select count(*)::int from backup_codes where user_id = $1) as codes from users where id = $1',
+        [user.id],
+      );
+      expect(rows).toEqual([{ totp_secret: null, codes: 0 }]);
+      expect((await factsOf(user.id)).at(-2)).toMatchObject({
+        action: 'user.two_factor_disabled',
+        actor_id: user.id,
+        after: { two_factor_enabled: false },
+      });
+    },
+  );
+
+  test('needs both, says which was wrong, and takes no code twice', async () => {
+    const user = await makeGuarded();
+    expect(coded(await disable(user, await codeOf(user.secret, 1), 'wrong'))).toBe('400 password_wrong');
+    expect(coded(await disable(user, await wrongCode(user.secret)))).toBe('400 code_wrong');
+    // the one that enabled it
+    expect(coded(await disable(user, await codeOf(user.secret, -1)))).toBe('400 code_wrong');
+    const [used = ''] = user.codes;
+    expect((await logInWith(user, used)).status).toBe(200);
+    expect(coded(await disable(user, used))).toBe('400 code_wrong');
+    expect((await status(user)).enabled).toBe(true);
+  });
+
+  test('wrong codes are counted with those of login', async () => {
+    const user = await makeGuarded();
+    for (let count = 0; count < 3; count += 1) await disable(user, 'AAAA-AAAA');
+    for (let count = 0; count < 2; count += 1)
+      expect(coded(await logInWith(user, 'AAAA-AAAA'))).toBe('401 code_invalid');
+    expect(coded(await disable(user, await codeOf(user.secret, 1)))).toBe('429 too_many_attempts');
+    expect((await status(user)).enabled).toBe(true);
+  });
+
+  test('where it is off, there is nothing to disable', async () => {
+    expect(coded(await disable(await makeUser(), '000000'))).toBe('400 two_factor_disabled');
+  });
+});
+
+describe('regenerate_backup_codes', () => {
+  const regenerate = (user: User, code: string, password: string = DEMO.password) =>
+    manage(user, { action: 'regenerate_backup_codes', password, code });
+
+  test('makes ten new ones: the old ones are wrong, the token stays good', async () => {
+    const user = await makeGuarded();
+    const reply = await regenerate(user, await codeOf(user.secret, 1));
+    const { backup_codes: codes } = reply.body['data'];
+    expect(new Set([...codes, ...user.codes]).size).toBe(20);
+    expect(await status(user)).toMatchObject({ backup_codes_left: 10 });
+    expect(coded(await logInWith(user, user.codes[0] ?? ''))).toBe('401 code_invalid');
+    expect((await logInWith(user, codes[0])).status).toBe(200);
+    expect((await factsOf(user.id)).map(({ action }) => action)).toContain('user.backup_codes_regenerated');
+  });
+
+  test('takes the authenticator’s code alone, each once, and the password', async () => {
+    const user = await makeGuarded();
+    expect(coded(await regenerate(user, user.codes[0] ?? ''))).toBe('400 code_wrong');
+    expect(coded(await regenerate(user, await codeOf(user.secret, 1), 'wrong'))).toBe('400 password_wrong');
+    const code = await codeOf(user.secret, 1);
+    expect((await regenerate(user, code)).status).toBe(200);
+    expect(coded(await regenerate(user, code))).toBe('400 code_wrong');
+    expect(await status(user)).toMatchObject({ backup_codes_left: 10 });
+    expect(coded(await regenerate(await makeUser(), code))).toBe('400 two_factor_disabled');
+  });
+});

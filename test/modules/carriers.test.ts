@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
+
+const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const list = (query: Call['query'] = {}, as = 'admin') => service.call('listCarriers', { as, query });
+const manage = (body: unknown, as = 'admin') => service.call('manageCarriers', { as, body });
+
+type Row = Record<string, unknown>;
+
+async function rows(statement: string, values: unknown[] = []): Promise<Row[]> {
+  return (await service.owner.query<Row>(statement, values)).rows;
+}
+
+const idOf = ({ body }: Reply) => String(body['data'].carrier_id);
+const create = async (name: string) => idOf(await manage({ action: 'create', name }));
+const rename = (id: string, name: string) => manage({ action: 'rename', carrier_id: id, name });
+const remove = (id: string) => manage({ action: 'delete', carrier_id: id });
+const namedUsps = async () =>
+  String(
+    (await rows("select id from carriers where name = 'USPS' and tenant_id = $1", [DEMO.tenants.demo]))[0]?.[
+      'id'
+    ],
+  );
+
+describe('the list', () => {
+  test('is everybody’s, by name, a page at a time, and each its own tenant’s', async () => {
+    const names = ['Amazon Logistics', 'DHL Express', 'FedEx', 'OnTrac', 'UPS', 'USPS'];
+    const replies = await Promise.all(
+      ['admin', 'manager', 'warehouse', 'iex', 'two/two'].map((as) => list({}, as)),
+    );
+    for (const { status, body } of replies) {
+      expect([status, (body['data'] as Row[]).map(({ name }) => name)]).toEqual([200, names]);
+      expect(body['meta']).toEqual({ current_page: 1, per_page: 50, total_records: 6, total_pages: 1 });
+    }
+    const [admin, , , iex, two] = replies.map(({ body }) => body['data']);
+    expect(iex).toEqual(admin);
+    expect(two[0].carrier_id).not.toBe(admin[0].carrier_id);
+    const pages = await Promise.all([1, 2, 3].map((page) => list({ page, limit: 4 })));
+    expect(pages.flatMap(({ body }) => body['data'])).toEqual(admin);
+  });
+
+  test('gives the ids that packages are filtered by', async () => {
+    const { data } = (await list({}, 'iex')).body;
+    for (const { carrier_id: carrierID, name } of data) {
+      const found = await service.call('retrievePackages', { as: 'iex', body: { carrierID, limit: 10_000 } });
+      const names = (found.body['data'] as Row[]).map(({ carrier_name: each }) => each);
+      expect([name, names.length > 0, names.filter((each) => each !== name)]).toEqual([name, true, []]);
+    }
+  });
+
+  test('couriers and warehouse staff change nothing in it', async () => {
+    for (const as of ['iex', 'warehouse'])
+      expect(await manage({ action: 'create', name: 'X' }, as)).toMatchObject({
+        status: 403,
+        body: { code: 'permission_denied' },
+      });
+  });
+});
+
+describe('a carrier', () => {
+  test('is created, renamed and deleted, each on the audit trail', async () => {
+    const created = await manage({ action: 'create', name: 'Purolator' }, 'manager');
+    const id = idOf(created);
+    expect(created.body).toMatchObject({
+      message: 'Carrier created.',
+      data: { carrier_id: id, name: 'Purolator' },
+    });
+    const renamed = await rename(id, ' Purolator Courier ');
+    expect(renamed.body['data']).toEqual({ carrier_id: id, name: ' Purolator Courier ' });
+    expect((await list()).body['data']).toContainEqual(renamed.body['data']);
+    const deleted = await remove(id);
+    expect(deleted.body).toMatchObject({ message: 'Carrier deleted.', data: renamed.body['data'] });
+    expect(await rows('select * from carriers where id = $1', [id])).toEqual([]);
+    const entries = await rows(
+      'select action, entity, actor_id, before, after from audit_entries where entity_id = $1 order by id',
+      [id],
+    );
+    const by = { entity: 'carrier', actor_id: DEMO.users.admin, before: null, after: null };
+    const [first, second] = [{ name: 'Purolator' }, { name: ' Purolator Courier ' }];
+    expect(entries).toEqual([
+      { ...by, action: 'carrier.created', actor_id: DEMO.users.manager, after: first },
+      { ...by, action: 'carrier.renamed', before: first, after: second },
+      { ...by, action: 'carrier.deleted', before: second },
+    ]);
+  });
+
+  test('cannot have the name of another, whatever its case or the blanks around it; its own it can', async () => {
+    const usps = await namedUsps();
+    const before = await fingerprint(service.owner);
+    for (const name of ['FedEx', 'fedex', ' FEDEX ']) {
+      const taken = { status: 409, body: { code: 'duplicate_carrier_name' } };
+      expect(await manage({ action: 'create', name })).toMatchObject(taken);
+      expect(await rename(usps, name)).toMatchObject(taken);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+    expect((await rename(usps, 'Usps')).body['data'].name).toBe('Usps');
+    expect((await rename(usps, 'USPS')).status).toBe(200);
+  });
+
+  test('renamed to what it is called changes nothing', async () => {
+    const usps = await namedUsps();
+    const before = await fingerprint(service.owner);
+    expect((await rename(usps, 'USPS')).body['message']).toContain('Nothing was changed');
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('with a name that will not do is refused', async () => {
+    for (const name of ['', ' ', 'a\nb', 'a\u0000b', 'a\u2028b', 'x'.repeat(101)])
+      expect([name, (await manage({ action: 'create', name })).status]).toEqual([name, 400]);
+  });
+
+  test.each(['rename', 'delete'])('%s of one that is not there is 404', async (action) => {
+    const [foreign] = await rows('select id from carriers where tenant_id = $1 limit 1', [DEMO.tenants.two]);
+    for (const carrier_id of [UNKNOWN, foreign?.['id']])
+      expect(await manage({ action, carrier_id, name: 'X' })).toMatchObject({
+        status: 404,
+        body: { code: 'carrier_not_found' },
+      });
+  });
+
+  test('that packages name is not deleted', async () => {
+    const before = await fingerprint(service.owner);
+    expect(await remove(await namedUsps())).toMatchObject({ status: 400, body: { code: 'carrier_in_use' } });
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('that is being deleted is named by no package, and one that is named is not deleted, whoever is first', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const id = await create(`Round ${round}`);
+      const body = { tracking_number: `CARRIER-${round}`, weight: 1, carrier_id: id };
+      const intake = () => service.call('receivePackage', { as: 'warehouse', body });
+      const both = round % 2 ? [intake(), remove(id)] : [remove(id), intake()].reverse();
+      const [received, deleted] = await Promise.all(both);
+      const packages = await rows('select id from packages where carrier_id = $1', [id]);
+      expect([received?.status, deleted?.body['code'] ?? 'deleted', packages.length]).toEqual(
+        deleted?.status === 200 ? [404, 'deleted', 0] : [201, 'carrier_in_use', 1],
+      );
+    }
+  }, 60_000);
+
+  test('that two hundred create at once, in all sorts of case, exists once', async () => {
+    const spellings = ['Loomis', 'LOOMIS', 'loomis', ' Loomis '];
+    const make = (n: number) => untilAdmitted(() => manage({ action: 'create', name: spellings[n % 4] }));
+    const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => make(n)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ body }) => body['code'] === 'duplicate_carrier_name')).toHaveLength(199);
+    expect(await rows("select id from carriers where name ilike '%loomis%'")).toHaveLength(1);
+  }, 60_000);
+});

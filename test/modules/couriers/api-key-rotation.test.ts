@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createApp, type App } from '../../../src/app.js';
+import { readConfig } from '../../../src/config/config.js';
+import { openDb } from '../../../src/platform/db/open-database.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { ask, type Answer } from '../../support/service/client.js';
+import { endProcesses, startReplica as startProcess } from '../../support/service/processes.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+let serial = 0;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const regenerate = (as = 'iex', query: Record<string, string> = {}) =>
+  service.call('updateCourierSettings', { as, query, urlencoded: { action: 'regenerate_key' } });
+
+const keyOf = ({ body }: Reply) => String(body['data'].api_key);
+
+const submission = () => ({ UserCode: 'IEX-1001', TrackingNumber: `ROT-${(serial += 1)}` });
+
+const submit = (key: string) => service.call('submitPrealert', { key, body: submission() });
+
+describe('a new key', () => {
+  test('is 64 hex digits, is what the profile shows, works at once, and the old one no more', async () => {
+    const old = (await service.call('getCourierSettings', { as: 'iex' })).body['data'].api_key;
+    expect((await submit(old)).status).toBe(201);
+    const reply = await regenerate();
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { data: { api_key: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+    });
+    expect(keyOf(reply)).not.toBe(old);
+    expect((await service.call('getCourierSettings', { as: 'iex' })).body['data'].api_key).toBe(keyOf(reply));
+    expect(await submit(old)).toMatchObject({ status: 403, body: { code: 'key_invalid' } });
+    expect((await submit(keyOf(reply))).status).toBe(201);
+  });
+
+  test('comes for a multipart form too, and from staff for the courier that they name', async () => {
+    const form = { action: 'regenerate_key' };
+    const own = await service.call('updateCourierSettings', { as: 'iex', form });
+    expect((await submit(keyOf(own))).status).toBe(201);
+    const named = await regenerate('manager', { id: DEMO.couriers.IEX });
+    expect((await submit(keyOf(own))).status).toBe(403);
+    expect((await submit(keyOf(named))).status).toBe(201);
+    expect((await regenerate('admin')).status).toBe(400);
+  });
+
+  test('leaves every other courier’s key as it is', async () => {
+    await regenerate('iex', { id: DEMO.couriers.HRB });
+    const body = { UserCode: 'HRB-2001', TrackingNumber: 'ROT-HRB' };
+    expect((await service.call('submitPrealert', { key: DEMO.apiKeys.HRB, body })).status).toBe(201);
+  });
+
+  test('is nowhere in clear: not in the row, not in the audit trail', async () => {
+    const key = keyOf(await regenerate());
+    const { rows } = await service.owner.query<{ courier: string; audit: string; last: object }>(
+      `select (select row_to_json(c)::text from couriers c where id = $1) as courier,
+         (select string_agg(row_to_json(a)::text, ' ') from audit_entries a) as audit,
+         (select json_build_object('action', action, 'actor', actor_id, 'before', before, 'after', after)
+          from audit_entries where entity_id = $1 order by id desc limit 1) as last`,
+      [DEMO.couriers.IEX],
+    );
+    expect(rows[0]?.courier).not.toContain(key);
+    expect(rows[0]?.audit).not.toContain(key);
+    expect(rows[0]?.last).toEqual({
+      action: 'courier.key_regenerated',
+      actor: DEMO.users.iex,
+      before: null,
+      after: null,
+    });
+  });
+});
+
+test('100 regenerations at once: one key works in the end, and it is one of the replies', async () => {
+  const CALLERS = 100;
+  const replies = await Promise.all(Array.from({ length: CALLERS }, () => untilAdmitted(() => regenerate())));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(CALLERS);
+  const keys = replies.map(keyOf);
+  expect(new Set(keys).size).toBe(CALLERS);
+  const statuses = await Promise.all(keys.map((key) => untilAdmitted(() => submit(key))));
+  const working = keys.filter((_, index) => statuses[index]?.status === 201);
+  expect(working).toHaveLength(1);
+  expect(statuses.filter(({ status }) => status === 403)).toHaveLength(CALLERS - 1);
+  const { body } = await service.call('getCourierSettings', { as: 'iex' });
+  expect(body['data'].api_key).toBe(working[0]);
+});
+
+test('neither keys nor tokens get into the log, however much it says', async () => {
+  const talkative = await startProcess({
+    DATABASE_URL: String((service.owner.options as pg.PoolConfig).connectionString),
+    LOG_LEVEL: 'trace',
+  });
+  try {
+    const headers = { authorization: `Bearer ${await service.tokenOf('iex')}` };
+    const path = '/api/CourierSettingsAPI.php';
+    const token = 'token-that-nobody-logs';
+    const question = { method: 'POST', path, headers };
+    expect((await ask(talkative.url, { ...question, body: { api_token: token } })).status).toBe(200);
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
+    const reply = await ask(talkative.url, { ...question, headers: form, raw: 'action=regenerate_key' });
+    // as: the contract's shape of a new key
+    const { data } = JSON.parse(reply.text) as { data: { api_key: string } };
+    expect((await ask(talkative.url, { path, headers })).text).toContain(data.api_key);
+    await ask(talkative.url, { ...question, body: { api_token: `${token}\n` } });
+    await talkative.stop();
+    expect(talkative.output()).toContain('CourierSettingsAPI');
+    for (const secret of [data.api_key, token]) expect(talkative.output()).not.toContain(secret);
+  } finally {
+    await endProcesses();
+  }
+});
+
+describe('on another replica', () => {
+  let replica: App;
+  let url: string;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const databaseUrl = String((service.owner.options as pg.PoolConfig).connectionString);
+    const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
+    const db = openDb({ url: databaseUrl, size: 10, assumeRole: 'crossdock_app', onError: () => {} });
+    replica = await createApp({ config, db });
+    url = await replica.server.listen({ host: '127.0.0.1', port: 0 });
+    close = async () => {
+      await replica.server.close();
+      await db.close();
+    };
+  });
+
+  afterAll(() => close());
+
+  test('a hammering submitter sees 403 from the first request that begins after the reply', async () => {
+    const ROUNDS = 5;
+    const SUBMITTERS = 4;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const old = keyOf(await regenerate());
+      let repliedAtMs = Infinity;
+      const seen: { beganMs: number; status: number }[] = [];
+      const hammer = async () => {
+        for (let after = 0; after < 5;) {
+          const beganMs = performance.now();
+          const { status }: Answer = await ask(url, {
+            method: 'POST',
+            path: '/api/Prealert.php',
+            headers: { 'x-api-key': old },
+            body: submission(),
+          });
+          seen.push({ beganMs, status });
+          if (beganMs > repliedAtMs) after += 1;
+        }
+      };
+      const hammering = Promise.all(Array.from({ length: SUBMITTERS }, hammer));
+      while (seen.length < 20) await new Promise((resolve) => setImmediate(resolve));
+      expect((await regenerate()).status).toBe(200);
+      repliedAtMs = performance.now();
+      await hammering;
+      const late = seen.filter(({ beganMs }) => beganMs > repliedAtMs);
+      expect(late.length).toBeGreaterThanOrEqual(5 * SUBMITTERS);
+      expect(late.filter(({ status }) => status !== 403)).toEqual([]);
+      expect(seen.filter(({ status }) => status === 201).length).toBeGreaterThan(10);
+    }
+  });
+});

@@ -1,0 +1,493 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import type pg from 'pg';
+import { createApp, type App } from '../../../src/app.js';
+import { newOneTimePassword } from '../../../src/modules/auth/credentials/one-time-password.js';
+import { readConfig } from '../../../src/config/config.js';
+import { openDb } from '../../../src/platform/db/open-database.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { fingerprint } from '../../support/readers/fingerprint.js';
+import { plantCouriers } from '../../support/builders/register.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../../support/service/service.js';
+
+const { HRB, IEX, TWO } = DEMO.couriers;
+const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const list = (query: Call['query'] = {}, as = 'admin') => service.call('listCouriers', { as, query });
+const manage = (body: unknown, as = 'admin') => service.call('manageCouriers', { as, body });
+
+type Row = Record<string, unknown>;
+
+async function rows(statement: string, values: unknown[] = []): Promise<Row[]> {
+  return (await service.owner.query<Row>(statement, values)).rows;
+}
+
+const auditOf = (id: unknown) =>
+  rows(
+    `select action, entity, actor_kind, actor_id, before, after, request_id from audit_entries
+     where entity_id = $1 order by id`,
+    [id],
+  );
+
+const fieldsOf = ({ body }: Reply) =>
+  ((body['errors'] ?? []) as { field: string; code: string }[]).map(({ field, code }) => `${field} ${code}`);
+
+let serial = 0;
+/** A courier that nobody has yet. */
+const fresh = (fields: Row = {}) => ({
+  action: 'create',
+  courier_code: `N${(serial += 1)}0`,
+  courier_name: 'New Courier',
+  house_color: '#2B5FA8',
+  login: { username: `new-${serial}`, full_name: 'First User' },
+  ...fields,
+});
+
+describe('the list', () => {
+  test('shows each courier as the warehouse sees it, and no secret', async () => {
+    const reply = await list();
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({
+      message: '2 couriers found.',
+      meta: { current_page: 1, per_page: 50, total_records: 2, total_pages: 1 },
+    });
+    const [hrb, iex] = reply.body['data'];
+    expect(iex).toEqual({
+      ...{ courier_id: IEX, courier_code: 'IEX', courier_name: 'Island Express' },
+      ...{ company_name: 'Island Express Limited', email: 'accounts@island-express.example' },
+      ...{ phone_number1: '+1 876 555 0142', phone_number2: '+1 876 555 0143' },
+      ...{
+        address1: '12 Harbour Street',
+        address2: null,
+        city_town: 'Kingston',
+        parish_province: 'Kingston',
+      },
+      ...{ house_color: '#0A7D5C', is_active: true, has_api_key: true, uses_global_rates: false },
+      ...{ user_count: 1, customer_count: 200 },
+      created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
+    });
+    expect(hrb).toMatchObject({ courier_code: 'HRB', uses_global_rates: true, customer_count: 100 });
+    const text = JSON.stringify(reply.body);
+    for (const secret of [DEMO.apiKeys.IEX, DEMO.apiKeys.HRB, 'hash', 'cipher', 'token', 'secret'])
+      expect(text).not.toContain(secret);
+  });
+
+  test('pages neither repeat nor skip a courier, and one past the last is empty', async () => {
+    await plantCouriers(service.owner);
+    const all = (await list({ limit: 500 })).body['data'] as Row[];
+    expect(all).toHaveLength(26);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 10 })));
+    expect(pages.flatMap(({ body }) => body['data'])).toEqual(all);
+    expect(pages[3]?.body['meta']).toEqual({
+      ...{ current_page: 4, per_page: 10, total_records: 26, total_pages: 3 },
+    });
+    await rows("delete from couriers where code ~ '^P[0-9]+$'");
+  });
+
+  test('a search takes % and _ as themselves, and knows no case', async () => {
+    const found = async (search: string) =>
+      ((await list({ search })).body['data'] as Row[]).map((each) => each['courier_code']);
+    expect(await found('ISLAND')).toEqual(['IEX']);
+    expect(await found('rb')).toEqual(['HRB']);
+    expect(await found('(barbados) INC')).toEqual(['HRB']);
+    for (const search of ['%', '_', '\\', 'I%S']) expect(await found(search)).toEqual([]);
+    expect(await found('')).toEqual(['HRB', 'IEX']);
+  });
+
+  test('managers read it; warehouse staff and couriers do not', async () => {
+    expect((await list({}, 'manager')).status).toBe(200);
+    for (const as of ['warehouse', 'iex'])
+      expect(await list({}, as)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+});
+
+describe('a new courier', () => {
+  const WHOLE = {
+    courier_code: 'BLU',
+    courier_name: 'Blue Mountain Express',
+    house_color: '#2b5FA8',
+    company_name: 'Blue Mountain Express Limited',
+    email: 'desk@blue-mountain.example',
+    phone_number1: '+1 876 555 0190',
+    phone_number2: '+1 876 555 0191',
+    address1: '3 Constant Spring Road',
+    address2: 'Étage 4',
+    city_town: 'Kingston',
+    parish_province: 'Saint Andrew',
+  };
+  // stored in lower case
+  const LOGIN = { username: 'Blue.Mountain', full_name: 'Keisha Morgan' };
+  let created: Reply;
+
+  beforeAll(async () => {
+    created = await manage({ action: 'create', ...WHOLE, login: LOGIN }, 'manager');
+  });
+
+  test('is stored as sent, and shown with its key and its first password', async () => {
+    expect(created.status).toBe(200);
+    const { api_key: apiKey, login, ...record } = created.body['data'];
+    expect(record).toEqual({
+      ...WHOLE,
+      courier_id: expect.any(String),
+      ...{ is_active: true, has_api_key: true, uses_global_rates: true, user_count: 1, customer_count: 0 },
+      created_at: expect.any(String),
+    });
+    expect(apiKey).toMatch(/^[0-9a-f]{64}$/);
+    expect(login).toEqual({
+      ...LOGIN,
+      username: 'blue.mountain',
+      user_id: expect.any(String),
+      one_time_password: expect.any(String),
+      password_expires_at: expect.any(String),
+    });
+    const again = (await list({ search: 'BLU' })).body['data'];
+    expect(again).toEqual([record]);
+  });
+
+  test('submits pre-alerts with its key, which its settings show too', async () => {
+    const { courier_id: courierId, api_key: key } = created.body['data'];
+    await service.call('createCustomer', {
+      as: 'admin',
+      body: { courier_id: courierId, user_code: 'BLU-1', first_name: 'F', last_name: 'L' },
+    });
+    const submitted = await service.call('submitPrealert', {
+      key,
+      body: { UserCode: 'BLU-1', TrackingNumber: '1Z999AA10123456784' },
+    });
+    expect(submitted.status).toBe(201);
+    const settings = await service.call('getCourierSettings', { as: 'admin', query: { id: courierId } });
+    expect(settings.body['data']).toMatchObject({ courier_code: 'BLU', api_key: key, webhook_secret: null });
+  });
+
+  test('its first user is of its own, and has a password for seven days that must be changed', async () => {
+    const { courier_id: courierId, login } = created.body['data'];
+    const [user] = await rows(
+      `select u.*, extract(epoch from password_expires_at - created_at)::int as lasts_s,
+         to_char(password_expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as expires
+       from users u where id = $1`,
+      [login.user_id],
+    );
+    expect(user).toMatchObject({
+      ...{ username: 'blue.mountain', full_name: 'Keisha Morgan', role: 'courier', courier_id: courierId },
+      ...{ is_active: true, must_change_password: true, lasts_s: 7 * 24 * 3600, two_factor_enabled: false },
+      expires: login.password_expires_at,
+    });
+    expect(String(user?.['password_hash'])).toMatch(/^\$2b\$12\$/);
+    expect(await bcrypt.compare(login.one_time_password, String(user?.['password_hash']))).toBe(true);
+    const { body, status } = await service.call('login', {
+      body: { action: 'login', username: 'blue.mountain', password: login.one_time_password },
+    });
+    expect([status, body['data']?.user]).toMatchObject([200, { courier_id: courierId, courier_code: 'BLU' }]);
+  });
+
+  test('is on the audit trail with its user, without a secret, and so is nowhere in clear', async () => {
+    const { courier_id: courierId, api_key: apiKey, login } = created.body['data'];
+    const by = {
+      actor_kind: 'user',
+      actor_id: DEMO.users.manager,
+      request_id: created.headers.get('x-request-id'),
+      before: null,
+    };
+    const [entry] = await auditOf(courierId);
+    expect(entry).toEqual({ ...by, action: 'courier.created', entity: 'courier', after: WHOLE });
+    const after = { ...LOGIN, username: 'blue.mountain', role: 'courier', courier_id: courierId };
+    const [of] = await auditOf(login.user_id);
+    expect(of).toEqual({ ...by, action: 'user.created', entity: 'user', after });
+    const everything = await rows(`select coalesce(string_agg(t::text, ''), '') as text from (
+      select to_jsonb(c) as t from couriers c union all select to_jsonb(u) from users u
+      union all select to_jsonb(a) from audit_entries a) as t`);
+    for (const secret of [apiKey, login.one_time_password])
+      expect(String(everything[0]?.['text'])).not.toContain(secret);
+  });
+
+  test('of which only what is needed is sent has nothing else', async () => {
+    const body = fresh({ company_name: ' ', email: '' });
+    const { data } = (await manage(body)).body;
+    expect(data).toMatchObject({
+      courier_name: 'New Courier',
+      company_name: null,
+      email: null,
+      address1: null,
+    });
+    const [entry] = await auditOf(data.courier_id);
+    expect(entry?.['after']).toMatchObject({ courier_code: body.courier_code, company_name: null });
+  });
+
+  test.each([
+    ['a code that is taken', { courier_code: 'IEX' }, 'duplicate_courier_code'],
+    ['a user name that is taken', { login: { username: 'warehouse', full_name: 'F' } }, 'duplicate_username'],
+  ])('with %s is refused, and nothing is stored', async (_name, fields, code) => {
+    const before = await fingerprint(service.owner);
+    expect(await manage(fresh(fields))).toMatchObject({ status: 409, body: { status: 'fail', code } });
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('takes a code and a user name that another tenant has', async () => {
+    const body = fresh({ courier_code: 'TWO', login: { username: 'two', full_name: 'F' } });
+    expect((await manage(body)).status).toBe(200);
+  });
+
+  test.each([
+    ['courier_code', ['iex', 'A', 'ABCDEFGHIJK', 'A B', 'ÀB', 'A\n']],
+    ['house_color', ['', ' ', '#FFF', 'red', '#1234567', '0A7D5C']],
+    ['courier_name', ['', ' ', 'a\nb', 'a\u0007', 'x'.repeat(201)]],
+    ['email', ['desk', 'desk@localhost', 'a b@x.example', 'a@x.example\r\nBcc: b@x.example']],
+    ['address1', ['a\u2028b', 'x'.repeat(201)]],
+    [
+      'login',
+      [{ username: '.bob', full_name: 'B' }, { username: 'b b', full_name: 'B' }, { username: 'bob' }],
+    ],
+    ['login', [{ username: 'bob', full_name: ' ' }, { username: 'bob', full_name: 'B\nB' }, {}]],
+  ])('%s that will not do is refused by name', async (field, values) => {
+    const before = await fingerprint(service.owner);
+    for (const value of values) {
+      const reply = await manage(fresh({ [field]: value }));
+      expect([value, reply.status, reply.body['code']]).toEqual([value, 400, 'validation_failed']);
+      expect(fieldsOf(reply).every((each) => each.startsWith(field))).toBe(true);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('webhooks and a token beside the profile are not its to set', async () => {
+    const webhooks = { api_url_add_package: 'https://x.example', api_token: 12, air_freight_rate: 9 };
+    const { status, body } = await manage(fresh(webhooks));
+    expect(status).toBe(200);
+    const stored = await rows('select * from couriers where id = $1', [body['data'].courier_id]);
+    expect(stored).toMatchObject([
+      { api_url_add_package: null, api_token_cipher: null, air_freight_rate: '0.00' },
+    ]);
+  });
+
+  // as many as may wait for their password to be hashed
+  const MAKERS = 16;
+
+  test.each([
+    ['code', () => ({ courier_code: 'RACE' }), 'duplicate_courier_code'],
+    ['user name', () => ({ login: { username: 'race', full_name: 'F' } }), 'duplicate_username'],
+  ])(
+    'of one %s exists once, though sixteen make it at once',
+    async (_name, shared, code) => {
+      const countOf = async (table: string) =>
+        Number((await rows(`select count(*) from ${table}`))[0]?.['count']);
+      const tables = ['couriers', 'users'];
+      const before = await Promise.all(tables.map(countOf));
+      const replies = await Promise.all(
+        Array.from({ length: MAKERS }, () => fresh(shared())).map((body) =>
+          untilAdmitted(() => manage(body)),
+        ),
+      );
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(replies.filter(({ body }) => body['code'] === code)).toHaveLength(MAKERS - 1);
+      expect(await Promise.all(tables.map(countOf))).toEqual(before.map((n) => n + 1));
+    },
+    60_000,
+  );
+});
+
+describe('changing a courier', () => {
+  test('only what is sent changes, a blank text clears, and the audit says from what to what', async () => {
+    const { data } = (await manage(fresh({ email: 'a@x.example', city_town: 'Kingston' }))).body;
+    const reply = await manage({
+      ...{ action: 'update', courier_id: data.courier_id },
+      ...{ courier_name: 'Renamed', house_color: '#ffffff', email: '', api_token: 'tok', is_active: false },
+    });
+    const { api_key: _key, login: _login, ...before } = data;
+    const changed = { courier_name: 'Renamed', house_color: '#ffffff', email: null };
+    expect(reply.body).toMatchObject({ message: 'Courier updated.', data: { ...before, ...changed } });
+    const [, entry, ...more] = await auditOf(data.courier_id);
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({
+      action: 'courier.updated',
+      before: { courier_name: 'New Courier', house_color: '#2B5FA8', email: 'a@x.example' },
+      after: changed,
+    });
+    expect(await rows('select api_token_cipher from couriers where id = $1', [data.courier_id])).toEqual([
+      { api_token_cipher: null },
+    ]);
+  });
+
+  test('to what it is already changes nothing', async () => {
+    const before = await fingerprint(service.owner);
+    for (const fields of [{}, { courier_name: 'Island Express', address2: ' ' }, { courier_code: 'XXX' }]) {
+      const reply = await manage({ action: 'update', courier_id: IEX, ...fields });
+      expect(reply).toMatchObject({ status: 200, body: { data: { courier_code: 'IEX' } } });
+      expect(reply.body['message']).toContain('Nothing was changed');
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('a field that cannot be used is refused by name', async () => {
+    const bad = { courier_name: 'a\nb', email: 'desk', address2: 'x\u2029' };
+    const reply = await manage({ action: 'update', courier_id: IEX, ...bad });
+    expect(reply.status).toBe(400);
+    expect(fieldsOf(reply).sort()).toEqual(
+      Object.keys(bad)
+        .map((field) => `${field} unusable`)
+        .sort(),
+    );
+  });
+
+  test.each(['update', 'deactivate', 'activate'])('%s of one that is not there is 404', async (action) => {
+    for (const courier_id of [UNKNOWN, TWO])
+      expect(await manage({ action, courier_id, courier_name: 'X' })).toMatchObject({
+        status: 404,
+        body: { code: 'courier_not_found' },
+      });
+  });
+});
+
+describe('deactivating a courier', () => {
+  let replica: App;
+  let url: string;
+  let close: () => Promise<void>;
+
+  // a second server on the same database: what the first one is told must reach it with the next request
+  beforeAll(async () => {
+    const databaseUrl = String((service.owner.options as pg.PoolConfig).connectionString);
+    const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
+    const db = openDb({ url: databaseUrl, size: 4, assumeRole: 'crossdock_app', onError: () => {} });
+    replica = await createApp({ config, db });
+    url = await replica.server.listen({ host: '127.0.0.1', port: 0 });
+    close = async () => {
+      await replica.server.close();
+      await db.close();
+    };
+  });
+
+  afterAll(() => close());
+
+  /** What the courier's user and a submitter with its key are told, on a server. */
+  async function answersAt(base: string): Promise<string[]> {
+    const user = { authorization: `Bearer ${await service.tokenOf('hrb')}` };
+    const json = { 'content-type': 'application/json' };
+    const post = (path: string, headers: Record<string, string>, body: unknown) =>
+      fetch(`${base}/api/${path}`, {
+        method: 'POST',
+        headers: { ...json, ...headers },
+        body: JSON.stringify(body),
+      });
+    const answers = await Promise.all([
+      fetch(`${base}/api/ManagePrealerts.php`, { headers: user }),
+      post('Prealert.php', { 'x-api-key': DEMO.apiKeys.HRB }, { UserCode: 'X', TrackingNumber: 'X' }),
+    ]);
+    return Promise.all(
+      answers.map(async (answer) => {
+        const { code = '' } = (await answer.json()) as { code?: string };
+        return `${answer.status} ${code}`.trim();
+      }),
+    );
+  }
+
+  const LET_IN = ['200', '400 unknown_user_code'];
+  const REFUSED = ['403 account_disabled', '403 key_invalid'];
+
+  test('its users and its key are refused at once, on every replica; others’ and staff’s are not', async () => {
+    for (const base of [service.url, url]) expect(await answersAt(base)).toEqual(LET_IN);
+    for (let round = 0; round < 10; round += 1) {
+      const reply = await manage({ action: 'deactivate', courier_id: HRB }, 'manager');
+      expect(reply).toMatchObject({ status: 200, body: { data: { courier_id: HRB, is_active: false } } });
+      expect(await Promise.all([url, service.url].map(answersAt))).toEqual([REFUSED, REFUSED]);
+      expect((await service.call('listPrealerts', { as: 'iex' })).status).toBe(200);
+      expect((await list()).status).toBe(200);
+      expect(await manage({ action: 'activate', courier_id: HRB })).toMatchObject({
+        status: 200,
+        body: { data: { is_active: true } },
+      });
+      expect(await Promise.all([url, service.url].map(answersAt))).toEqual([LET_IN, LET_IN]);
+    }
+  }, 60_000);
+
+  test('nobody logs in to it, and the refusal says why', async () => {
+    await manage({ action: 'deactivate', courier_id: HRB });
+    const body = { action: 'login', username: 'hrb', password: DEMO.password };
+    const refused = { status: 403, body: { code: 'account_disabled' } };
+    expect(await service.call('login', { body })).toMatchObject(refused);
+    await manage({ action: 'activate', courier_id: HRB });
+  });
+
+  test.each([
+    ['deactivate', 'courier.deactivated', false],
+    ['activate', 'courier.activated', true],
+  ] as const)(
+    '%s twice, or two hundred times at once, changes one thing once',
+    async (action, fact, isActive) => {
+      const entries = async () => (await auditOf(HRB)).filter((entry) => entry['action'] === fact);
+      const before = await entries();
+      const replies = await Promise.all(
+        Array.from({ length: 200 }, () => untilAdmitted(() => manage({ action, courier_id: HRB }))),
+      );
+      expect(replies.every(({ status, body }) => status === 200 && body['data'].is_active === isActive)).toBe(
+        true,
+      );
+      const idle = replies.filter(({ body }) => String(body['message']).includes('Nothing was changed'));
+      expect(idle).toHaveLength(199);
+      const [entry, ...more] = (await entries()).slice(before.length);
+      expect(more).toEqual([]);
+      expect(entry).toMatchObject({ before: { is_active: !isActive }, after: { is_active: isActive } });
+      const settled = await rows('select * from couriers where id = $1', [HRB]);
+      await manage({ action, courier_id: HRB });
+      expect(await rows('select * from couriers where id = $1', [HRB])).toEqual(settled);
+      expect(await entries()).toHaveLength(before.length + 1);
+    },
+    60_000,
+  );
+
+  test('its packages are received and its events recorded meanwhile, and nothing is queued for its URLs', async () => {
+    await rows('update couriers set api_url_add_package = $2 where id = $1', [
+      HRB,
+      'https://x.example/hooks',
+    ]);
+    const receive = async (tracking_number: string) =>
+      (
+        await service.call('receivePackage', {
+          as: 'warehouse',
+          body: { tracking_number, weight: 1, courier_id: HRB },
+        })
+      ).body['data'].package_id as string;
+    const outcome = (packageId: string) =>
+      rows(
+        `select e.type, d.status from events e left join webhook_deliveries d on d.event_id = e.id where e.package_id = $1`,
+        [packageId],
+      );
+    expect(await outcome(await receive('DEACT-1'))).toEqual([{ type: 'package.created', status: 'pending' }]);
+    await manage({ action: 'deactivate', courier_id: HRB });
+    const missed = await receive('DEACT-2');
+    expect(await outcome(missed)).toEqual([{ type: 'package.created', status: null }]);
+    await manage({ action: 'activate', courier_id: HRB });
+    const recovery = { action: 'recover_since', since: '2026-01-01 00:00:00', courier_id: HRB };
+    await service.call('manageWebhookDeliveries', { as: 'admin', body: recovery });
+    expect(await outcome(missed)).toEqual([{ type: 'package.created', status: 'pending' }]);
+  });
+});
+
+test('one-time passwords are of four groups, none like another, and use their alphabet evenly', () => {
+  const passwords = Array.from({ length: 20_000 }, newOneTimePassword);
+  expect(new Set(passwords).size).toBe(passwords.length);
+  expect(
+    passwords.filter((each) => !/^([A-HJ-NP-Za-km-z2-9]{4}-){3}[A-HJ-NP-Za-km-z2-9]{4}$/.test(each)),
+  ).toEqual([]);
+  const counts = new Map<string, number>();
+  for (const character of passwords.join('').replaceAll('-', ''))
+    counts.set(character, (counts.get(character) ?? 0) + 1);
+  expect(counts.size).toBe(57);
+  // chi-squared of 56 degrees: 120 is passed once in a million
+  const expected = (passwords.length * 16) / 57;
+  const distance = [...counts.values()].reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0);
+  expect(distance).toBeLessThan(120);
+});

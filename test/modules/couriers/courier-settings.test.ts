@@ -1,0 +1,524 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { fingerprint } from '../../support/readers/fingerprint.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../../support/service/service.js';
+
+const IEX = DEMO.couriers.IEX;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const read = (call: Call) => service.call('getCourierSettings', call);
+const update = (call: Call) => service.call('updateCourierSettings', call);
+const updateIex = (body: unknown) => update({ as: 'iex', body });
+
+async function rowOf(courierId: string): Promise<Record<string, unknown>> {
+  const { rows } = await service.owner.query('select * from couriers where id = $1', [courierId]);
+  return rows[0] ?? {};
+}
+
+type Entry = { action: string; actor_id: string; before: unknown; after: unknown; request_id: string };
+
+async function auditOf(courierId: string): Promise<Entry[]> {
+  const { rows } = await service.owner.query<Entry>(
+    `select action, actor_id, before, after, request_id from audit_entries
+     where entity = 'courier' and entity_id = $1 order by id`,
+    [courierId],
+  );
+  return rows;
+}
+
+const fieldsOf = ({ body }: Reply) =>
+  ((body['errors'] ?? []) as { field: string }[]).map(({ field }) => field);
+
+/** A webhook's address that is not set. */
+const UNTRIED = {
+  state: 'none',
+  ...{ failing_since: null, paused_at: null, last_success_at: null, last_failure_at: null, failures: 0 },
+};
+
+describe('reading', () => {
+  test('a courier reads its whole profile, secrets in clear', async () => {
+    const reply = await read({ as: 'iex' });
+    expect(reply.status).toBe(200);
+    expect(reply.body['data']).toEqual({
+      courier_id: IEX,
+      courier_code: 'IEX',
+      courier_name: 'Island Express',
+      company_name: 'Island Express Limited',
+      email: 'accounts@island-express.example',
+      phone_number1: '+1 876 555 0142',
+      phone_number2: '+1 876 555 0143',
+      address1: '12 Harbour Street',
+      address2: null,
+      city_town: 'Kingston',
+      parish_province: 'Kingston',
+      api_key: DEMO.apiKeys.IEX,
+      api_url_get_customers: null,
+      api_url_add_package: null,
+      api_url_update_package: null,
+      api_token: null,
+      webhook_secret: null,
+      webhook_secret_rotated_at: null,
+      webhooks: { add_package: UNTRIED, update_package: UNTRIED },
+      house_color: '#0A7D5C',
+      logo_path: expect.stringMatching(new RegExp(`^logos/${IEX}/[0-9a-f]{64}\\.svg$`)),
+      air_freight_rate: 1.75,
+    });
+  });
+
+  test('a courier reads its own, whichever it names', async () => {
+    for (const id of [DEMO.couriers.HRB, DEMO.couriers.TWO, '01930a3e-0000-7000-8000-000000000000']) {
+      expect((await read({ as: 'iex', query: { id } })).body['data'].courier_code).toBe('IEX');
+    }
+  });
+
+  test.each(['admin', 'manager'])('%s reads any courier, and has to name it', async (as) => {
+    for (const [code, id] of [['IEX', IEX] as const, ['HRB', DEMO.couriers.HRB] as const]) {
+      expect((await read({ as, query: { id } })).body['data']).toMatchObject({
+        courier_id: id,
+        courier_code: code,
+        api_key: DEMO.apiKeys[code],
+      });
+    }
+    const unnamed = await read({ as });
+    expect(unnamed).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect(fieldsOf(unnamed)).toEqual(['id']);
+  });
+
+  test('a courier that is unknown, or another tenant’s, is 404 to staff', async () => {
+    for (const id of ['01930a3e-0000-7000-8000-000000000000', DEMO.couriers.TWO]) {
+      for (const call of [read, (each: Call) => update({ ...each, body: {} })]) {
+        expect(await call({ as: 'admin', query: { id } })).toMatchObject({
+          status: 404,
+          body: { status: 'fail', code: 'courier_not_found' },
+        });
+      }
+    }
+  });
+
+  test('warehouse staff neither read nor change settings', async () => {
+    const calls = [
+      read({ as: 'warehouse', query: { id: IEX } }),
+      update({ as: 'warehouse', query: { id: IEX }, body: {} }),
+      update({ as: 'warehouse', query: { id: IEX }, urlencoded: { action: 'regenerate_key' } }),
+      update({ as: 'warehouse', query: { id: IEX }, form: { logo: { file: 'x' } } }),
+    ];
+    for (const reply of await Promise.all(calls))
+      expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+
+  test('an API key opens no settings', async () => {
+    expect((await read({ key: DEMO.apiKeys.IEX })).status).toBe(401);
+    expect((await update({ key: DEMO.apiKeys.IEX, body: {} })).status).toBe(401);
+  });
+});
+
+const WHOLE = {
+  courier_name: 'Harbour & Co',
+  company_name: 'Harbour and Company Ltd',
+  email: "o'neil+desk@mail.harbour-couriers.example",
+  phone_number1: '+1 246 555 0000',
+  phone_number2: '+1 246 555 0001',
+  address1: '1 Pier Head',
+  address2: 'Étage 2',
+  city_town: 'Bridgetown',
+  parish_province: 'Saint Michael',
+  api_url_get_customers: 'https://api.harbour-couriers.example/customers?format=json',
+  api_url_add_package: 'https://api.harbour-couriers.example:8443/packages',
+  api_url_update_package: 'https://8.8.8.8/packages',
+  api_token: 'tok-EN_1.2~3+4/5==',
+  house_color: '#a1B2c3',
+};
+
+describe('changing the profile', () => {
+  test('every field is stored as sent, and the answer is the profile', async () => {
+    const reply = await update({ as: 'hrb', body: WHOLE });
+    expect(reply).toMatchObject({ status: 200, body: { message: 'Settings saved.', data: WHOLE } });
+    const again = await read({ as: 'hrb' });
+    expect(again.body['data']).toEqual(reply.body['data']);
+    expect(again.body['data']).toMatchObject({ api_key: DEMO.apiKeys.HRB, courier_code: 'HRB' });
+  });
+
+  test.each(Object.entries(WHOLE))('%s alone changes, and the rest stays', async (field, value) => {
+    await update({ as: 'hrb', body: WHOLE });
+    const before = (await read({ as: 'hrb' })).body['data'];
+    const other = field === 'house_color' ? '#000000' : field === 'email' ? 'a@b.example' : `${value}x`;
+    const reply = await update({ as: 'hrb', body: { [field]: other } });
+    expect(reply.body['data']).toEqual({ ...before, [field]: other });
+    expect((await read({ as: 'hrb' })).body['data']).toEqual({ ...before, [field]: other });
+  });
+
+  test('blank text clears a field, but a courier has a name', async () => {
+    const names = Object.keys(WHOLE).filter((name) => name !== 'courier_name');
+    for (const blank of ['', '  ']) {
+      await update({ as: 'hrb', body: WHOLE });
+      const reply = await update({ as: 'hrb', body: Object.fromEntries(names.map((name) => [name, blank])) });
+      expect(reply.status).toBe(200);
+      for (const name of names) expect([name, reply.body['data'][name]]).toEqual([name, null]);
+      const nameless = await update({ as: 'hrb', body: { courier_name: blank } });
+      expect([nameless.status, fieldsOf(nameless)]).toEqual([400, ['courier_name']]);
+    }
+    expect(await rowOf(DEMO.couriers.HRB)).toMatchObject({ api_token_cipher: null, email: null });
+  });
+
+  test('staff change the courier that they name, a courier always itself', async () => {
+    const named = await update({ as: 'manager', query: { id: IEX }, body: { address2: 'by the manager' } });
+    expect(named.body['data']).toMatchObject({ courier_id: IEX, address2: 'by the manager' });
+    const own = await update({ as: 'iex', query: { id: DEMO.couriers.HRB }, body: { address2: 'its own' } });
+    expect(own.body['data']).toMatchObject({ courier_id: IEX, address2: 'its own' });
+    expect((await rowOf(DEMO.couriers.HRB))['address2']).not.toBe('its own');
+    const unnamed = await update({ as: 'admin', body: { address2: 'x' } });
+    expect([unnamed.status, fieldsOf(unnamed)]).toEqual([400, ['id']]);
+  });
+
+  test('values that are there already, or none, write nothing', async () => {
+    await update({ as: 'hrb', body: WHOLE });
+    const before = await fingerprint(service.owner);
+    for (const body of [WHOLE, {}, { api_token: WHOLE.api_token }, { unknown: 1 }]) {
+      const reply = await update({ as: 'hrb', body });
+      expect(reply).toMatchObject({
+        status: 200,
+        body: { message: 'The settings are like that already. Nothing was changed.', data: WHOLE },
+      });
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('what is not the caller’s to set is ignored beside a real change', async () => {
+    const before = await rowOf(IEX);
+    const privileged = {
+      courier_id: DEMO.couriers.HRB,
+      id: DEMO.couriers.HRB,
+      tenant_id: DEMO.tenants.two,
+      code: 'XXX',
+      courier_code: 'XXX',
+      name: 'Hacked',
+      is_active: false,
+      api_key: 'f'.repeat(64),
+      api_key_hash: 'f'.repeat(64),
+      api_key_cipher: 'v1.x',
+      api_token_cipher: 'v1.x',
+      air_freight_rate: 0,
+      logo_path: 'logos/x',
+      created_at: '2000-01-01 00:00:00',
+      updated_at: '2000-01-01 00:00:00',
+    };
+    const reply = await updateIex({ ...privileged, address2: 'Suite 9' });
+    expect(reply.status).toBe(200);
+    const { updated_at: _, ...rest } = await rowOf(IEX);
+    const { updated_at: __, ...expected }: Record<string, unknown> = { ...before, address2: 'Suite 9' };
+    expect(rest).toEqual(expected);
+  });
+
+  test('many at once lose nothing: each changes its own field', async () => {
+    const fields = ['phone_number1', 'phone_number2', 'address1', 'address2', 'city_town', 'company_name'];
+    await Promise.all(fields.map((field) => updateIex({ [field]: `at once ${field}` })));
+    const { body } = await read({ as: 'iex' });
+    for (const field of fields) expect(body['data'][field]).toBe(`at once ${field}`);
+  });
+
+  test('200 at once: each is noted with what was there before it, in one unbroken chain', async () => {
+    await updateIex({ address1: 'start' });
+    const start = (await auditOf(IEX)).length;
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => untilAdmitted(() => updateIex({ address1: `at once ${n}` }))),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(200);
+    // as: what differenceOf notes of an address
+    const entries = (await auditOf(IEX)).slice(start) as {
+      before: { address1: string };
+      after: { address1: string };
+    }[];
+    expect(entries).toHaveLength(200);
+    const next = new Map(entries.map(({ before, after }) => [before.address1, after.address1]));
+    let [at, steps] = ['start', 0];
+    for (let after = next.get(at); after !== undefined; after = next.get(at))
+      [at, steps] = [after, steps + 1];
+    expect([steps, at]).toEqual([200, (await rowOf(IEX))['address1']]);
+  });
+
+  test('tokens rest encrypted, under the newest key, and bound to their row', async () => {
+    await updateIex({ api_token: 'secret-of-iex' });
+    const { api_token_cipher: cipher } = await rowOf(IEX);
+    expect(cipher).toMatch(/^v1\.[\w-]+$/);
+    expect(cipher).not.toContain('secret-of-iex');
+    const place = { tenantId: DEMO.tenants.demo, rowId: IEX, field: 'api_token' } as const;
+    const { secrets } = service.app;
+    expect(secrets.decrypt(String(cipher), place)).toBe('secret-of-iex');
+    expect(() => secrets.decrypt(String(cipher), { ...place, rowId: DEMO.couriers.HRB })).toThrow(
+      'belongs to another place',
+    );
+    expect((await read({ as: 'iex' })).body['data'].api_token).toBe('secret-of-iex');
+    await updateIex({ address2: 'another change' });
+    expect((await rowOf(IEX))['api_token_cipher']).toBe(cipher);
+  });
+});
+
+describe('what cannot be stored is refused by name', () => {
+  const CONTROLS = [
+    '\r',
+    '\n',
+    '\r\n',
+    '\t',
+    '\v',
+    '\f',
+    '\b',
+    '\u0001',
+    '\u001b',
+    '\u007f',
+    '\u0085',
+    '\u009f',
+  ];
+  const TOKENS = [
+    ...CONTROLS.map((control) => `tok${control}en`),
+    ...CONTROLS.map((control) => `token${control}`),
+    'token\r\nX-Evil: 1',
+    'to ken',
+    ' token',
+    'token ',
+    'tök',
+    'tok\u2028en',
+    'tok\u2029en',
+    'tok\u00a0en',
+    '\u200btoken',
+    'токен',
+    '😀',
+    '\r\n',
+    '\n',
+  ];
+
+  test(`an api_token goes into a header: ${TOKENS.length} that would break one are 400`, async () => {
+    expect(TOKENS.length).toBeGreaterThanOrEqual(30);
+    const before = await fingerprint(service.owner);
+    for (const token of TOKENS) {
+      const reply = await updateIex({ api_token: token });
+      expect([token, reply.status, fieldsOf(reply)]).toEqual([token, 400, ['api_token']]);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test.each(Object.keys(WHOLE))('%s takes no control characters: mail has headers too', async (field) => {
+    for (const text of ['a\r\nBcc: x@y.example', 'a\nb', 'a\u0000b', 'a\u0085b', 'a\u2028b', '\n']) {
+      const reply = await updateIex({ [field]: text });
+      expect([text, reply.status, [...new Set(fieldsOf(reply))]]).toEqual([text, 400, [field]]);
+    }
+  });
+
+  test('an e-mail address is one', async () => {
+    const bad = [
+      'x',
+      '@',
+      'a@',
+      '@b.example',
+      'a@b',
+      'a b@c.example',
+      'a@b..example',
+      'a@-b.example',
+      'a@b.example,',
+    ];
+    for (const email of [
+      ...bad,
+      'a@b.example c@d.example',
+      'Bob <a@b.example>',
+      'a@[127.0.0.1]',
+      'ä@b.example',
+    ]) {
+      const reply = await updateIex({ email });
+      expect([email, reply.status, fieldsOf(reply)]).toEqual([email, 400, ['email']]);
+    }
+  });
+
+  test('a colour is #RRGGBB', async () => {
+    for (const house_color of [
+      'red',
+      '#fff',
+      '#GGGGGG',
+      '0A7D5C',
+      '#0A7D5',
+      ' #0A7D5',
+      '#0A7D5 ',
+      '#٠٠٠٠٠٠',
+    ]) {
+      const reply = await updateIex({ house_color });
+      expect([house_color, reply.status, fieldsOf(reply)]).toEqual([house_color, 400, ['house_color']]);
+    }
+  });
+
+  test.each(['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'])(
+    '%s is a public https URL',
+    async (field) => {
+      // the whole table is in outbound-urls.test.ts
+      for (const url of [
+        'http://example.com/',
+        'https://127.0.0.1/',
+        'https://2130706433/',
+        'https://u:p@example.com/',
+      ]) {
+        const reply = await updateIex({ [field]: url });
+        expect([url, reply.status, fieldsOf(reply)]).toEqual([url, 400, [field]]);
+      }
+    },
+  );
+
+  test('all faults are told at once, and nothing of the rest is stored', async () => {
+    const before = await fingerprint(service.owner);
+    const reply = await updateIex({
+      email: 'x',
+      company_name: 'two\nlines',
+      api_token: 'a b',
+      address2: 'would change',
+    });
+    expect(fieldsOf(reply).sort()).toEqual(['api_token', 'company_name', 'email']);
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('lengths: the longest is stored, one more is refused', async () => {
+    const bounds = { courier_name: 200, phone_number1: 50, city_town: 100, api_token: 4096 };
+    for (const [field, limit] of Object.entries(bounds)) {
+      expect((await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit) } })).status).toBe(200);
+      const reply = await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit + 1) } });
+      expect([field, reply.status, fieldsOf(reply)]).toEqual([field, 400, [field]]);
+    }
+    const url = 'https://example.com/'.padEnd(2000, 'x');
+    expect((await update({ as: 'hrb', body: { api_url_add_package: url } })).status).toBe(200);
+    expect((await update({ as: 'hrb', body: { api_url_add_package: `${url}x` } })).status).toBe(400);
+  });
+});
+
+describe('the audit trail', () => {
+  test('says who changed what, and of a token only that it changed', async () => {
+    await updateIex({ api_token: 'first-token', address2: 'before' });
+    const start = (await auditOf(IEX)).length;
+    const changed = await updateIex({ api_token: 'second-token', address2: 'after' });
+    const cleared = await update({ as: 'admin', query: { id: IEX }, body: { api_token: '' } });
+    const entries = (await auditOf(IEX)).slice(start);
+    expect(entries).toEqual([
+      {
+        action: 'courier.updated',
+        actor_id: DEMO.users.iex,
+        before: { api_token: '(hidden)', address2: 'before' },
+        after: { api_token: '(hidden)', address2: 'after' },
+        request_id: changed.headers.get('x-request-id'),
+      },
+      {
+        action: 'courier.updated',
+        actor_id: DEMO.users.admin,
+        before: { api_token: '(hidden)' },
+        after: { api_token: null },
+        request_id: cleared.headers.get('x-request-id'),
+      },
+    ]);
+    expect(JSON.stringify(await auditOf(IEX))).not.toMatch(/first-token|second-token/);
+  });
+});
+
+describe('the form’s actions', () => {
+  test('an action that is unknown, missing or beside a logo is refused, and nothing is stored', async () => {
+    const before = await fingerprint(service.owner);
+    const calls: [Call, string][] = [
+      [{ urlencoded: { action: 'nonsense' } }, 'action'],
+      [{ urlencoded: { other: 'x' } }, 'action'],
+      [{ urlencoded: { action: 'regenerate_key ' } }, 'action'],
+      [{ form: { action: 'REGENERATE_KEY' } }, 'action'],
+      [{ form: { other: 'x' } }, 'logo'],
+      [{ form: {} }, 'logo'],
+      [{ form: { logo: 'text, not a file' } }, 'logo'],
+      [{ form: { action: ['regenerate_key', 'regenerate_key'] } }, 'action'],
+      [{ form: { action: 'regenerate_key', logo: { file: 'x' } } }, 'action'],
+    ];
+    for (const [call, field] of calls) {
+      const reply = await update({ as: 'iex', ...call });
+      expect([call, reply.status, fieldsOf(reply)]).toEqual([call, 400, [field]]);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('an urlencoded form is read strictly', async () => {
+    const before = await fingerprint(service.owner);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const bodies: [string | Buffer, number, string][] = [
+      ['action=regenerate_key&action=regenerate_key', 400, 'validation_failed'],
+      ['action=regenerate_key%', 400, 'invalid_encoding'],
+      ['action=%ff', 400, 'invalid_encoding'],
+      ['action=regenerate_key&x=%00', 400, 'invalid_encoding'],
+      ['action=regenerate_key&x=%ed%a0%80', 400, 'invalid_encoding'],
+      [Buffer.from('action=regenerate_key&x=\u00e9'), 400, 'invalid_encoding'],
+      ['action[]=regenerate_key', 400, 'validation_failed'],
+      ['action=regenerate_key+', 400, 'validation_failed'],
+      ['{"action":"regenerate_key"}', 400, 'validation_failed'],
+      ['', 400, 'body_required'],
+      [`x=${'x'.repeat(1024 * 1024)}`, 413, 'body_too_large'],
+    ];
+    for (const [body, status, code] of bodies) {
+      const reply = await update({ as: 'iex', body, headers });
+      expect([String(body).slice(0, 60), reply.status, reply.body['code']]).toEqual([
+        String(body).slice(0, 60),
+        status,
+        code,
+      ]);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test.each([
+    'text/plain',
+    'application/xml',
+    'multipart/mixed; boundary=x',
+    'application/x-www-form-urlencoded; charset=utf-16',
+    'multipart/form-data-x; boundary=x',
+    'application/json5',
+    'image/png',
+  ])('a body of %s is 415, and the three that are taken are named', async (type) => {
+    const reply = await update({
+      as: 'iex',
+      body: 'action=regenerate_key',
+      headers: { 'content-type': type },
+    });
+    expect(reply).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+    for (const taken of ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'])
+      expect(reply.body['message']).toContain(taken);
+  });
+
+  test('__proto__ in a form is a field like any other that we do not know', async () => {
+    const reply = await update({
+      as: 'hrb',
+      urlencoded: { ['__proto__']: 'x', constructor: 'y', action: 'regenerate_key' },
+    });
+    expect(reply.status).toBe(200);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  test('JSON regenerates as the form does', async () => {
+    const reply = await updateIex({ action: 'regenerate_key' });
+    expect(reply.status).toBe(200);
+    expect((await read({ as: 'iex' })).body['data'].api_key).toBe(reply.body['data'].api_key);
+  });
+});
+
+test('where loopback is allowed, http and this machine pass, and private networks still do not', async () => {
+  const development = await startService({ env: { OUTBOUND_ALLOW_LOOPBACK: 'true' } });
+  try {
+    const set = (url: string) =>
+      development.call('updateCourierSettings', { as: 'iex', body: { api_url_add_package: url } });
+    expect((await set('http://127.0.0.1:9000/hook')).status).toBe(200);
+    expect((await set('http://localhost:9000/hook')).status).toBe(200);
+    expect((await set('https://10.0.0.1/')).status).toBe(400);
+    expect((await set('https://169.254.169.254/')).status).toBe(400);
+  } finally {
+    await development.stop();
+  }
+});

@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { signingSecrets, type SigningRow } from '../../../src/modules/couriers/settings/webhook-secret.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../../support/service/service.js';
+
+const { IEX, HRB } = DEMO.couriers;
+const URL = 'https://partner.example/hooks';
+const STANDARD = /^whsec_[A-Za-z0-9+/]{43}=$/;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ poolSize: 20 });
+});
+
+afterAll(() => service.stop());
+
+// each test begins with a courier that never had a webhook
+beforeEach(async () => {
+  await service.owner.query(
+    `update couriers set api_url_add_package = null, api_url_update_package = null, api_url_get_customers = null,
+       webhook_secret_cipher = null, webhook_previous_secret_cipher = null, webhook_secret_rotated_at = null`,
+  );
+  await service.owner.query('delete from webhook_endpoints');
+});
+
+const update = (call: Call) => service.call('updateCourierSettings', call);
+const set = (body: Record<string, string>) => update({ as: 'iex', body });
+const rotate = () => update({ as: 'iex', urlencoded: { action: 'rotate_webhook_secret' } });
+const settings = async (as = 'iex') =>
+  (await service.call('getCourierSettings', { as })).body['data'] as Record<string, unknown>;
+const secretIn = ({ body }: Reply) => String(body['data'].webhook_secret);
+
+async function rowOf(courierId: string): Promise<SigningRow & { courier_id: string }> {
+  const { rows } = await service.owner.query(
+    `select tenant_id, id as courier_id, webhook_secret_cipher, webhook_previous_secret_cipher, webhook_secret_rotated_at
+     from couriers where id = $1`,
+    [courierId],
+  );
+  return rows[0];
+}
+
+/** What a webhook that is sent that long after the rotation is signed with. */
+async function signersAfter(ms: number): Promise<string[]> {
+  const row = await rowOf(IEX);
+  const now = new Date((row.webhook_secret_rotated_at?.getTime() ?? 0) + ms);
+  return signingSecrets(service.app.secrets, row, now);
+}
+
+async function auditOf(action: string): Promise<{ text: string }[]> {
+  const { rows } = await service.owner.query<{ text: string }>(
+    `select row_to_json(a)::text as text from audit_entries a where action = $1 and entity_id = $2`,
+    [action, IEX],
+  );
+  return rows;
+}
+
+describe('the first', () => {
+  test.each(['api_url_add_package', 'api_url_update_package'])(
+    'is made when %s is first set, is readable, and stays the same from then on',
+    async (field) => {
+      const before = (await auditOf('courier.webhook_secret_made')).length;
+      expect((await settings())['webhook_secret']).toBeNull();
+      const secret = secretIn(await set({ [field]: URL }));
+      expect(secret).toMatch(STANDARD);
+      expect(await settings()).toMatchObject({ webhook_secret: secret, webhook_secret_rotated_at: null });
+      for (const body of [{ api_url_add_package: URL, api_url_update_package: `${URL}/2` }, { [field]: '' }])
+        expect(secretIn(await set(body))).toBe(secret);
+      expect((await auditOf('courier.webhook_secret_made')).length).toBe(before + 1);
+    },
+  );
+
+  test('is not made for another setting, the address of customers among them', async () => {
+    const others: Record<string, string>[] = [
+      { api_url_get_customers: URL },
+      { api_url_add_package: '' },
+      { address2: 'x' },
+    ];
+    for (const body of others) expect((await set(body)).body['data'].webhook_secret).toBeNull();
+  });
+
+  test('is each courier’s own', async () => {
+    const own = secretIn(await set({ api_url_add_package: URL }));
+    const hrbs = secretIn(await update({ as: 'hrb', body: { api_url_add_package: URL } }));
+    expect(hrbs).not.toBe(own);
+    expect((await rowOf(HRB)).webhook_secret_cipher).toMatch(/^v1\./);
+  });
+
+  test('is one, however many set the address at once', async () => {
+    const before = (await auditOf('courier.webhook_secret_made')).length;
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => untilAdmitted(() => set({ api_url_add_package: `${URL}/${n}` }))),
+    );
+    expect(new Set(replies.map(secretIn)).size).toBe(1);
+    expect((await auditOf('courier.webhook_secret_made')).length).toBe(before + 1);
+  }, 60_000);
+
+  test('is one that the public libraries take', async () => {
+    const secret = secretIn(await set({ api_url_add_package: URL }));
+    const [signer] = signingSecrets(service.app.secrets, await rowOf(IEX), new Date());
+    const [body, now] = ['{"type":"webhook.test"}', new Date()];
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new Webhook(String(signer)).sign('msg_1', now, body),
+    };
+    expect(new Webhook(secret).verify(body, headers)).toEqual({ type: 'webhook.test' });
+  });
+
+  test('rests encrypted and bound to its place', async () => {
+    const secret = secretIn(await set({ api_url_add_package: URL }));
+    const { webhook_secret_cipher: cipher } = await rowOf(IEX);
+    expect(cipher).toMatch(/^v1\.[\w-]+$/);
+    await rotate();
+    // one of them cannot stand where the other does
+    await service.owner.query(
+      'update couriers set webhook_previous_secret_cipher = webhook_secret_cipher where id = $1',
+      [IEX],
+    );
+    await expect(signersAfter(1)).rejects.toThrow();
+    const { rows } = await service.owner.query<{ text: string }>(
+      'select row_to_json(c)::text as text from couriers c',
+    );
+    expect(rows.map(({ text }) => text).join()).not.toContain(secret.slice('whsec_'.length));
+  });
+});
+
+describe('rotation', () => {
+  test.each([
+    ['urlencoded', { urlencoded: { action: 'rotate_webhook_secret' } }],
+    ['multipart', { form: { action: 'rotate_webhook_secret' } }],
+  ])(
+    'by a form that is %s: the new one first, the old one beside it for 24 hours and no longer',
+    async (_, form) => {
+      const old = secretIn(await set({ api_url_add_package: URL }));
+      const reply = await update({ as: 'iex', ...form });
+      const fresh = secretIn(reply);
+      expect(reply.body).toMatchObject({
+        status: 'success',
+        message: 'New secret made. The one before it signs beside it for 24 hours.',
+        data: { webhook_secret: expect.stringMatching(STANDARD) },
+      });
+      expect(fresh).not.toBe(old);
+      expect(await settings()).toMatchObject({
+        webhook_secret: fresh,
+        webhook_secret_rotated_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      });
+      for (const ms of [0, 1, DAY_MS - 1]) expect(await signersAfter(ms)).toEqual([fresh, old]);
+      for (const ms of [DAY_MS, DAY_MS + 1, 400 * DAY_MS]) expect(await signersAfter(ms)).toEqual([fresh]);
+    },
+  );
+
+  test('once more ends the oldest at once', async () => {
+    await set({ api_url_add_package: URL });
+    const second = secretIn(await rotate());
+    const third = secretIn(await rotate());
+    expect(await signersAfter(0)).toEqual([third, second]);
+  });
+
+  test('where there was none it makes the first, and nothing signs beside it', async () => {
+    const first = secretIn(await rotate());
+    expect(await signersAfter(0)).toEqual([first]);
+    expect((await settings())['webhook_secret_rotated_at']).toBeNull();
+    expect(secretIn(await set({ api_url_add_package: URL }))).toBe(first);
+  });
+
+  test('without any, nothing signs', async () => {
+    expect(await signersAfter(0)).toEqual([]);
+  });
+
+  test('of 50 at once each is noted, the last two sign, and the API key is as it was', async () => {
+    await set({ api_url_add_package: URL });
+    const before = (await auditOf('courier.webhook_secret_rotated')).length;
+    const replies = await Promise.all(Array.from({ length: 50 }, () => untilAdmitted(rotate)));
+    const made = replies.map(secretIn);
+    expect(new Set(made).size).toBe(50);
+    const signers = await signersAfter(0);
+    expect(signers).toHaveLength(2);
+    for (const signer of signers) expect(made).toContain(signer);
+    expect((await settings())['webhook_secret']).toBe(signers[0]);
+    expect((await settings())['api_key']).toBe(DEMO.apiKeys.IEX);
+    const noted = await auditOf('courier.webhook_secret_rotated');
+    expect(noted.length).toBe(before + 50);
+    expect(noted.map(({ text }) => text).join()).not.toMatch(/whsec_|v1\./);
+  }, 60_000);
+});
+
+describe('how the addresses have been answering', () => {
+  const plant = (endpoint: string, columns: Record<string, string | number | null>) =>
+    service.owner.query(
+      `insert into webhook_endpoints select (jsonb_populate_record(null::webhook_endpoints, $1)).*`,
+      [JSON.stringify({ tenant_id: DEMO.tenants.demo, courier_id: IEX, endpoint, failures: 0, ...columns })],
+    );
+  const health = async () => (await settings())['webhooks'] as Record<string, Record<string, unknown>>;
+  const SET = { api_url_add_package: URL, api_url_update_package: `${URL}/2` };
+  const UNTRIED = {
+    failing_since: null,
+    paused_at: null,
+    last_success_at: null,
+    last_failure_at: null,
+    failures: 0,
+  };
+
+  test('none is set, then untried, then active, failing, paused', async () => {
+    expect((await health())['add_package']).toEqual({ state: 'none', ...UNTRIED });
+    await set(SET);
+    expect(await health()).toEqual({
+      add_package: { state: 'active', ...UNTRIED },
+      update_package: { state: 'active', ...UNTRIED },
+    });
+    await plant('add_package', { last_success_at: '2026-11-21T08:12:44.9Z' });
+    await plant('update_package', {
+      failing_since: '2026-11-19T07:55:02Z',
+      last_success_at: '2026-11-19T07:40:18Z',
+      last_failure_at: '2026-11-21T08:00:31Z',
+      failures: 41,
+    });
+    const failing = {
+      state: 'failing',
+      failing_since: '2026-11-19 07:55:02',
+      paused_at: null,
+      last_success_at: '2026-11-19 07:40:18',
+      last_failure_at: '2026-11-21 08:00:31',
+      failures: 41,
+    };
+    expect(await health()).toEqual({
+      add_package: { state: 'active', ...UNTRIED, last_success_at: '2026-11-21 08:12:44' },
+      update_package: failing,
+    });
+    await service.owner.query(
+      "update webhook_endpoints set paused_at = '2026-11-21 08:00:31Z' where endpoint = 'update_package'",
+    );
+    const paused = { ...failing, state: 'paused', paused_at: '2026-11-21 08:00:31' };
+    expect((await health())['update_package']).toEqual(paused);
+    // a sibling's are its own
+    expect((await settings('hrb'))['webhooks']).toEqual({
+      add_package: { state: 'none', ...UNTRIED },
+      update_package: { state: 'none', ...UNTRIED },
+    });
+  });
+
+  test('another address begins anew, and ends a pause; the other one, and other settings, do not', async () => {
+    await set(SET);
+    const paused = { failing_since: '2026-11-19T07:55:02Z', paused_at: '2026-11-21T08:00:31Z', failures: 9 };
+    await plant('add_package', paused);
+    await plant('update_package', paused);
+    await set({ ...SET, address2: 'elsewhere' });
+    const states = async () => Object.values(await health()).map(({ state }) => state);
+    expect(await states()).toEqual(['paused', 'paused']);
+    const reply = await set({ api_url_update_package: `${URL}/3` });
+    expect(reply.body['data'].webhooks.update_package).toEqual({ state: 'active', ...UNTRIED });
+    expect(await states()).toEqual(['paused', 'active']);
+    await set({ api_url_add_package: '' });
+    expect(await states()).toEqual(['none', 'active']);
+    await set({ api_url_add_package: URL });
+    expect(await states()).toEqual(['active', 'active']);
+  });
+});

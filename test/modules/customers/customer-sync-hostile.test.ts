@@ -1,0 +1,304 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readAnswer } from '../../../src/modules/customers/sync/sync-answer.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
+import { rounds } from '../../support/harness/effort.js';
+import { heldMs } from '../../support/builders/transactions.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+let service: Service;
+let rig: SyncRig;
+
+beforeAll(async () => {
+  service = await startService();
+  rig = await startSyncRig(service);
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await service.stop();
+});
+
+const MIB = 1024 * 1024;
+const LIMIT = 20 * MIB;
+const bytes = (hex: string) => Buffer.from(hex, 'hex');
+/** A text with nothing but itself in it, as long as may be. */
+const filled = (start: string, unit: string, end = '') =>
+  Buffer.concat([
+    Buffer.from(start),
+    Buffer.alloc(LIMIT - start.length - end.length, unit, 'latin1'),
+    Buffer.from(end),
+  ]);
+
+const GOOD = { user_code: 'HOSTILE-1', first_name: 'Ann', last_name: 'Lee' };
+const good = JSON.stringify([GOOD]);
+const inRecord = (rest: string) => `[{"user_code":"HOSTILE-1","first_name":"Ann","last_name":"Lee",${rest}}]`;
+
+/** Answers that change nothing, and what the run's words are about. */
+const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
+  ['nothing', '', /empty/],
+  ['white space', ' \r\n\t ', /empty/],
+  ['a byte order mark alone', bytes('efbbbf'), /empty/],
+  ...['null', 'true', '0', '1e400', '-', '"text"', '"[]"', 'undefined', 'NaN'].map(
+    (text): [string, Sent, RegExp] => [text, text, /Answer with a JSON array/],
+  ),
+  ...[
+    '{}',
+    '{"data":null}',
+    '{"data":{}}',
+    '{"data":"[]"}',
+    '{"rows":[]}',
+    '{"data":[],"items":[]}',
+    '{"data":[],"data":[]}',
+    '{"data":[],"errors":[]}',
+    '{"result":{"data":[]}}',
+    '{"__proto__":[]}',
+    '{"constructor":[]}',
+    '{"":[]}',
+    '{"user_code":"A"}\n{"user_code":"B"}',
+  ].map((text): [string, Sent, RegExp] => [text, text, /Answer with a JSON array/]),
+  ...[
+    '[',
+    '[{',
+    '[{}',
+    '[{},',
+    '[{},]',
+    '[,{}]',
+    '[,]',
+    '[{}{}]',
+    '[{} {}]',
+    '[{}]x',
+    '[{}][]',
+    '[]]',
+    '[}',
+    '[{]',
+    '[{}}',
+    '{"data":[]',
+    '{"data":[}',
+    '{"data":[]}}',
+    '{"data":[],}',
+    '{"data" []}',
+    '{"data":}',
+    '{"data":[]"x":1}',
+    '{,"data":[]}',
+    '{data:[]}',
+    '{1:[]}',
+    "{'data':[]}",
+    '{"data":[],"x":tru}',
+    '{"data":[{"a":}]}',
+    '[{"user_code":}]',
+    '[{"user_code" "A"}]',
+    '[{"user_code":"A"]',
+    '[{"user_code":"A}]',
+    '[{"user_code":"A\\"}]',
+    '[{"a":1,}]',
+    '[{,}]',
+    '[NaN]',
+    '[Infinity]',
+    '[undefined]',
+    '[01]',
+    '[+1]',
+    '[.5]',
+    '[1.]',
+    '[0x10]',
+    "['a']",
+    '["\\x41"]',
+    '["\\u12"]',
+    '["a\nb"]',
+    '["a\0b"]',
+    '[tru]',
+    '[1 2]',
+    '[1:2]',
+    '[] // all',
+    '[/* none */]',
+    `${good.slice(0, -1)},{"user_code":"HOSTILE-2"`,
+  ].map((text): [string, Sent, RegExp] => [JSON.stringify(text), text, /not well-formed JSON/]),
+  ['a page', '<!doctype html><html><body>[]</body></html>', /HTML or XML/],
+  ['XML', '<?xml version="1.0"?><customers/>', /HTML or XML/],
+  ['JSONP', `callback(${good})`, /Answer with a JSON array/],
+  ['JSON behind a guard', `)]}',\n${good}`, /Answer with a JSON array/],
+  ['CSV', 'user_code,first_name,last_name\nA,B,C\n', /Answer with a JSON array/],
+  ['JavaScript', `module.exports = ${good}`, /Answer with a JSON array/],
+  ['gzip', gzipSync(good), /compressed/],
+  ['a gzip bomb', gzipSync(Buffer.alloc(rounds(64, 256) * MIB)), /compressed/],
+  ['zlib', bytes('789c8b8e0500011b00b9'), /UTF-8/],
+  ['a picture', bytes('89504e470d0a1a0a0000000d49484452'), /UTF-8/],
+  ['UTF-16, little end first', Buffer.from(`\ufeff${good}`, 'utf16le'), /UTF-8/],
+  ['UTF-16, big end first', Buffer.from(`\ufeff${good}`, 'utf16le').swap16(), /UTF-8/],
+  ['Latin-1', Buffer.from(inRecord('"branch":"Nú"'), 'latin1'), /UTF-8/],
+  ['a byte that no text has', Buffer.concat([Buffer.from('["'), bytes('ff'), Buffer.from('"]')]), /UTF-8/],
+  ['an overlong slash', Buffer.concat([Buffer.from('["'), bytes('c0af'), Buffer.from('"]')]), /UTF-8/],
+  ['a surrogate in UTF-8', Buffer.concat([Buffer.from('["'), bytes('eda080'), Buffer.from('"]')]), /UTF-8/],
+  ['half a character at the end', Buffer.concat([Buffer.from('["a"]'), bytes('c3')]), /UTF-8/],
+  ['NUL bytes', Buffer.alloc(1000), /Answer with a JSON array/],
+  ['200,000 open brackets', '['.repeat(200_000), /nested deeper/],
+  ['200,000 nested lists', '['.repeat(200_000) + ']'.repeat(200_000), /nested deeper/],
+  ['200,000 nested objects', `[${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}]`, /nested deeper/],
+  ['a field nested 33 deep', inRecord(`"x":${'['.repeat(32)}${']'.repeat(32)}`), /nested deeper/],
+  ['depth beside the list', `{"data":[],"x":${'['.repeat(100)}${']'.repeat(100)}}`, /nested deeper/],
+  ['100,001 records', `[${'{},'.repeat(100_000)}{}]`, /more than 100000 records/],
+  ['100,001 in an object', `{"data":[${'1,'.repeat(100_000)}1]}`, /more than 100000 records/],
+  ['64 KiB beside the list', { data: [], note: 'x'.repeat(65_536) }, /little beside it/],
+  ['a byte more than 20 MiB', Buffer.concat([filled('[', ' ', ']'), Buffer.from(' ')]), /longer than 20 MiB/],
+  ['20 MiB of brackets', filled('', '['), /nested deeper/],
+  ['20 MiB of braces', filled('', '{'), /nested deeper/],
+  ['20 MiB of white space', filled('', ' '), /empty/],
+  ['20 MiB of white space in a list', filled('[', ' '), /not well-formed/],
+  ['20 MiB of quotes', filled('[', '"'), /not well-formed/],
+  ['20 MiB of a text without end', filled('["', 'x'), /not well-formed|64 KiB/],
+  ['20 MiB of backslashes', filled('["', '\\'), /not well-formed|64 KiB/],
+  ['20 MiB of escaped quotes', filled('["', '\\"'), /not well-formed|64 KiB/],
+  ['20 MiB of numbers', filled('[', '1,', '1]'), /more than 100000|not well-formed/],
+  ['20 MiB of commas', filled('[', ','), /not well-formed/],
+  ['20 MiB of objects', filled('[', '{},', '{}]'), /more than 100000|not well-formed/],
+  [
+    '20 MiB of lists beside the list',
+    filled('{"data":[],"x":[', '[],', '[]]}'),
+    /Answer with|not well-formed/,
+  ],
+  ['20 MiB of an object beside the list', filled('{"data":[],"x":{', '"a":1,', '"a":1}}'), /little|not well/],
+  ['20 MiB of fields', filled('{', '"a":1,', '"a":1}'), /Answer with|not well-formed/],
+  ['20 MiB of a name', filled('{"', 'x', '":[]}'), /Answer with|not well-formed/],
+  ['20 MiB of bytes', filled('', '\xff'), /UTF-8/],
+];
+
+/** Answers of which something, or nothing, can be used without harm. */
+const TAKEN: [title: string, sent: Sent, counts: object][] = [
+  ['a byte order mark', Buffer.concat([bytes('efbbbf'), Buffer.from(good)]), { created: 1 }],
+  ['white space everywhere', ` \r\n[ ${JSON.stringify(GOOD, null, '\t')} ]\n `, { created: 1 }],
+  ['one in an object, with space', `{ "total" : 1 , "data" : ${good} }`, { created: 1 }],
+  [
+    '__proto__ with a code in it',
+    '[{"__proto__":{"user_code":"P","first_name":"A","last_name":"B"}}]',
+    { skipped: 1 },
+  ],
+  ['__proto__ beside a customer', inRecord('"__proto__":{"polluted":1}'), { created: 1 }],
+  ['constructor beside a customer', inRecord('"constructor":{"prototype":{"polluted":1}}'), { created: 1 }],
+  ['__proto__ beside the list', `{"__proto__":{"polluted":1},"data":${good}}`, { created: 1 }],
+  ['names of JavaScript', inRecord('"toString":1,"hasOwnProperty":2,"valueOf":3,"":4'), { created: 1 }],
+  ['the same name twice', inRecord('"branch":"First","branch":"Last"'), { created: 1 }],
+  ['1e400', inRecord('"is_active":1e400'), { skipped: 1 }],
+  ['1e400 in a field that nobody reads', inRecord('"x":1e400,"y":-1e400,"z":1e-400'), { created: 1 }],
+  ['a code that is 1e400', '[{"user_code":1e400}]', { skipped: 1 }],
+  ['lists of lists', '[[],[[]],[{}]]', { received: 3, skipped: 3 }],
+  ['nothing but empty objects', '[{},{},{}]', { received: 3, skipped: 3 }],
+  [
+    'escaped names and texts',
+    '[{"user\\u005fcode":"HOSTILE\\u002d1","first_name":"\\u0041nn","last_name":"L"}]',
+    { created: 1 },
+  ],
+  ['brackets and quotes inside texts', inRecord('"x":"]}\\"[{\\\\","y":"\\\\"'), { created: 1 }],
+  ['a field nested 31 deep', inRecord(`"x":${'['.repeat(31)}${']'.repeat(31)}`), { created: 1 }],
+  ['5,000 fields', inRecord(Array.from({ length: 5_000 }, (_, n) => `"f${n}":1`).join()), { created: 1 }],
+  ['a name of 60,000 characters', inRecord(`"${'user_code'.repeat(6_000)}":"WRONG"`), { created: 1 }],
+  ['SQL', inRecord(`"branch":"'; drop table customers; --"`), { created: 1 }],
+  ['a formula', inRecord('"branch":"=cmd|A1"'), { created: 1 }],
+  [
+    'a customer of 20 MiB and a good one',
+    `[{"x":"${'x'.repeat(19 * MIB)}"},${good.slice(1)}`,
+    { created: 1, skipped: 1 },
+  ],
+  ['100,000 that are none', `[${Array(100_000).fill('{}').join()}]`, { received: 100_000, skipped: 100_000 }],
+  [
+    '100,000 with one code',
+    `[${Array(100_000).fill(JSON.stringify(GOOD)).join()}]`,
+    { created: 1, skipped: 99_999 },
+  ],
+  ['20 MiB to the byte', filled(good.slice(0, -1), ' ', ']'), { created: 1 }],
+];
+
+const rows = async () =>
+  (await service.owner.query('select * from customers order by id')).rows as Record<string, unknown>[];
+
+test('there are more than a hundred', () => {
+  expect(REFUSED.length + TAKEN.length).toBeGreaterThan(100);
+});
+
+describe('hostile answers', () => {
+  let longestMs = 0;
+  let reading: Record<string, unknown> = {};
+
+  const read = async (sent: Sent) => {
+    longestMs = Math.max(longestMs, await heldMs(async () => (reading = await rig.sync(sent))));
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    return reading;
+  };
+
+  test.each(REFUSED)(
+    '%s: the run fails with words, and nothing is stored',
+    async (_title, sent, words) => {
+      const before = await rows();
+      const run = await read(sent);
+      expect(run).toMatchObject({ status: 'failed', http_status: 200, error: expect.stringMatching(words) });
+      expect(String(run['error']).length).toBeLessThan(300);
+      expect(await rows()).toEqual(before);
+    },
+    60_000,
+  );
+
+  test.each(TAKEN)(
+    '%s: does no harm',
+    async (_title, sent, counts) => {
+      await service.owner.query("delete from customers where user_code like 'HOSTILE-%'");
+      const before = await rows();
+      const run = await read(sent);
+      expect(run).toMatchObject({ status: 'succeeded', ...counts });
+      const { received, created, updated, unchanged, skipped } = run as Record<string, number>;
+      expect([created, updated, unchanged, skipped].reduce((sum = 0, count = 0) => sum + count, 0)).toBe(
+        received,
+      );
+      const isNew = (row: Record<string, unknown>) => row['user_code'] === 'HOSTILE-1';
+      const after = await rows();
+      expect(after.filter((row) => !isNew(row))).toEqual(before);
+      expect(after.filter(isNew)).toHaveLength('created' in counts ? 1 : 0);
+      if (run['created'] === 1) expect(after.find(isNew)).toMatchObject({ courier_id: DEMO.couriers.IEX });
+    },
+    60_000,
+  );
+
+  test('meanwhile the event loop was never held for long', () => {
+    expect(longestMs).toBeGreaterThan(0);
+    expect(longestMs).toBeLessThan(200);
+  });
+});
+
+describe('30,000 good records', () => {
+  const recordsOf = (length: number) =>
+    Buffer.from(
+      JSON.stringify(
+        Array.from({ length }, (_, n) => ({
+          user_code: `LOAD-${n}`,
+          // few names: what the search index does with many is another test's
+          first_name: `Fírst${n % 50}`,
+          last_name: `Last-${n % 7}`,
+          branch: `Branch ${n % 9}`,
+          email: `c${n}@mail.example`,
+          is_active: n % 10 ? 1 : 0,
+          notes: 'a field that nobody reads',
+        })),
+      ),
+    );
+
+  test('are created, and then unchanged; the event loop is held for less than 200 ms, memory is bounded', async () => {
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
+    rig.receiver.answer = answerWith(recordsOf(30_000));
+    const runs: Record<string, unknown>[] = [];
+    const held = await heldMs(async () => {
+      runs.push(await rig.sync(), await rig.sync());
+    });
+    clearInterval(watch);
+    expect(runs).toMatchObject([
+      { received: 30_000, created: 30_000, skipped: 0 },
+      { received: 30_000, created: 0, updated: 0, unchanged: 30_000 },
+    ]);
+    // what the largest would be without the thread
+    const largest = recordsOf(100_000);
+    expect(await heldMs(async () => readAnswer(largest))).toBeGreaterThan(100);
+    expect(held).toBeLessThan(200);
+    expect(peak - before).toBeLessThan(384 * MIB);
+  }, 300_000);
+});

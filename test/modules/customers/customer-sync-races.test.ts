@@ -1,0 +1,139 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { answerWith, startSyncRig, type SyncRig } from '../../support/builders/customer-sync.js';
+import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
+import { auditMark, customersAudited } from '../../support/builders/bulk-audit.js';
+import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+
+const { IEX } = DEMO.couriers;
+
+let service: Service;
+let since = '';
+let rig: SyncRig;
+
+beforeAll(async () => {
+  service = await startService();
+  rig = await startSyncRig(service);
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await service.stop();
+});
+
+afterEach(async () => {
+  await service.owner.query('delete from customer_sync_runs');
+  await service.owner.query("delete from customers where user_code like 'RACE-%'");
+  await emptyQueue(service.owner);
+});
+
+const records = (count: number, first_name: string) =>
+  Array.from({ length: count }, (_, n) => ({ user_code: `RACE-${n}`, first_name, last_name: 'Race' }));
+
+const auditsOf = (kind: 'created' | 'updated') => customersAudited(service.owner, kind, since);
+
+test('200 callers at once: one run, one job, one audit entry, and all are told of it', async () => {
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, n) =>
+      untilAdmitted(() =>
+        n % 2
+          ? service.call('syncCustomers', { as: 'iex' })
+          : service.call('syncCustomers', { as: 'manager', body: { courier_id: IEX } }),
+      ),
+    ),
+  );
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  const [runId, ...others] = new Set(replies.map(({ body }) => String(body['data'].run_id)));
+  expect(others).toEqual([]);
+  expect(replies.filter(({ body }) => body['message'] === 'Synchronisation queued.')).toHaveLength(1);
+  expect(await waitingJobs(service.owner, 'syncCustomers')).toEqual([{ tenantId: DEMO.tenants.demo, runId }]);
+  const { rows } = await service.owner.query(
+    "select entity_id from audit_entries where action = 'customer_sync.requested'",
+  );
+  expect(rows).toEqual([{ entity_id: runId }]);
+}, 60_000);
+
+test('callers and the clock at once: one run for the courier, over 20 rounds', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    await Promise.all([
+      ...Array.from({ length: 5 }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
+      scheduleCustomerSyncs({ db: service.db }),
+      scheduleCustomerSyncs({ db: service.db }),
+    ]);
+    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(1);
+    const { rows } = await service.owner.query('select id from customer_sync_runs');
+    expect(rows).toHaveLength(1);
+    await service.owner.query('delete from customer_sync_runs');
+    await emptyQueue(service.owner);
+  }
+}, 60_000);
+
+test('callers while runs end: each is told of a run, and no two are open', async () => {
+  rig.receiver.answer = answerWith([]);
+  const state = { isOver: false };
+  const working = (async () => {
+    while (!state.isOver) {
+      for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers'))
+        await rig.work(runId).catch(doneAgain);
+      await emptyQueueOfEnded();
+    }
+  })();
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
+  ).finally(() => (state.isOver = true));
+  await working;
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  const queued = replies.filter(({ body }) => body['message'] === 'Synchronisation queued.');
+  const { rows } = await service.owner.query<{ id: string }>('select id from customer_sync_runs order by id');
+  expect(queued.map(({ body }) => String(body['data'].run_id)).sort()).toEqual(rows.map(({ id }) => id));
+}, 120_000);
+
+/** A job that won no connection among 200 callers throws, and the queue does it again; so does the loop above. */
+function doneAgain(error: unknown): void {
+  if (!/timeout exceeded when trying to connect/.test(String(error))) throw error;
+}
+
+async function emptyQueueOfEnded(): Promise<void> {
+  await service.owner.query(
+    `delete from graphile_worker._private_jobs where payload ->> 'runId' in
+       (select id::text from customer_sync_runs where status in ('succeeded', 'failed'))`,
+  );
+}
+
+test('two workers with the same run: it is stored and counted once', async () => {
+  since = await auditMark(service.owner);
+  rig.receiver.answer = answerWith(records(2_000, 'Both'));
+  const { run_id: runId } = (await service.call('syncCustomers', { as: 'iex' })).body['data'];
+  await Promise.all([rig.work(runId), rig.work(runId), rig.work(runId)]);
+  expect(await rig.runOf(runId)).toMatchObject({ status: 'succeeded', received: 2_000, created: 2_000 });
+  expect([await auditsOf('created'), await auditsOf('updated')]).toEqual([2_000, 0]);
+}, 60_000);
+
+test('synchronisations, uploads and single creations at once: none deadlocks, all is counted', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    await service.owner.query("delete from customers where user_code like 'RACE-%'");
+    since = await auditMark(service.owner);
+    rig.receiver.answer = answerWith(records(1_000, 'Sync').reverse());
+    const file = ['h', ...records(1_000, 'Upload').map(({ user_code }) => `${user_code},Upload,Race`)].join(
+      '\n',
+    );
+    const single = (n: number) => ({ user_code: `RACE-${n}`, first_name: 'Single', last_name: 'Race' });
+    const [run, upload, ...singles] = await Promise.all([
+      rig.sync(),
+      untilAdmitted(() => service.call('uploadCustomers', { as: 'iex', form: { file: { file } } })),
+      ...Array.from({ length: 20 }, (_, n) =>
+        untilAdmitted(() => service.call('createCustomer', { as: 'iex', body: single(n * 50) })),
+      ),
+    ]);
+    expect(run).toMatchObject({ status: 'succeeded', received: 1_000, skipped: 0 });
+    expect(upload.status).toBe(200);
+    for (const { status } of singles) expect([200, 409]).toContain(status);
+    const made = singles.filter(({ status }) => status === 200).length;
+    const uploaded = upload.body['data'];
+    expect(run['created'] + uploaded.created + made).toBe(1_000);
+    // the others' entries are of one customer each
+    expect((await auditsOf('created')) + made).toBe(1_000);
+    expect(await auditsOf('updated')).toBe(run['updated'] + uploaded.updated);
+  }
+}, 120_000);

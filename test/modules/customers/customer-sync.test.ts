@@ -1,0 +1,868 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { settleAbandonedRuns, scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
+import { setSyncUrl, startSyncRig, TOKEN, type SyncRig } from '../../support/builders/customer-sync.js';
+import { clone } from '../../support/builders/couriers.js';
+import { fingerprint } from '../../support/readers/fingerprint.js';
+import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
+import { until } from '../../support/service/processes.js';
+import { hang, refuse, talkForEver } from '../../support/receivers/receiver.js';
+import { startService, type Call, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB, TWO } = DEMO.couriers;
+
+let service: Service;
+let rig: SyncRig;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  rig = await startSyncRig(service);
+});
+
+afterEach(async () => {
+  await rig.stop();
+  await service.owner.query('delete from customer_sync_runs');
+  await service.owner.query("delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'");
+  await emptyQueue(service.owner);
+});
+
+const ask = (call: Call = {}) => service.call('syncCustomers', { as: 'iex', ...call });
+const log = (query: Record<string, string | number> = {}, as = 'iex') =>
+  service.call('listCustomerSyncs', { as, query });
+
+type Customer = {
+  id: string;
+  courier_id: string;
+  user_code: string;
+  first_name: string;
+  last_name: string;
+  branch: string | null;
+  email: string | null;
+  is_active: boolean;
+  updated_at: Date;
+};
+
+async function customersOf(courierId: string): Promise<Customer[]> {
+  const { rows } = await service.owner.query<Customer>(
+    'select * from customers where courier_id = $1 order by user_code',
+    [courierId],
+  );
+  return rows;
+}
+
+async function customer(code: string, courierId: string = IEX): Promise<Customer | undefined> {
+  const { rows } = await service.owner.query<Customer>(
+    'select * from customers where courier_id = $1 and user_code = $2',
+    [courierId, code],
+  );
+  return rows[0];
+}
+
+type Audit = {
+  action: string;
+  entity: string;
+  entity_id: string;
+  before: object;
+  after: object;
+  [key: string]: unknown;
+};
+
+async function auditsOf(requestId: string): Promise<Audit[]> {
+  const { rows } = await service.owner.query<Audit>(
+    'select * from audit_entries where request_id = $1 order by action, id',
+    [requestId],
+  );
+  return rows;
+}
+
+describe('asking for a synchronisation', () => {
+  test('queues a run and one job, and says who asked', async () => {
+    const reply = await ask();
+    expect(reply).toMatchObject({ status: 200, body: { message: 'Synchronisation queued.' } });
+    const { run_id: runId, created_at: _, ...rest } = reply.body['data'];
+    expect(rest).toEqual({
+      courier_id: IEX,
+      courier_name: 'Island Express',
+      origin: 'request',
+      status: 'queued',
+      http_status: null,
+      received: null,
+      created: null,
+      updated: null,
+      unchanged: null,
+      skipped: null,
+      problems: [],
+      error: null,
+      started_at: null,
+      finished_at: null,
+    });
+    expect(await waitingJobs(service.owner, 'syncCustomers')).toEqual([
+      { tenantId: DEMO.tenants.demo, runId },
+    ]);
+    const audits = await auditsOf(String(reply.headers.get('x-request-id')));
+    expect(audits).toMatchObject([
+      {
+        action: 'customer_sync.requested',
+        entity: 'customer_sync',
+        entity_id: runId,
+        after: { courier_id: IEX },
+        actor_kind: 'user',
+        actor_id: DEMO.users.iex,
+      },
+    ]);
+    const { rows } = await service.owner.query('select requested_by from customer_sync_runs where id = $1', [
+      runId,
+    ]);
+    expect(rows).toEqual([{ requested_by: DEMO.users.iex }]);
+  });
+
+  test.each(['queued', 'running'])(
+    'while one is %s, it is the answer, and nothing is written',
+    async (status) => {
+      const first = await ask();
+      await service.owner.query('update customer_sync_runs set status = $1', [status]);
+      const before = await fingerprint(service.owner);
+      const second = await ask({ as: 'admin', body: { courier_id: IEX } });
+      expect(second.body['message']).toBe(
+        'A synchronisation of these customers is waiting or running already. This is it.',
+      );
+      expect(second.body['data']).toEqual({ ...first.body['data'], status });
+      expect(await fingerprint(service.owner)).toEqual(before);
+    },
+  );
+
+  test.each(['succeeded', 'failed'])('after one that has %s, it is a new one', async (status) => {
+    const first = await ask();
+    await service.owner.query('update customer_sync_runs set status = $1', [status]);
+    expect((await ask()).body['data'].run_id).not.toBe(first.body['data'].run_id);
+    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(2);
+  });
+
+  test('staff name the courier, a courier is always its own', async () => {
+    for (const as of ['admin', 'manager'])
+      expect(await ask({ as, body: { courier_id: IEX } })).toMatchObject({ status: 200 });
+    for (const body of [undefined, {}, { courier_id: HRB }, { courier_id: TWO }])
+      expect((await ask(body ? { body } : {})).body['data'].courier_id).toBe(IEX);
+    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(1);
+  });
+
+  const unknown = '01930a3e-7c1d-7e11-9c5a-00000000dead';
+  test.each<[string, Call, number, string]>([
+    ['staff without a courier', { as: 'admin', body: {} }, 400, 'validation_failed'],
+    ['staff without a body', { as: 'admin' }, 400, 'validation_failed'],
+    ['what is no id', { as: 'admin', body: { courier_id: 'IEX' } }, 400, 'validation_failed'],
+    ['an unknown courier', { as: 'admin', body: { courier_id: unknown } }, 404, 'courier_not_found'],
+    ['another tenant’s', { as: 'admin', body: { courier_id: TWO } }, 404, 'courier_not_found'],
+    ['one without a URL', { as: 'admin', body: { courier_id: HRB } }, 400, 'sync_url_missing'],
+    ['a courier without a URL', { as: 'hrb' }, 400, 'sync_url_missing'],
+    ['a warehouse user', { as: 'warehouse', body: { courier_id: IEX } }, 403, 'permission_denied'],
+    ['a disabled user', { as: 'disabled', body: { courier_id: IEX } }, 403, 'account_disabled'],
+  ])('%s is refused, and nothing is written', async (_who, call, status, code) => {
+    const before = await fingerprint(service.owner);
+    expect(await ask(call)).toMatchObject({ status, body: { code } });
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('strangers and keys are 401', async () => {
+    for (const call of [{}, { key: DEMO.apiKeys.IEX }]) {
+      expect(await service.call('syncCustomers', call)).toMatchObject({ status: 401 });
+      expect(await service.call('listCustomerSyncs', call)).toMatchObject({ status: 401 });
+    }
+  });
+});
+
+describe('the log', () => {
+  /** Ended runs of a courier, oldest first. */
+  async function plant(
+    count: number,
+    courierId: string,
+    tenantId: string = DEMO.tenants.demo,
+  ): Promise<string[]> {
+    const { rows } = await service.owner.query<{ id: string }>(
+      `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, finished_at)
+       select $1, new_id(), $2, 'schedule', (array['succeeded', 'failed'])[n % 2 + 1], now()
+       from generate_series(1, $3::integer) n returning id`,
+      [tenantId, courierId, count],
+    );
+    return rows.map(({ id }) => id).sort();
+  }
+
+  const idsOf = (reply: Awaited<ReturnType<typeof log>>): string[] =>
+    reply.body['data'].map((run: { run_id: string }) => run.run_id);
+
+  test('goes page by page, the newest first, and ends', async () => {
+    const newestFirst = (await plant(45, IEX)).reverse();
+    const first = await log();
+    expect([idsOf(first), first.body['meta']]).toEqual([
+      newestFirst.slice(0, 20),
+      { limit: 20, next_before: newestFirst[19] },
+    ]);
+    const found: string[] = [];
+    for (let before: string | null | undefined; before !== null;) {
+      const page = await log({ limit: 7, ...(before ? { before } : {}) });
+      found.push(...idsOf(page));
+      before = page.body['meta'].next_before as string | null;
+    }
+    expect(found).toEqual(newestFirst);
+    // a page that ends with the last one has none behind it
+    expect((await log({ limit: 45 })).body['meta']).toEqual({ limit: 45, next_before: null });
+  });
+
+  test('staff see all couriers’ or one’s, a courier its own whatever it asks for', async () => {
+    const [iex, hrb] = [await plant(3, IEX), await plant(2, HRB)];
+    await plant(1, TWO, DEMO.tenants.two);
+    for (const as of ['admin', 'manager', 'warehouse']) {
+      expect(idsOf(await log({}, as)).sort()).toEqual([...iex, ...hrb].sort());
+      expect(idsOf(await log({ courier_id: HRB }, as)).sort()).toEqual(hrb);
+      expect(idsOf(await log({ courier_id: TWO }, as))).toEqual([]);
+    }
+    expect(idsOf(await log({ courier_id: IEX }, 'hrb')).sort()).toEqual(hrb);
+  });
+
+  test('a status narrows it; what is out of range is refused', async () => {
+    await plant(4, IEX);
+    const failed = await log({ status: 'failed' });
+    expect(failed.body['data'].map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed']);
+    const refused: Record<string, string | number>[] = [
+      { limit: 0 },
+      { limit: 101 },
+      { status: 'done' },
+      { before: 'x' },
+      { courier_id: 'x' },
+    ];
+    for (const query of refused) expect(await log(query)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('what is read', () => {
+  const ANN = { user_code: 'NEW-1', first_name: 'Ann', last_name: 'Lee' };
+
+  test('the URL is called once, with the token, and with what we take', async () => {
+    await rig.sync([]);
+    expect(rig.receiver.received).toHaveLength(1);
+    expect(rig.receiver.received[0]).toMatchObject({
+      path: '/customers?from=crossdock',
+      body: '',
+      headers: { authorization: `Bearer ${TOKEN}`, accept: 'application/json', 'user-agent': 'Crossdock' },
+    });
+  });
+
+  test('without a token there is no Authorization', async () => {
+    await service.owner.query('update couriers set api_token_cipher = null where id = $1', [IEX]);
+    await rig.sync([]);
+    expect(rig.receiver.received[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  test('customers are created, changed and left as they are; the audit entry has every change', async () => {
+    const [before, same] = [await customer('IEX-1001'), await customer('IEX-1002')];
+    const total = (await customersOf(IEX)).length;
+    const run = await rig.sync([
+      { ...ANN, branch: 'Kingston', email: 'ann@example.com', is_active: 0 },
+      { user_code: 'IEX-1001', first_name: 'Changed', last_name: before?.last_name, branch: before?.branch },
+      { user_code: 'IEX-1002', first_name: same?.first_name, last_name: same?.last_name },
+    ]);
+    expect(run).toMatchObject({
+      status: 'succeeded',
+      http_status: 200,
+      received: 3,
+      created: 1,
+      updated: 1,
+      unchanged: 1,
+      skipped: 0,
+      problems: [],
+      error: null,
+      started_at: expect.any(String),
+      finished_at: expect.any(String),
+    });
+    const [created, changed] = [await customer('NEW-1'), await customer('IEX-1001')];
+    const fields = { ...ANN, branch: 'Kingston', email: 'ann@example.com', is_active: false };
+    expect(created).toMatchObject({ courier_id: IEX, ...fields });
+    expect(changed).toEqual({ ...before, first_name: 'Changed', updated_at: expect.any(Date) });
+    expect(Number(changed?.updated_at)).toBeGreaterThan(Number(before?.updated_at));
+    expect(await customer('IEX-1002')).toEqual(same);
+    // nobody is deleted
+    expect(await customersOf(IEX)).toHaveLength(total + 1);
+    const { email, is_active, branch, last_name } = before ?? {};
+    const stored = { user_code: 'IEX-1001', last_name, branch, email, is_active };
+    const columns = ['user_code', 'first_name', 'last_name', 'branch', 'email', 'is_active'];
+    const valuesOf = (row: Record<string, unknown>) => columns.map((column) => row[column]);
+    expect(await auditsOf(run['run_id'])).toMatchObject([
+      {
+        action: 'customers.synchronised',
+        entity: 'courier',
+        entity_id: IEX,
+        before: { columns, updated: [valuesOf({ ...stored, first_name: before?.first_name })] },
+        after: {
+          columns,
+          part: 1,
+          sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+          created: [valuesOf(fields)],
+          updated: [valuesOf({ ...stored, first_name: 'Changed' })],
+        },
+        actor_kind: 'system',
+        actor_id: null,
+        remarks: 'sync',
+      },
+    ]);
+    expect(await auditsOf(run['run_id'])).toHaveLength(1);
+  });
+
+  test('the same answer again changes nothing', async () => {
+    const answer = [ANN, { user_code: 'IEX-1001', first_name: 'Once', branch: 'There' }];
+    await rig.sync(answer);
+    const before = await customersOf(IEX);
+    const again = await rig.sync(answer);
+    expect(again).toMatchObject({ created: 0, updated: 0, unchanged: 2 });
+    expect(await customersOf(IEX)).toEqual(before);
+    expect(await auditsOf(again['run_id'])).toEqual([]);
+  });
+
+  test('an empty list deletes nobody', async () => {
+    const before = await customersOf(IEX);
+    expect(await rig.sync([])).toMatchObject({ status: 'succeeded', received: 0, updated: 0 });
+    expect(await customersOf(IEX)).toEqual(before);
+  });
+
+  const FULL = { ...ANN, branch: 'Kingston', email: 'ann@example.com', is_active: 1 };
+  const STORED = { ...FULL, is_active: true };
+  test.each<[string, object, object]>([
+    ['what a record lacks stays', {}, {}],
+    ['one name alone changes', { last_name: 'Li' }, { last_name: 'Li' }],
+    ['a null name stays', { first_name: null, last_name: null }, {}],
+    ['a blank branch is cleared', { branch: ' ' }, { branch: null }],
+    ['a null branch is cleared', { branch: null }, { branch: null }],
+    ['a blank e-mail address is cleared', { email: '' }, { email: null }],
+    ['a null e-mail address is cleared', { email: null }, { email: null }],
+    ['a null or blank flag stays', { is_active: null, status: '' }, {}],
+    ['a flag alone changes', { is_active: 0 }, { is_active: false }],
+    ['texts are trimmed', { branch: '  Portmore\u00a0' }, { branch: 'Portmore' }],
+  ])('%s', async (_title, sent, expected) => {
+    await rig.sync([FULL]);
+    await rig.sync([{ user_code: 'NEW-1', ...sent }]);
+    expect(await customer('NEW-1')).toMatchObject({ ...STORED, ...expected });
+  });
+
+  test('a new customer is active and has no branch, unless told otherwise', async () => {
+    await rig.sync([ANN]);
+    expect(await customer('NEW-1')).toMatchObject({ branch: null, email: null, is_active: true });
+  });
+
+  test('of two records with one code the last counts, and a broken last one does not', async () => {
+    const run = await rig.sync([
+      { ...ANN, first_name: 'First', branch: 'A' },
+      { ...ANN, first_name: 'Last' },
+      { ...ANN, first_name: '' },
+    ]);
+    expect(run).toMatchObject({ received: 3, created: 1, skipped: 2 });
+    expect(run['problems']).toEqual([
+      {
+        index: 0,
+        field: 'user_code',
+        code: 'repeated',
+        message: 'Record 0: user_code comes again further down, and the last one counts.',
+      },
+      { index: 2, field: 'first_name', code: 'blank', message: 'Record 2: first_name must not be blank.' },
+    ]);
+    expect(await customer('NEW-1')).toMatchObject({ first_name: 'Last', branch: null });
+  });
+
+  test('codes that differ in case are two customers', async () => {
+    expect(await rig.sync([ANN, { ...ANN, user_code: 'new-1' }])).toMatchObject({ created: 2 });
+  });
+
+  test('a log line has the ids and the figures, and neither the token nor what was sent', async () => {
+    const run = await rig.sync([{ ...ANN, first_name: 'Confidential' }]);
+    rig.receiver.answer = refuse(500, 'Confidential');
+    const failed = await rig.sync();
+    expect(rig.logged).toMatchObject([
+      { runId: run['run_id'], courierId: IEX, tenantId: DEMO.tenants.demo, httpStatus: 200, created: 1 },
+      { runId: failed['run_id'], httpStatus: 500, error: failed['error'] },
+    ]);
+    const text = JSON.stringify(rig.logged);
+    for (const secret of [TOKEN, 'Confidential', 'crossdock', 'NEW-1']) expect(text).not.toContain(secret);
+  });
+});
+
+describe('what fields are called', () => {
+  const BASE = { user_code: 'SP-1', first_name: 'Ann', last_name: 'Lee' };
+  const without = (name: keyof typeof BASE) => {
+    const { [name]: _, ...rest } = BASE;
+    return rest;
+  };
+
+  const CODES =
+    'user_code userCode UserCode usercode USER_CODE User-Code code Code customer_code customerCode account Account account_number accountNumber mailbox mailboxNumber';
+  test.each(CODES.split(' ').concat('User Code', ' user code '))('the code: %s', async (name) => {
+    expect(await rig.sync([{ ...without('user_code'), [name]: 'SP-1' }])).toMatchObject({
+      created: 1,
+      skipped: 0,
+    });
+    expect(await customer('SP-1')).toMatchObject(BASE);
+  });
+
+  test.each([
+    ...'first_name firstName firstname FirstName FIRST-NAME given_name givenName'
+      .split(' ')
+      .map((name) => ['first_name', name] as const),
+    ...'last_name lastName lastname LastName surname Surname family_name familyName'
+      .split(' ')
+      .map((name) => ['last_name', name] as const),
+  ])('%s: %s', async (field, name) => {
+    await rig.sync([{ ...without(field), [name]: 'Spelt' }]);
+    expect(await customer('SP-1')).toMatchObject({ ...BASE, [field]: 'Spelt' });
+  });
+
+  test.each(
+    'branch Branch location pickup_location pickupLocation pickup PickUp'.split(' ').map((name) => [name]),
+  )('the branch: %s', async (name) => {
+    await rig.sync([{ ...BASE, [name]: 'Portmore' }]);
+    expect(await customer('SP-1')).toMatchObject({ ...BASE, branch: 'Portmore' });
+  });
+
+  test.each('email Email e_mail E-Mail emailAddress email_address'.split(' '))(
+    'the e-mail address: %s',
+    async (name) => {
+      await rig.sync([{ ...BASE, [name]: 'ann@example.com' }]);
+      expect(await customer('SP-1')).toMatchObject({ ...BASE, email: 'ann@example.com' });
+    },
+  );
+
+  test('whether active: every name with every value', async () => {
+    const values = {
+      true: [1, true, '1', 'true', 'TRUE', 'active', 'Active', 'enabled', 'yes', ' Yes '],
+      false: [0, false, '0', 'false', 'inactive', 'Inactive', 'disabled', 'no', 'NO'],
+    };
+    const cases = ['is_active', 'isActive', 'active', 'status', 'Status'].flatMap((name) =>
+      Object.entries(values).flatMap(([is, each]) =>
+        each.map((value) => ({ name, value, is: is === 'true' })),
+      ),
+    );
+    const records = cases.map(({ name, value }, n) => ({ ...BASE, user_code: `SP-${n + 1}`, [name]: value }));
+    expect(await rig.sync(records)).toMatchObject({ created: cases.length, skipped: 0 });
+    const stored = new Map((await customersOf(IEX)).map((row) => [row.user_code, row.is_active]));
+    for (const [n, { name, value, is }] of cases.entries())
+      expect([name, value, stored.get(`SP-${n + 1}`)]).toEqual([name, value, is]);
+  });
+
+  test.each([
+    ['name', 'Ann Lee', 'Ann', 'Lee'],
+    ['Name', 'Mary Jane  Watson', 'Mary Jane', 'Watson'],
+    ['full_name', ' José María Núñez ', 'José María', 'Núñez'],
+    ['fullName', 'Ann\u00a0Lee', 'Ann', 'Lee'],
+  ])('both names in one, %s: %s', async (name, whole, first_name, last_name) => {
+    await rig.sync([{ user_code: 'SP-1', [name]: whole }]);
+    expect(await customer('SP-1')).toMatchObject({ first_name, last_name });
+  });
+
+  test('the whole name fills in for the one that is missing, and only for that', async () => {
+    await rig.sync([
+      { user_code: 'SP-1', first_name: 'Ann', name: 'Lee' },
+      { user_code: 'SP-2', first_name: 'Ann', last_name: 'Lee', name: 'Other Person' },
+      { user_code: 'SP-3', last_name: 'Lee', name: 'Mary Ann Lee' },
+    ]);
+    expect(await customer('SP-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
+    expect(await customer('SP-2')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
+    expect(await customer('SP-3')).toMatchObject({ first_name: 'Mary Ann', last_name: 'Lee' });
+  });
+
+  test('a single name is not a first and a last one', async () => {
+    const run = await rig.sync([{ user_code: 'SP-1', name: 'Cher' }]);
+    expect(run).toMatchObject({ skipped: 1, problems: [{ field: 'first_name', code: 'blank' }] });
+  });
+
+  test('the name that stands first in the table counts, wherever it stands in the record, unless it is null', async () => {
+    await rig.sync([
+      { code: 'WRONG', ...BASE, mailbox: 'WRONG', location: 'L', branch: 'B' },
+      { ...BASE, user_code: null, mailbox: 'M', code: 'SP-2', branch: null, pickup: 'P' },
+    ]);
+    expect(await customer('SP-1')).toMatchObject({ branch: 'B' });
+    expect(await customer('SP-2')).toMatchObject({ branch: 'P' });
+    expect(await customer('WRONG')).toBeUndefined();
+  });
+
+  test.each(['data', 'customers', 'results', 'items', 'records', 'Customers', 'DATA'])(
+    'the list may stand in an object, as %s',
+    async (name) => {
+      const before = await rig.sync({
+        status: 'success',
+        [name]: [BASE],
+        meta: { total: 1, pages: {} },
+        next: null,
+      });
+      expect(before).toMatchObject({ status: 'succeeded', created: 1 });
+    },
+  );
+});
+
+describe('records that cannot be stored', () => {
+  const BASE = { user_code: 'BAD-1', first_name: 'Ann', last_name: 'Lee' };
+  const long = 'x'.repeat(101);
+  type Case = [title: string, record: unknown, problems: [field: string | null, code: string][]];
+  const CASES: Case[] = [
+    ['null', null, [[null, 'type']]],
+    ['a number', 7, [[null, 'type']]],
+    ['a text', 'BAD-1', [[null, 'type']]],
+    ['a list', [BASE], [[null, 'type']]],
+    ['an empty object', {}, [['user_code', 'required']]],
+    ['no code', { ...BASE, user_code: undefined }, [['user_code', 'required']]],
+    ['a null code', { ...BASE, user_code: null }, [['user_code', 'required']]],
+    ['a blank code', { ...BASE, user_code: ' \t' }, [['user_code', 'blank']]],
+    ['a code that is a number', { ...BASE, user_code: 17 }, [['user_code', 'type']]],
+    ['a code that is a list', { ...BASE, user_code: ['BAD-1'] }, [['user_code', 'type']]],
+    ['a code that is an object', { ...BASE, user_code: { a: 1 } }, [['user_code', 'type']]],
+    ['a code that is too long', { ...BASE, user_code: long }, [['user_code', 'maxLength']]],
+    ['a code of 101 emoji', { ...BASE, user_code: '😀'.repeat(101) }, [['user_code', 'maxLength']]],
+    ['NUL', { ...BASE, first_name: 'A\0B' }, [['first_name', 'pattern']]],
+    ['a line break', { ...BASE, last_name: 'A\nB' }, [['last_name', 'pattern']]],
+    ['what divides rows', { ...BASE, branch: 'A\x1eB\x1f\x1d' }, [['branch', 'pattern']]],
+    ['a lone surrogate', { ...BASE, first_name: 'A\ud800' }, [['first_name', 'encoding']]],
+    ['a name that is too long', { ...BASE, last_name: long }, [['last_name', 'maxLength']]],
+    ['a name that is a boolean', { ...BASE, first_name: true }, [['first_name', 'type']]],
+    ['no names, and new', { user_code: 'BAD-1' }, [['first_name', 'required']]],
+    ['one name, and new', { ...BASE, last_name: undefined }, [['last_name', 'required']]],
+    ['a branch that is too long', { ...BASE, branch: long }, [['branch', 'maxLength']]],
+    ['a branch that is an object', { ...BASE, branch: { name: 'K' } }, [['branch', 'type']]],
+    ['an e-mail address that is none', { ...BASE, email: 'nobody' }, [['email', 'pattern']]],
+    ['one that is too long', { ...BASE, email: `${'x'.repeat(243)}@example.com` }, [['email', 'maxLength']]],
+    ['a flag that is another number', { ...BASE, is_active: 2 }, [['is_active', 'enum']]],
+    ['a flag that is another word', { ...BASE, status: 'gold' }, [['is_active', 'enum']]],
+    ['a flag that is a list', { ...BASE, active: [1] }, [['is_active', 'enum']]],
+    [
+      'a whole name that is a number',
+      { user_code: 'BAD-1', name: 5 },
+      [
+        ['first_name', 'type'],
+        ['last_name', 'type'],
+      ],
+    ],
+    [
+      'several at once',
+      { ...BASE, first_name: '', branch: 1 },
+      [
+        ['first_name', 'blank'],
+        ['branch', 'type'],
+      ],
+    ],
+    ['a record of more than 64 KiB', { ...BASE, notes: 'x'.repeat(65_536) }, [[null, 'maxLength']]],
+  ];
+
+  test.each(CASES)('%s: it is named, and the others are taken', async (_title, record, problems) => {
+    const good = { user_code: 'GOOD', first_name: 'G', last_name: 'D' };
+    const before = await customersOf(IEX);
+    const run = await rig.sync([record, good]);
+    expect(run).toMatchObject({ status: 'succeeded', received: 2, created: 1, unchanged: 0, skipped: 1 });
+    expect(
+      run['problems'].map(({ index, field, code }: Record<string, unknown>) => [index, field, code]),
+    ).toEqual(problems.map(([field, code]) => [0, field, code]));
+    expect((await customersOf(IEX)).filter(({ user_code }) => user_code !== 'GOOD')).toEqual(before);
+  });
+
+  test('what fits exactly is taken', async () => {
+    const [text, email] = ['😀'.repeat(100), `${'x'.repeat(242)}@example.com`];
+    const record = { user_code: text, first_name: text, last_name: text, branch: text, email };
+    expect(await rig.sync([record])).toMatchObject({ created: 1, skipped: 0 });
+    expect(await customer(text)).toMatchObject(record);
+  });
+
+  test('the first hundred are named, in their order, and all are counted', async () => {
+    const records = Array.from({ length: 250 }, (_, n) =>
+      n % 2
+        ? { user_code: `BAD-${n}` }
+        : { user_code: `BAD-${n}`, first_name: 'A', last_name: 'B', branch: 1 },
+    );
+    const run = await rig.sync(records);
+    expect(run).toMatchObject({ received: 250, skipped: 250, created: 0 });
+    expect(run['problems'].map(({ index }: { index: number }) => index)).toEqual(
+      Array.from({ length: 100 }, (_, n) => n),
+    );
+  });
+});
+
+describe('scope', () => {
+  test.each([
+    ['both layers', {}],
+    ['row-level security alone', { applicationFilters: false }],
+    ['the application’s filters alone', { rowSecurity: false }],
+  ])(
+    '%s: only customers of the run’s own courier are written, whatever the records say',
+    async (_name, options) => {
+      const own = await startService(options);
+      const ownRig = await startSyncRig(own);
+      try {
+        const othersOf = async () =>
+          (await own.owner.query('select * from customers where courier_id <> $1 order by id', [IEX])).rows;
+        const before = await othersOf();
+        const foreign = {
+          courier_id: HRB,
+          courierId: HRB,
+          tenant_id: DEMO.tenants.two,
+          id: DEMO.couriers.HRB,
+        };
+        const run = await ownRig.sync([
+          { user_code: 'HRB-2001', first_name: 'A', last_name: 'B', ...foreign },
+          { user_code: 'TWO-3001', first_name: 'A', last_name: 'B', courier_customer_id: DEMO.couriers.TWO },
+          { user_code: 'IEX-1001', first_name: 'A', last_name: 'B', courier_id: TWO },
+          { user_code: 'HRB-2002', branch: 'Nowhere', ...foreign },
+        ]);
+        expect(run).toMatchObject({ created: 2, updated: 1, skipped: 1 });
+        expect(await othersOf()).toEqual(before);
+      } finally {
+        await ownRig.stop();
+        await own.stop();
+      }
+    },
+  );
+});
+
+describe('a target that fails', () => {
+  async function expectFailed(words: RegExp, httpStatus: number | null): Promise<void> {
+    const before = await customersOf(IEX);
+    const run = await rig.sync();
+    expect(run).toMatchObject({
+      status: 'failed',
+      http_status: httpStatus,
+      error: expect.stringMatching(words),
+      received: null,
+      skipped: null,
+      problems: [],
+      finished_at: expect.any(String),
+    });
+    expect(await customersOf(IEX)).toEqual(before);
+  }
+
+  test.each([
+    [301, /301.*Redirects are not followed/],
+    [302, /302.*Redirects are not followed/],
+    [400, /400\. Look into the log/],
+    [401, /401.*api_token/],
+    [403, /403.*api_token/],
+    [404, /404.*api_url_get_customers/],
+    [500, /500\. Look into the log/],
+    [503, /503\. Look into the log/],
+  ])('HTTP %s ends the run, with words that say what to change', async (status, words) => {
+    rig.receiver.answer = (_request, response) =>
+      response.writeHead(status, { location: `${rig.receiver.url}/elsewhere` }).end('[]');
+    await expectFailed(words, status);
+    expect(rig.receiver.received).toHaveLength(1);
+  });
+
+  test('nobody listens', async () => {
+    await rig.receiver.stop();
+    await expectFailed(/./, null);
+  });
+
+  test('a connection that breaks off in the middle', async () => {
+    rig.receiver.answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('[{"user_code":"CUT"');
+      setTimeout(() => response.destroy(), 50);
+    };
+    const run = await rig.sync();
+    expect(run).toMatchObject({ status: 'failed', error: expect.any(String) });
+    expect(await customer('CUT')).toBeUndefined();
+  });
+
+  test('one that goes on for ever is cut off at 20 MiB', async () => {
+    rig.receiver.answer = talkForEver;
+    await expectFailed(/longer than 20 MiB/, 200);
+  });
+
+  test('one that never answers is given 30 seconds', async () => {
+    rig.receiver.answer = hang;
+    const { run_id: runId } = (await ask()).body['data'];
+    const real = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
+    const limits: number[] = [];
+    await rig.work(runId, {
+      ...real,
+      send(request) {
+        limits.push(request.timeoutMs);
+        return real.send({ ...request, timeoutMs: 300 });
+      },
+    });
+    await real.close();
+    expect(limits).toEqual([30_000]);
+    expect(await rig.runOf(runId)).toMatchObject({ status: 'failed', error: expect.any(String) });
+  });
+
+  test('an address of a private network is not called', async () => {
+    const { run_id: runId } = (await ask()).body['data'];
+    const strict = makeOutboundClient({ allowLoopback: false, dnsServers: [] });
+    await rig.work(runId, strict);
+    await strict.close();
+    expect(await rig.runOf(runId)).toMatchObject({ status: 'failed', http_status: null });
+    expect(rig.receiver.received).toEqual([]);
+  });
+
+  test('a URL that was taken away meanwhile', async () => {
+    const { run_id: runId } = (await ask()).body['data'];
+    await setSyncUrl(service, null);
+    await rig.work(runId);
+    expect(await rig.runOf(runId)).toMatchObject({
+      status: 'failed',
+      error: 'api_url_get_customers is no longer set.',
+    });
+  });
+});
+
+describe('a run and its job', () => {
+  const ANN = { user_code: 'JOB-1', first_name: 'Ann', last_name: 'Lee' };
+
+  test('one whose worker was killed is started over by the next', async () => {
+    const { run_id: runId } = (await ask()).body['data'];
+    await service.owner.query(
+      "update customer_sync_runs set status = 'running', started_at = now() - interval '5 minutes'",
+    );
+    rig.receiver.answer = (_request, response) => response.end(JSON.stringify([ANN]));
+    await rig.work(runId);
+    expect(await rig.runOf(runId)).toMatchObject({ status: 'succeeded', created: 1 });
+  });
+
+  test('a job that comes twice does nothing the second time', async () => {
+    const run = await rig.sync([ANN]);
+    const before = await fingerprint(service.owner);
+    await rig.work(run['run_id']);
+    expect(rig.receiver.received).toHaveLength(1);
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('a fault of the database fails the job and not the run; done again it is whole', async () => {
+    const { run_id: runId } = (await ask()).body['data'];
+    rig.receiver.answer = (_request, response) =>
+      response.end(JSON.stringify([ANN, { ...ANN, user_code: 'JOB-2' }]));
+    await service.owner.query(`create function break_it() returns trigger language plpgsql as
+      $$ begin if new.user_code = 'JOB-2' then raise exception 'broken'; end if; return new; end $$;
+      create trigger break_it before insert on customers for each row execute function break_it()`);
+    await expect(rig.work(runId)).rejects.toThrow('broken');
+    await service.owner.query('drop trigger break_it on customers; drop function break_it');
+    expect(await rig.runOf(runId)).toMatchObject({ status: 'running', created: null });
+    expect(await customer('JOB-1')).toBeUndefined();
+    await rig.work(runId);
+    expect(await rig.runOf(runId)).toMatchObject({ status: 'succeeded', created: 2 });
+  });
+
+  test('a run that was given up while its target answered stores nothing', async () => {
+    const { run_id: runId } = (await ask()).body['data'];
+    rig.receiver.answer = (_request, response) => {
+      void service.owner
+        .query("update customer_sync_runs set status = 'failed', error = 'given up', finished_at = now()")
+        .then(() => response.end(JSON.stringify([ANN])));
+    };
+    await rig.work(runId);
+    expect(await rig.runOf(runId)).toMatchObject({ status: 'failed', error: 'given up', created: null });
+    expect(await customer('JOB-1')).toBeUndefined();
+  });
+
+  test('runs open for more than an hour are given up, and no others; the next can begin', async () => {
+    const { run_id: runId } = (await ask()).body['data'];
+    const open = async (status: string, minutes: number, isStarted: boolean) => {
+      await service.owner.query(
+        `update customer_sync_runs set status = $1, created_at = now() - make_interval(mins => $2),
+           started_at = case when $3 then now() - make_interval(mins => $2) end`,
+        [status, minutes, isStarted],
+      );
+      return settleAbandonedRuns(service.db, DEMO.tenants.demo);
+    };
+    expect(await open('queued', 59, false)).toBe(0);
+    expect(await open('running', 59, true)).toBe(0);
+    expect(await open('succeeded', 90, true)).toBe(0);
+    expect(await settleAbandonedRuns(service.db, DEMO.tenants.two)).toBe(0);
+    for (const [status, isStarted] of [
+      ['queued', false],
+      ['running', true],
+    ] as const) {
+      expect(await open(status, 61, isStarted)).toBe(1);
+      expect(await rig.runOf(runId)).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('did not end within an hour'),
+        finished_at: expect.any(String),
+      });
+    }
+    // one that waited long and has just begun
+    await service.owner.query(
+      "update customer_sync_runs set status = 'running', created_at = now() - interval '2 hours', started_at = now()",
+    );
+    expect(await settleAbandonedRuns(service.db, DEMO.tenants.demo)).toBe(0);
+    await service.owner.query("update customer_sync_runs set status = 'failed'");
+    expect((await ask()).body['message']).toBe('Synchronisation queued.');
+  });
+});
+
+describe('the schedule', () => {
+  const openRuns = async () =>
+    (
+      await service.owner.query<{
+        id: string;
+        courier_id: string;
+        origin: string;
+        requested_by: string | null;
+      }>(
+        "select id, courier_id, origin, requested_by from customer_sync_runs where status = 'queued' order by id",
+      )
+    ).rows;
+
+  test('one run for each active courier with a URL, in every tenant, spread over ten minutes; never two', async () => {
+    await setSyncUrl(service, 'https://two.example/customers', TWO);
+    const copies = Array.from({ length: 40 }, (_, n) => ({ code: `S${n}`, is_active: n !== 0 }));
+    const ids: string[] = [];
+    for (const { code, is_active } of copies)
+      ids.push(
+        await clone(service.owner, 'couriers', IEX, {
+          code,
+          is_active,
+          api_key_hash: null,
+          api_key_cipher: null,
+        }),
+      );
+    try {
+      // of them one is inactive; HRB has no URL; IEX's own is open already
+      const asked = (await ask()).body['data'];
+      await emptyQueue(service.owner);
+      await scheduleCustomerSyncs({ db: service.db });
+      const runs = await openRuns();
+      expect(runs.map(({ courier_id }) => courier_id).sort()).toEqual([IEX, TWO, ...ids.slice(1)].sort());
+      const { id: ownId } = runs.find(({ courier_id }) => courier_id === IEX) ?? {};
+      expect(ownId).toBe(asked.run_id);
+      const scheduled = runs.filter(({ id }) => id !== ownId);
+      expect(new Set(scheduled.map(({ origin, requested_by }) => `${origin} ${requested_by}`))).toEqual(
+        new Set(['schedule null']),
+      );
+      const jobs = await waitingJobs(service.owner, 'syncCustomers');
+      expect(jobs.map(({ runId }) => runId).sort()).toEqual(scheduled.map(({ id }) => id).sort());
+      expect(jobs.filter(({ tenantId }) => tenantId === DEMO.tenants.two)).toHaveLength(1);
+      const { rows } = await service.owner.query<{ least: number; most: number }>(
+        `select extract(epoch from min(run_at) - now())::float as least, extract(epoch from max(run_at) - now())::float as most
+         from graphile_worker._private_jobs`,
+      );
+      expect(rows[0]?.least).toBeGreaterThan(-10);
+      expect(rows[0]?.most).toBeLessThanOrEqual(600);
+      // by chance, but that of 40 none is later than a minute happens once in 10^40
+      expect(rows[0]?.most).toBeGreaterThan(60);
+      await scheduleCustomerSyncs({ db: service.db });
+      expect(await openRuns()).toEqual(runs);
+      expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(jobs.length);
+    } finally {
+      await service.owner.query('delete from couriers where id = any($1)', [ids]);
+      await setSyncUrl(service, null, TWO);
+    }
+  });
+});
+
+test('what is asked for is done by the worker', async () => {
+  const working = await startService({ worker: true });
+  const system = await startSyncRig(working);
+  try {
+    system.receiver.answer = (_request, response) =>
+      response.end(JSON.stringify([{ user_code: 'WORK-1', first_name: 'A', last_name: 'B' }]));
+    const { run_id: runId } = (await working.call('syncCustomers', { as: 'iex' })).body['data'];
+    await until(async () => (await system.runOf(runId))['status'] === 'succeeded', 30_000);
+    expect(await system.runOf(runId)).toMatchObject({ http_status: 200, received: 1, created: 1 });
+  } finally {
+    await system.stop();
+    await working.stop();
+  }
+}, 60_000);

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { QueryOf } from '../../../src/platform/contract/types.js';
+import {
+  branchNames,
+  pageOfCustomers,
+  totalOfCustomers,
+} from '../../../src/modules/customers/crud/list-queries.js';
+import { snapshot, sql, type Sql } from '../../../src/platform/db/transaction.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { until } from '../../support/service/processes.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const caller = (courierId: string | null, userId: string) => ({
+  kind: 'user' as const,
+  tenantId: DEMO.tenants.demo,
+  userId,
+  role: courierId ? ('courier' as const) : ('admin' as const),
+  courierId,
+  tokenVersion: 1,
+  expiresAt: Math.floor(Date.now() / 1000) + 3_600,
+});
+
+const CALLERS = { staff: caller(null, DEMO.users.admin), courier: caller(DEMO.couriers.IEX, DEMO.users.iex) };
+
+const QUERIES: Partial<QueryOf<'listCustomers'>>[] = [
+  ...(
+    ['user_code', 'first_name', 'last_name', 'branch', 'courier_name', 'created_at', 'updated_at'] as const
+  ).flatMap((sort_by) => [{ sort_by }, { sort_by, sort_dir: 'DESC' as const }]),
+  { branch: 'Branch 3' },
+  { branch: 'Branch 3', sort_by: 'courier_name' },
+];
+
+/** Fills up to `count` customers a courier. */
+async function fillTo(count: number): Promise<void> {
+  await service.owner.query(
+    `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, created_at)
+     select tenant_id, gen_random_uuid(), id, 'FILL-' || n, 'First ' || (hashint4(n) & 1023),
+       'Last ' || (hashint4(n + 7) & 4095),
+       'Branch ' || n % 8, now() - n * interval '1 minute'
+     from couriers, generate_series(1, $1::int) n where tenant_id = $2 on conflict do nothing`,
+    [count, DEMO.tenants.demo],
+  );
+  await until(isAllVisible);
+  await service.owner.query('analyze customers');
+  await service.owner.query('vacuum analyze customer_tallies');
+}
+
+/**
+ * An index alone answers only of pages that a vacuum found visible to all, and with synchronous_commit off it does not
+ * see a commit as one until its log is on disk: no other commit of ours may follow it, so analyze comes after.
+ */
+async function isAllVisible(): Promise<boolean> {
+  await service.owner.query('vacuum customers');
+  const { rows } = await service.owner.query(
+    `select relallvisible >= relpages as is_all from pg_class where oid = 'customers'::regclass`,
+  );
+  return rows[0]?.is_all === true;
+}
+
+/** How many blocks a statement looks at: unlike time, the same on a machine that is busy. */
+async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<number> {
+  const explained = sql`explain (analyze, buffers, format json) ${statement}`;
+  const [rows] = await snapshot(service.db, CALLERS[who], [explained]);
+  // as: what PostgreSQL's explain answers
+  const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
+  return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+}
+
+async function blocksOfAll(): Promise<Map<string, number>> {
+  const blocks = new Map<string, number>();
+  for (const who of ['staff', 'courier'] as const) {
+    for (const given of QUERIES) {
+      const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC', ...given } as const;
+      const page = pageOfCustomers(service.db, CALLERS[who], query);
+      const total = totalOfCustomers(service.db, CALLERS[who], query);
+      const sum = (await blocksOf(who, page)) + (await blocksOf(who, total));
+      blocks.set(`${who} ${JSON.stringify(given)}`, sum);
+    }
+    blocks.set(`${who} branches`, await blocksOf(who, branchNames(service.db, CALLERS[who], undefined)));
+  }
+  return blocks;
+}
+
+test('a page, its total and the branches touch no more of 40,000 customers than of 4,000', async () => {
+  await fillTo(2_000);
+  const few = await blocksOfAll();
+  await fillTo(20_000);
+  const many = await blocksOfAll();
+  expect(few.size).toBe(2 * (QUERIES.length + 1));
+  const grown = [...many].filter(([what, blocks]) => blocks > 1.5 * (few.get(what) ?? 0));
+  expect(grown.map(([what, blocks]) => `${what}: ${few.get(what)} to ${blocks}`)).toEqual([]);
+}, 120_000);

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ poolSize: 20 });
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const CALLERS = 200;
+const CREATE_ROUNDS = rounds(2, 5);
+
+const tally = (replies: Reply[]) =>
+  Object.fromEntries(
+    [...new Set(replies.map(({ status }) => status))]
+      .sort()
+      .map((status) => [status, replies.filter((reply) => reply.status === status).length]),
+  );
+
+const callers = (call: (index: number) => Promise<Reply>) =>
+  Promise.all(Array.from({ length: CALLERS }, (_, index) => untilAdmitted(() => call(index))));
+
+const create = (body: object, as = 'iex') =>
+  service.call('createCustomer', { as, body: { first_name: 'F', last_name: 'L', ...body } });
+
+async function count(statement: string, ...values: unknown[]): Promise<number> {
+  const { rows } = await service.owner.query<{ n: number }>(statement, values);
+  return rows[0]?.n ?? -1;
+}
+
+test('200 callers create one code at once: one 200, 199 times 409, one row and one audit entry', async () => {
+  for (let round = 0; round < CREATE_ROUNDS; round += 1) {
+    const user_code = `RACE-${round}`;
+    const replies = await callers((index) =>
+      create({ user_code, courier_id: DEMO.couriers.IEX }, index % 2 ? 'iex' : 'manager'),
+    );
+    expect(tally(replies)).toEqual({ 200: 1, 409: CALLERS - 1 });
+    const winner = replies.find(({ status }) => status === 200)?.body['data'].id;
+    expect(await count('select count(*)::int as n from customers where user_code = $1', user_code)).toBe(1);
+    expect(await count('select count(*)::int as n from audit_entries where entity_id = $1', winner)).toBe(1);
+    expect(
+      await count("select count(*)::int as n from audit_entries where after ->> 'user_code' = $1", user_code),
+    ).toBe(1);
+  }
+}, 120_000);
+
+test('200 customers want one code at once: one has it, the others stay as they were', async () => {
+  const ids: string[] = [];
+  const made = await callers((index) => create({ user_code: `WANTS-${index}` }));
+  for (const reply of made) ids.push(String(reply.body['data'].id));
+  const replies = await callers((index) =>
+    service.call('updateCustomer', {
+      as: 'iex',
+      body: { courier_customer_id: ids[index], user_code: 'WANTED', first_name: 'Winner' },
+    }),
+  );
+  expect(tally(replies)).toEqual({ 200: 1, 409: CALLERS - 1 });
+  expect(await count("select count(*)::int as n from customers where first_name = 'Winner'")).toBe(1);
+  expect(await count("select count(*)::int as n from customers where user_code like 'WANTS-%'")).toBe(
+    CALLERS - 1,
+  );
+}, 120_000);
+
+test('200 callers delete one customer: one 200, 199 times 404, one audit entry', async () => {
+  const made = await create({ user_code: 'DOOMED' });
+  const { id } = made.body['data'];
+  const replies = await callers(() => service.call('deleteCustomer', { as: 'iex', query: { id } }));
+  expect(tally(replies)).toEqual({ 200: 1, 404: CALLERS - 1 });
+  expect(
+    await count(
+      "select count(*)::int as n from audit_entries where entity_id = $1 and action = 'customer.deleted'",
+      id,
+    ),
+  ).toBe(1);
+}, 120_000);
+
+test('the same change sent 200 times at once is one change and one audit entry', async () => {
+  const made = await create({ user_code: 'CHANGED' });
+  const { id } = made.body['data'];
+  const replies = await callers(() =>
+    service.call('updateCustomer', { as: 'iex', body: { courier_customer_id: id, branch: 'Once' } }),
+  );
+  expect(tally(replies)).toEqual({ 200: CALLERS });
+  const changed = replies.filter(({ body }) => body['message'] === 'Customer updated.');
+  expect(changed).toHaveLength(1);
+  expect(
+    await count(
+      "select count(*)::int as n from audit_entries where entity_id = $1 and action = 'customer.updated'",
+      id,
+    ),
+  ).toBe(1);
+}, 120_000);
+
+test('the counters lose nothing when 200 writers of two couriers create, move and delete at once', async () => {
+  const work = async (index: number) => {
+    const as = index % 2 ? 'iex' : 'hrb';
+    const branch = `Branch ${index % 3}`;
+    const made = await untilAdmitted(() => create({ user_code: `COUNT-${index}`, branch }, as));
+    if (made.status !== 200) return made;
+    const { id } = made.body['data'];
+    const moved = { courier_customer_id: id, branch: `Branch ${index % 5}` };
+    const updated = await untilAdmitted(() => service.call('updateCustomer', { as, body: moved }));
+    if (index % 4 > 0 || updated.status !== 200) return updated;
+    return untilAdmitted(() => service.call('deleteCustomer', { as, query: { id } }));
+  };
+  const replies = await callers(work);
+  expect(tally(replies)).toEqual({ 200: CALLERS });
+  const { rows } = await service.owner.query(
+    `with counted as (
+       select tenant_id, courier_id, '' as branch, count(*)::int as n from customers group by 1, 2
+       union all
+       select tenant_id, courier_id, branch, count(*)::int from customers where branch is not null group by 1, 2, 3
+     ), kept as (
+       select tenant_id, courier_id, branch, sum(total)::int as n from customer_tallies group by 1, 2, 3 having sum(total) <> 0
+     )
+     select * from counted full join kept using (tenant_id, courier_id, branch, n) where counted is null or kept is null`,
+  );
+  expect(rows).toEqual([]);
+}, 120_000);

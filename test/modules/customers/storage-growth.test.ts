@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { deleteExpired } from '../../../src/jobs/retention.js';
+import { fingerprint } from '../../support/readers/fingerprint.js';
+import { startSyncRig } from '../../support/builders/customer-sync.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+const MIB = 1024 * 1024;
+const { IEX, HRB } = DEMO.couriers;
+const HEADER = 'user_code,first_name,last_name,branch\n';
+
+/** Letters that look drawn by chance, the same at every run: `n` gives a word that no other `n` gives. */
+function word(n: number, length: number): string {
+  let seed = n * 2_654_435_761 + 12_345;
+  let text = '';
+  while (text.length < length) {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    text += String.fromCharCode(97 + ((seed >>> 16) % 26));
+  }
+  return text;
+}
+
+/** A file of 1 MiB in which no two names have a word in common. */
+function fileOfDistinctWords(from: number, rowOf: (n: number) => string): { file: string; rows: number } {
+  const lines = [HEADER];
+  for (let size = 0; size < MIB; size += lines.at(-1)?.length ?? 0)
+    lines.push(`${rowOf(from + lines.length)}\n`);
+  return { file: lines.join(''), rows: lines.length - 1 };
+}
+
+const upload = (service: Service, file: string, as = 'iex', courier?: string): Promise<Reply> =>
+  service.call('uploadCustomers', {
+    as,
+    form: { file: { file }, ...(courier ? { target_courier_id: courier } : {}) },
+  });
+
+describe('three uploads of 1 MiB with distinct words', () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await startService();
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  async function mebibytes(expression: string): Promise<number> {
+    const { rows } = await service.owner.query<{ bytes: string }>(`select (${expression})::bigint as bytes`);
+    return Number(rows[0]?.bytes) / MIB;
+  }
+
+  const termsOf = async (scope: string): Promise<number> => {
+    const { rows } = await service.owner.query<{ count: number }>(
+      'select count(*)::int as count from customer_terms where scope_id = $1',
+      [scope],
+    );
+    return rows[0]?.count ?? 0;
+  };
+
+  const find = async (q: string, as = 'iex'): Promise<string[]> => {
+    const { body } = await service.call('searchCustomers', { as, query: { q, advanced: 1 } });
+    return body['data'].map((row: { user_code: string }) => row.user_code);
+  };
+
+  test('grow the database by less than 190 MiB, of which audit log and dictionary are less than 40', async () => {
+    const terms = [await termsOf(IEX), await termsOf(DEMO.tenants.demo)];
+    const apart = `pg_total_relation_size('customer_terms') + pg_total_relation_size('audit_entries')
+      + pg_total_relation_size('audit_unsealed')`;
+    const before = [await mebibytes('pg_database_size(current_database())'), await mebibytes(apart)];
+    let stored = 0;
+    for (let n = 0; n < 3; n += 1) {
+      const { file, rows } = fileOfDistinctWords(
+        stored,
+        (i) => `ATT-${i},${word(2 * i, 14)},${word(2 * i + 1, 14)},`,
+      );
+      const reply = await upload(service, file);
+      expect([reply.status, reply.body['data']?.created]).toEqual([200, rows]);
+      stored += rows;
+    }
+    expect(stored).toBeGreaterThan(70_000);
+    const after = [await mebibytes('pg_database_size(current_database())'), await mebibytes(apart)];
+    const grown = after.map((size, n) => size - (before[n] ?? 0));
+    process.stdout.write(`grown by ${grown.map((size) => size.toFixed(1)).join(', of which apart ')} MiB\n`);
+    // 1.7 KB for each of 77,000 customers, who have 13 indexes
+    expect(grown[0]).toBeLessThan(190);
+    expect(grown[1]).toBeLessThan(40);
+
+    // the dictionary is full, for this courier alone: whose words it lacks is found by its exact name
+    expect(await termsOf(IEX)).toBe(20_000);
+    expect((await termsOf(DEMO.tenants.demo)) - (terms[1] ?? 0)).toBeLessThanOrEqual(20_000);
+    const last = stored;
+    for (const as of ['iex', 'admin'])
+      expect((await find(`${word(2 * last + 1, 14)} ${word(2 * last, 14)}`, as))[0]).toBe(`ATT-${last}`);
+    const other = { user_code: 'HRB-NEW', first_name: 'Philomena', last_name: 'Wetherbourne' };
+    expect((await service.call('createCustomer', { as: 'hrb', body: other })).status).toBe(200);
+    expect(await find('Filomena Weatherborne', 'hrb')).toEqual(['HRB-NEW']);
+
+    await service.owner.query("delete from customers where user_code like 'ATT-%'");
+    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+    // words of other customers that came when the dictionary was full would be missing; here there are none
+    expect(await termsOf(IEX)).toBeLessThanOrEqual(terms[0] ?? 0);
+    await service.owner.query('vacuum customer_terms');
+    expect(await find('Filomena Weatherborne', 'hrb')).toEqual(['HRB-NEW']);
+  }, 240_000);
+
+  test('with names of six words have their three longest indexed', async () => {
+    const before = await mebibytes("pg_relation_size('customers_term_keys')");
+    const six = (n: number) => Array.from({ length: 6 }, (_, part) => word(6 * n + part, 3)).join(' ');
+    const lines = Array.from({ length: 2_000 }, (_, n) => `SIX-${n},${six(2 * n)},${six(2 * n + 1)}\n`);
+    expect((await upload(service, HEADER + lines.join(''))).status).toBe(200);
+    // 72 keys a customer, where it was 210
+    expect((await mebibytes("pg_relation_size('customers_term_keys')")) - before).toBeLessThan(10);
+  }, 60_000);
+
+  test('the audit log keeps who sent which file, and every value that was written, 500 customers an entry', async () => {
+    const rows = Array.from(
+      { length: 1_200 },
+      (_, n) => `AUD-${String(n).padStart(4, '0')},Ann,Lee,Kingston`,
+    );
+    const created = await upload(service, HEADER + rows.join('\n'), 'manager', IEX);
+    const entriesOf = async (reply: Reply) => {
+      const request_id = reply.headers.get('x-request-id') ?? '';
+      return (await service.call('listAuditLog', { as: 'admin', query: { request_id } })).body['data'];
+    };
+    const entries = await entriesOf(created);
+    expect(entries).toHaveLength(3);
+    for (const entry of entries)
+      expect(entry).toMatchObject({
+        action: 'customers.uploaded',
+        entity: 'courier',
+        entity_id: IEX,
+        remarks: 'upload',
+      });
+    const codes = entries.flatMap(({ after }: { after: { created: string[][] } }) =>
+      after.created.map(([code]) => code),
+    );
+    expect(codes.sort()).toEqual(rows.map((row) => row.split(',')[0]));
+    expect(new Set(entries.map(({ after }: { after: { sha256: string } }) => after.sha256)).size).toBe(1);
+    const [update] = await entriesOf(await upload(service, `${HEADER}AUD-0007,Ann,Roy,`));
+    expect(update.before).toEqual({
+      columns: ['user_code', 'first_name', 'last_name', 'branch'],
+      updated: [['AUD-0007', 'Ann', 'Lee', 'Kingston']],
+    });
+    expect(update.after).toMatchObject({ part: 1, created: [], updated: [['AUD-0007', 'Ann', 'Roy', null]] });
+  });
+});
+
+describe('the customers that a courier may have changed in a day', () => {
+  let service: Service;
+  const LIMIT = 150;
+
+  beforeAll(async () => {
+    service = await startService({ env: { CUSTOMER_CHANGES_PER_DAY: String(LIMIT) }, poolSize: 30 });
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  let sent = 0;
+  const create = (as: string, more = {}) =>
+    service.call('createCustomer', {
+      as,
+      body: { user_code: `DAY-${(sent += 1)}`, first_name: 'Ann', last_name: 'Lee', ...more },
+    });
+
+  const forget = () => service.owner.query('delete from courier_quotas');
+
+  function expectExceeded(reply: Reply): void {
+    expect([reply.status, reply.body['code']]).toEqual([429, 'quota_exceeded']);
+    const midnight = new Date();
+    midnight.setUTCHours(24, 0, 0, 0);
+    const seconds = (midnight.getTime() - Date.now()) / 1_000;
+    expect(Math.abs(Number(reply.headers.get('retry-after')) - seconds)).toBeLessThan(10);
+  }
+
+  test('are counted once, whoever races: 200 callers get as many as there are', async () => {
+    await forget();
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        untilAdmitted(() => (n % 2 ? create('iex') : create('manager', { courier_id: IEX }))),
+      ),
+    );
+    const done = replies.filter(({ status }) => status === 200);
+    expect(done).toHaveLength(LIMIT);
+    for (const reply of replies.filter(({ status }) => status !== 200)) expectExceeded(reply);
+    const { rows } = await service.owner.query(
+      "select used from courier_quotas where kind = 'customer_changes'",
+    );
+    expect(rows).toEqual([{ used: LIMIT }]);
+
+    const id = done[0]?.body['data'].id;
+    const before = await fingerprint(service.owner);
+    expectExceeded(
+      await service.call('updateCustomer', { as: 'iex', body: { courier_customer_id: id, first_name: 'B' } }),
+    );
+    expectExceeded(await service.call('deleteCustomer', { as: 'admin', query: { id } }));
+    expectExceeded(await upload(service, `${HEADER}DAY-1,Ann,Roy`, 'manager', IEX));
+    expect(await fingerprint(service.owner)).toEqual(before);
+    // what changes nothing is answered, and so is a sibling
+    const same = { courier_customer_id: id, first_name: 'Ann' };
+    expect((await service.call('updateCustomer', { as: 'iex', body: same })).status).toBe(200);
+    expect((await upload(service, `${HEADER}DAY-1,Ann,Lee`)).body['data'].unchanged).toBe(1);
+    expect((await create('hrb')).status).toBe(200);
+    expect((await create('admin', { courier_id: HRB })).status).toBe(200);
+
+    // the next day
+    await service.owner.query("update courier_quotas set period_start = period_start - interval '1 day'");
+    expect((await create('iex')).status).toBe(200);
+  }, 60_000);
+
+  test('include those of an upload, which is stored whole or refused whole', async () => {
+    await forget();
+    const rows = (from: number, to: number) =>
+      HEADER + Array.from({ length: to - from }, (_, n) => `UP-${from + n},Ann,Lee\n`).join('');
+    expect((await upload(service, rows(0, 100))).body['data'].created).toBe(100);
+    const before = await fingerprint(service.owner);
+    expectExceeded(await upload(service, rows(50, 151)));
+    expect(await fingerprint(service.owner)).toEqual(before);
+    // 100 of these rows are stored already
+    expect((await upload(service, rows(0, 150))).body['data'].created).toBe(50);
+    expectExceeded(await create('iex'));
+  });
+
+  test('include those of a synchronisation, whose run fails and says why', async () => {
+    await forget();
+    const rig = await startSyncRig(service, LIMIT);
+    try {
+      const list = (count: number) =>
+        Array.from({ length: count }, (_, n) => ({
+          user_code: `SYN-${n}`,
+          first_name: 'Ann',
+          last_name: 'Lee',
+        }));
+      expect(await rig.sync(list(100))).toMatchObject({ status: 'succeeded', created: 100 });
+      expect(await rig.sync(list(151))).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('more customers than a courier may in a day: 150'),
+      });
+      expect(await rig.sync(list(150))).toMatchObject({ status: 'succeeded', created: 50, unchanged: 100 });
+      expectExceeded(await create('iex'));
+    } finally {
+      await rig.stop();
+    }
+  });
+});

@@ -1,0 +1,544 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { fingerprint } from '../../support/readers/fingerprint.js';
+import type { FormFile } from '../../support/service/forms.js';
+import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+beforeEach(async () => {
+  await service.owner.query("delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'");
+});
+
+const HEADER = 'user_code,first_name,last_name,branch';
+
+type Options = Call & { courier?: string; dryRun?: string; type?: string; name?: string };
+
+function upload(
+  file: string | Buffer,
+  { courier, dryRun, type, name, ...call }: Options = {},
+): Promise<Reply> {
+  const field: FormFile = { file, ...(type ? { type } : {}), ...(name ? { name } : {}) };
+  const form = {
+    file: field,
+    ...(courier === undefined ? {} : { target_courier_id: courier }),
+    ...(dryRun === undefined ? {} : { dry_run: dryRun }),
+  };
+  return service.call('uploadCustomers', { as: 'iex', form, ...call });
+}
+
+const lines = (...rows: string[]) => [HEADER, ...rows, ''].join('\n');
+
+type Customer = {
+  id: string;
+  courier_id: string;
+  user_code: string;
+  first_name: string;
+  last_name: string;
+  branch: string | null;
+  email: string | null;
+  is_active: boolean;
+  created_at: Date;
+  updated_at: Date;
+};
+
+async function customersOf(...codes: string[]): Promise<Customer[]> {
+  const { rows } = await service.owner.query<Customer>(
+    'select * from customers where user_code = any($1) order by user_code, courier_id',
+    [codes],
+  );
+  return rows;
+}
+
+/** What the reply says, with what it left out being zero. */
+const counts = (data: Record<string, number | boolean>) => ({
+  status: 200,
+  body: {
+    status: 'success',
+    data: {
+      processed: 0,
+      created: 0,
+      updated: 0,
+      unchanged: 0,
+      repeated: 0,
+      skipped: 0,
+      dry_run: false,
+      ...data,
+    },
+  },
+});
+
+type RowError = { field: string; row?: number; code: string };
+const errorsOf = ({ body }: Reply) =>
+  ((body['errors'] ?? []) as RowError[]).map(({ field, row, code }) =>
+    `${row ?? ''} ${field} ${code}`.trim(),
+  );
+
+async function expectRefused(file: string | Buffer, errors: string[], options: Options = {}): Promise<Reply> {
+  const before = await fingerprint(service.owner);
+  const reply = await upload(file, options);
+  expect([reply.status, reply.body['status'], errorsOf(reply)]).toEqual([400, 'fail', errors]);
+  expect(await fingerprint(service.owner)).toEqual(before);
+  return reply;
+}
+
+describe('what is stored', () => {
+  test('rows create and update the courier’s customers; the header is skipped whatever it says', async () => {
+    const [before] = await customersOf('IEX-1001');
+    const reply = await upload(
+      'IEX-9999,Not,A Customer\nIEX-1001,New,Name,Elsewhere\nNEW-1,Ann,Lee,Kingston\n',
+    );
+    expect(reply).toMatchObject(counts({ processed: 2, created: 1, updated: 1 }));
+    expect(reply.body['message']).toBe('Rows processed: 2. Customers created: 1, updated: 1, unchanged: 0.');
+    const [changed, created] = await customersOf('IEX-1001', 'NEW-1');
+    expect(changed).toEqual({
+      ...before,
+      first_name: 'New',
+      last_name: 'Name',
+      branch: 'Elsewhere',
+      updated_at: expect.any(Date),
+    });
+    expect(Number(changed?.updated_at)).toBeGreaterThan(Number(before?.updated_at));
+    expect(created).toMatchObject({
+      courier_id: DEMO.couriers.IEX,
+      first_name: 'Ann',
+      last_name: 'Lee',
+      branch: 'Kingston',
+      email: null,
+      is_active: true,
+    });
+    // a UUIDv7, as all ids are
+    expect(created?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(await customersOf('IEX-9999')).toEqual([]);
+  });
+
+  test('an existing customer keeps its e-mail, its activity and the time it was made', async () => {
+    const [before] = await customersOf('IEX-1200');
+    expect(before?.is_active).toBe(false);
+    expect(await upload(lines('IEX-1200,Other,Person'))).toMatchObject(counts({ processed: 1, updated: 1 }));
+    const [after] = await customersOf('IEX-1200');
+    for (const column of ['id', 'email', 'is_active', 'created_at', 'branch'] as const)
+      expect([column, after?.[column]]).toEqual([column, before?.[column]]);
+  });
+
+  test('a customer who is like that already is not written, and counts as unchanged', async () => {
+    const file = lines('SAME-1,Ann,Lee,Kingston', 'SAME-2,Ben,Roy,');
+    expect(await upload(file)).toMatchObject(counts({ processed: 2, created: 2 }));
+    const before = await fingerprint(service.owner);
+    expect(await upload(file)).toMatchObject(counts({ processed: 2, unchanged: 2 }));
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('a blank branch clears the stored one, a missing column leaves it', async () => {
+    await upload(lines('BR-1,Ann,Lee,Kingston', 'BR-2,Ann,Lee,Kingston', 'BR-3,Ann,Lee,Kingston'));
+    const reply = await upload(lines('BR-1,Ann,Lee,', 'BR-2,Ann,Lee', 'BR-3,Bea,Lee'));
+    expect(reply).toMatchObject(counts({ processed: 3, updated: 2, unchanged: 1 }));
+    const branches = (await customersOf('BR-1', 'BR-2', 'BR-3')).map(({ branch }) => branch);
+    expect(branches).toEqual([null, 'Kingston', 'Kingston']);
+  });
+
+  test('the last of two rows with one user code counts, whole', async () => {
+    const reply = await upload(lines('TWICE,First,Row,Kingston', 'ONCE,A,B', 'TWICE,Last,Row'));
+    expect(reply).toMatchObject(counts({ processed: 3, created: 2, repeated: 1 }));
+    expect(await customersOf('TWICE')).toMatchObject([
+      { first_name: 'Last', last_name: 'Row', branch: null },
+    ]);
+  });
+
+  test('rows with fewer than three columns are skipped and counted, empty lines are not', async () => {
+    const file = `${HEADER}\n\nSHORT\nSHORT,Two\n,\n\nFULL-1,Ann,Lee\n   \n\n`;
+    expect(await upload(file)).toMatchObject(counts({ processed: 1, created: 1, skipped: 4 }));
+    expect(await customersOf('SHORT')).toEqual([]);
+  });
+
+  test('columns beyond the fourth are ignored, whatever they hold', async () => {
+    const reply = await upload(
+      `${HEADER},x\nWIDE-1,Ann,Lee,Kingston,a@b.example,0,"line\nbreak",${'x'.repeat(5000)}\n`,
+    );
+    expect(reply).toMatchObject(counts({ processed: 1, created: 1 }));
+    expect(await customersOf('WIDE-1')).toMatchObject([{ email: null, is_active: true }]);
+  });
+
+  test('white space around a cell is trimmed, inside it stays; case counts', async () => {
+    const reply = await upload(lines(' PAD-1 ,\tMary  Ann , Lee\u00a0,  ', 'pad-1,a,b'));
+    expect(reply).toMatchObject(counts({ processed: 2, created: 2 }));
+    expect(await customersOf('PAD-1')).toMatchObject([
+      { first_name: 'Mary  Ann', last_name: 'Lee', branch: null },
+    ]);
+    expect(await customersOf('pad-1')).toHaveLength(1);
+  });
+
+  test('text that a spreadsheet would run is text', async () => {
+    const cells = [
+      '=1+1',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      '%00',
+      "' or 1=1 --",
+      '{{7*7}}',
+      '../../etc',
+      'null',
+      'leave',
+      '\\N',
+    ];
+    const rows = cells.map((cell, n) => `CELL-${n},"${cell}","${cell}","${cell}"`);
+    expect(await upload(lines(...rows))).toMatchObject(
+      counts({ processed: cells.length, created: cells.length }),
+    );
+    const stored = await customersOf(...cells.map((_, n) => `CELL-${n}`));
+    const byCode = new Map(stored.map((row) => [row.user_code, row]));
+    for (const [n, cell] of cells.entries())
+      expect(byCode.get(`CELL-${n}`)).toMatchObject({ first_name: cell, last_name: cell, branch: cell });
+  });
+
+  test('names that are like JavaScript’s own are customers like any other', async () => {
+    const codes = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    expect(await upload(lines(...codes.map((code) => `${code},a,b`)))).toMatchObject(
+      counts({ processed: 4, created: 4 }),
+    );
+    expect(await customersOf(...codes)).toHaveLength(4);
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+
+  test('100 characters fit, counted as characters', async () => {
+    const [code, name] = ['c'.repeat(100), '😀'.repeat(100)];
+    expect(await upload(lines(`${code},${name},${name},${name}`))).toMatchObject(
+      counts({ processed: 1, created: 1 }),
+    );
+    expect(await customersOf(code)).toMatchObject([{ first_name: name, last_name: name, branch: name }]);
+  });
+});
+
+describe('how the file is written', () => {
+  const ROWS = [
+    'user_code,first_name,last_name,branch',
+    'WAY-1,"Lee, Ann","He said ""hi""",Kingston',
+    'WAY-2,José,Ñandú,',
+  ];
+  const EXPECTED = [
+    { user_code: 'WAY-1', first_name: 'Lee, Ann', last_name: 'He said "hi"', branch: 'Kingston' },
+    { user_code: 'WAY-2', first_name: 'José', last_name: 'Ñandú', branch: null },
+  ];
+
+  test.each([
+    ['LF', ROWS.join('\n')],
+    ['LF at the end', `${ROWS.join('\n')}\n`],
+    ['CR LF', `${ROWS.join('\r\n')}\r\n`],
+    ['CR', `${ROWS.join('\r')}\r`],
+    ['CR LF and LF mixed', `${ROWS[0]}\r\n${ROWS[1]}\n${ROWS[2]}\r\n`],
+    ['a byte order mark', `\ufeff${ROWS.join('\r\n')}`],
+    [
+      'semicolons',
+      'user_code;first_name;last_name;branch\nWAY-1;Lee, Ann;"He said ""hi""";Kingston\nWAY-2;José;Ñandú;\n',
+    ],
+    ['a header with a line break in it', `"user\r\ncode",${ROWS.join('\n').slice('user_code,'.length)}`],
+    ['a header in another language', ROWS.join('\n').replace('user_code', 'Kundennummer äöü')],
+  ])('%s', async (_name, file) => {
+    expect(await upload(file)).toMatchObject(counts({ processed: 2, created: 2 }));
+    expect(await customersOf('WAY-1', 'WAY-2')).toMatchObject(EXPECTED);
+  });
+
+  test('a header alone is a file without rows', async () => {
+    for (const file of [HEADER, `${HEADER}\r\n`, `\ufeff${HEADER}\n`, 'x', `${HEADER}\n\n\n`])
+      expect(await upload(file)).toMatchObject(counts({}));
+  });
+
+  test('a character, a CR LF and a quoted cell may lie across any two pieces that are read', async () => {
+    // pieces are 64 KiB: the rows move over the border one byte at a time
+    for (let shift = 0; shift < 40; shift += 1) {
+      const padding = `${'x'.repeat(99)},a,b\r\n`.repeat(624) + `${'y'.repeat(400 + shift)}\r\n`;
+      const file = `h,h,h\r\n${padding}${'CUT-é,"Ü, ""ü""" ,ñ,"ö"\r\n'.repeat(40)}`;
+      expect(Buffer.byteLength(file)).toBeGreaterThan(65_536);
+      const reply = await upload(file);
+      expect(reply).toMatchObject(
+        counts({
+          ...(shift === 0 ? { created: 2 } : { unchanged: 2 }),
+          processed: 664,
+          repeated: 662,
+          skipped: 1,
+        }),
+      );
+    }
+    expect(await customersOf('CUT-é')).toMatchObject([{ first_name: 'Ü, "ü"', last_name: 'ñ', branch: 'ö' }]);
+  });
+
+  test('any cells that a CSV writer writes come back, 60 files', async () => {
+    const cell = fc
+      .string({ unit: 'binary', maxLength: 20 })
+      .filter((text) => text.isWellFormed() && !/\p{Cc}|\ufeff/u.test(text));
+    const name = cell.map((text) => `n${text.trim()}`);
+    const row = fc.record({ first: name, last: name, branch: cell.map((text) => text.trim()) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { minLength: 1, maxLength: 30 }),
+        fc.constantFrom('\r\n', '\n', '\r'),
+        async (rows, newline) => {
+          const data = rows.map(({ first, last, branch }, n) => [`ANY-${n}`, first, last, branch]);
+          const reply = await upload(Papa.unparse([HEADER.split(','), ...data], { newline }));
+          expect([reply.status, reply.body['data']?.processed]).toEqual([200, rows.length]);
+          const stored = await customersOf(...data.map(([code = '']) => code));
+          const found = new Map(stored.map((each) => [each.user_code, each]));
+          for (const [code = '', first, last, branch] of data) {
+            const { first_name, last_name, branch: stays } = found.get(code) ?? {};
+            expect([first_name, last_name, stays]).toEqual([first?.trim(), last?.trim(), branch || null]);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('what is refused, and stores nothing', () => {
+  test('every bad cell is named by row and column, and good rows beside it are not stored', async () => {
+    const long = 'x'.repeat(101);
+    const reply = await expectRefused(
+      `${HEADER}\nGOOD-1,Ann,Lee\n,Ann,Lee\nBAD-1, ,Lee,\n\n"BAD\n2",Ann,,"a\tb"\n${long},${long},${long},${long}\nshort,row\nBAD-3,"a\u0000b",\u0085x,\u007f\n`,
+      [
+        '3 user_code blank',
+        '4 first_name blank',
+        '6 user_code pattern',
+        '6 last_name blank',
+        '6 branch pattern',
+        '7 user_code maxLength',
+        '7 first_name maxLength',
+        '7 last_name maxLength',
+        '7 branch maxLength',
+        '9 first_name pattern',
+        '9 last_name pattern',
+        '9 branch pattern',
+      ],
+    );
+    expect(reply.body['message']).toBe('Nothing was stored. Correct the 12 named in errors.');
+    expect(reply.body['errors'][1]).toEqual({
+      field: 'first_name',
+      row: 4,
+      code: 'blank',
+      message: 'Row 4: first_name must not be blank.',
+    });
+  });
+
+  test('a row of blanks with its commas is a row', () =>
+    expectRefused(lines('A-1,a,b', ',,,'), ['3 user_code blank', '3 first_name blank', '3 last_name blank']));
+
+  test('of 3,000 bad cells the first 1,000 are listed and all are counted', async () => {
+    const reply = await upload(lines(...Array.from({ length: 1_500 }, (_, n) => `B-${n},,`)));
+    expect(reply.status).toBe(400);
+    expect(reply.body['message']).toBe(
+      'Nothing was stored. Correct the 3000 named in errors. The first 1000 are listed.',
+    );
+    expect(errorsOf(reply)).toHaveLength(1_000);
+    expect(errorsOf(reply).at(-1)).toBe('501 last_name blank');
+  });
+
+  test.each([
+    ['never closed', 'A-1,a,b\nB-1,"open,c\nC-1,d,e\n', ['3 file quotes']],
+    ['never closed in the header', '', ['1 file quotes']],
+    ['closed too early', 'A-1,"Jo"hn",b\nB-1,a,b\n', ['2 file quotes']],
+  ])('quotes that are %s', async (_name, rows, errors) => {
+    await expectRefused(rows ? `${HEADER}\n${rows}` : '"user_code,a,b\nA-1,a,b\n', errors);
+  });
+
+  test('a quote never closed in a large file is told within a second or so, wherever it is', async () => {
+    for (const filling of ['A-1,a,b\n', '""', '"",']) {
+      const file = `${HEADER}\nA-1,a,b\nB-1,"open,c\n${filling.repeat(Math.floor(9_000_000 / filling.length))}`;
+      const started = performance.now();
+      const reply = await upload(file);
+      expect([filling, reply.status, errorsOf(reply)[0]]).toEqual([filling, 400, '3 file length']);
+      expect(performance.now() - started).toBeLessThan(5_000);
+    }
+  });
+
+  const UTF16 = Buffer.from(lines('A-1,a,b'), 'utf16le');
+
+  test.each<[string, Buffer, string]>([
+    ['Latin-1', Buffer.from(lines('A-1,José,b'), 'latin1'), 'invalid_encoding'],
+    ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]), 'invalid_encoding'],
+    ['UTF-16 without', UTF16, 'validation_failed'],
+    ['an overlong form', Buffer.from([0x61, 0xc0, 0xaf]), 'invalid_encoding'],
+    [
+      'a surrogate in UTF-8',
+      Buffer.concat([Buffer.from(lines('A-1,a,')), Buffer.from([0xed, 0xa0, 0x80])]),
+      'invalid_encoding',
+    ],
+    [
+      'a character cut off at the end',
+      Buffer.concat([Buffer.from(lines('A-1,a,b')), Buffer.from([0xc3])]),
+      'invalid_encoding',
+    ],
+    ['gzip', gzipSync(lines('A-1,a,b')), 'invalid_encoding'],
+    [
+      'a zip or a workbook',
+      Buffer.from(
+        '504b0304140000000800000021000000000000000000000000000b0000005f72656c732f2e72656c73',
+        'hex',
+      ),
+      'validation_failed',
+    ],
+    ['a PNG', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'invalid_encoding'],
+    ['a JPEG', Buffer.from('ffd8ffe000104a46494600', 'hex'), 'invalid_encoding'],
+    ['a GIF', Buffer.from('GIF89a\u0001\u0000\u0001\u0000\u0000\u0000\u0000'), 'validation_failed'],
+    ['JSON', Buffer.from('[{"user_code":"A-1","first_name":"a","last_name":"b"}]'), 'validation_failed'],
+    ['a JSON object', Buffer.from('\n{"a":[1,2,3]}'), 'validation_failed'],
+    ['a web page', Buffer.from('<!doctype html>\n<p>a,b,c\n'), 'validation_failed'],
+    ['nothing', Buffer.alloc(0), 'validation_failed'],
+    ['a mark and nothing', Buffer.from('\ufeff\r\n\r\n'), 'validation_failed'],
+  ])('%s', async (_name, file, code) => {
+    const reply = await upload(file);
+    expect([reply.status, reply.body['code'], reply.body['errors'][0].field]).toEqual([400, code, 'file']);
+  });
+
+  test('100,000 rows are taken, one more is refused', async () => {
+    const rows = 'R-1,a,b\n'.repeat(100_000);
+    expect(await upload(`h\n${rows}`)).toMatchObject(
+      counts({ processed: 100_000, created: 1, repeated: 99_999 }),
+    );
+    await expectRefused(`h\n${rows}short\n`, ['file maxItems']);
+  });
+
+  test('the name and the type that the client gives a file mean nothing', async () => {
+    for (const [name, type] of [
+      ['../../etc/passwd', 'application/zip'],
+      ['customers.xlsx', 'image/png'],
+      ['', 'application/json'],
+    ])
+      expect(await upload(HEADER, { name, type })).toMatchObject(counts({}));
+  });
+});
+
+describe('for whom', () => {
+  test('staff name the courier: left out or blank 400, not a UUID 400, unknown or another tenant’s 404', async () => {
+    const file = lines('WHO-1,Ann,Lee');
+    await expectRefused(file, ['target_courier_id required'], { as: 'admin' });
+    await expectRefused(file, ['target_courier_id required'], { as: 'manager', courier: '' });
+    await expectRefused(file, ['target_courier_id invalid'], { as: 'manager', courier: 'IEX' });
+    for (const courier of [DEMO.couriers.TWO, '01930a3e-7c1d-7e11-9c5a-00000000ffff']) {
+      for (const dryRun of ['false', 'true'])
+        expect(await upload(file, { as: 'admin', courier, dryRun })).toMatchObject({
+          status: 404,
+          body: { code: 'courier_not_found' },
+        });
+    }
+    for (const [as, courier] of [
+      ['admin', DEMO.couriers.HRB],
+      ['manager', DEMO.couriers.IEX.toUpperCase()],
+    ] as const)
+      expect(await upload(file, { as, courier })).toMatchObject(counts({ processed: 1, created: 1 }));
+    expect((await customersOf('WHO-1')).map((row) => row.courier_id).sort()).toEqual(
+      [DEMO.couriers.HRB, DEMO.couriers.IEX].sort(),
+    );
+  });
+
+  test('a courier uploads for itself, whatever target_courier_id holds', async () => {
+    const targets = [undefined, '', 'nonsense', DEMO.couriers.HRB, DEMO.couriers.TWO];
+    for (const [n, courier] of targets.entries()) {
+      const reply = await upload(lines(`SELF-${n},Ann,Lee`), {
+        ...(courier === undefined ? {} : { courier }),
+      });
+      expect(reply).toMatchObject(counts({ processed: 1, created: 1 }));
+      expect((await customersOf(`SELF-${n}`)).map((row) => row.courier_id)).toEqual([DEMO.couriers.IEX]);
+    }
+  });
+
+  test('a sibling’s customer of the same code is another customer', async () => {
+    const [before] = await customersOf('HRB-2001');
+    expect(await upload(lines('HRB-2001,Mine,Now'))).toMatchObject(counts({ processed: 1, created: 1 }));
+    expect((await customersOf('HRB-2001')).find((row) => row.courier_id === DEMO.couriers.HRB)).toEqual(
+      before,
+    );
+  });
+
+  test('warehouse users are refused, and so is whoever has no token', async () => {
+    const file = lines('NO-1,a,b');
+    expect(await upload(file, { as: 'warehouse', courier: DEMO.couriers.IEX })).toMatchObject({
+      status: 403,
+      body: { code: 'permission_denied' },
+    });
+    const form = { file: { file } };
+    expect(await service.call('uploadCustomers', { form })).toMatchObject({ status: 401 });
+    expect(await service.call('uploadCustomers', { form, key: DEMO.apiKeys.IEX })).toMatchObject({
+      status: 401,
+    });
+    expect(await upload(file, { as: 'disabled', courier: DEMO.couriers.IEX })).toMatchObject({ status: 403 });
+    expect(await customersOf('NO-1')).toEqual([]);
+  });
+});
+
+describe('a dry run', () => {
+  test('counts what the upload then does, and writes nothing', async () => {
+    await upload(
+      lines('DRY-1,Ann,Lee,Kingston', 'DRY-2,Ann,Lee,Kingston', 'DRY-3,Ann,Lee', 'DRY-4,Ann,Lee,Kingston'),
+    );
+    const file = lines(
+      'DRY-1,Ann,Lee',
+      'DRY-2,Ann,Lee,',
+      'DRY-3,Ann,Lee,',
+      'DRY-4,Bea,Lee',
+      'DRY-5,New,One',
+      'DRY-5,New,Two',
+      'x,y',
+    );
+    const expected = { processed: 6, created: 1, updated: 2, unchanged: 2, repeated: 1, skipped: 1 };
+    const before = await fingerprint(service.owner);
+    for (const dryRun of ['true', '1']) {
+      const reply = await upload(file, { dryRun });
+      expect(reply).toMatchObject(counts({ ...expected, dry_run: true }));
+      expect(reply.body['message']).toMatch(/^Nothing was stored\. /);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await upload(file, { dryRun: '0' })).toMatchObject(counts(expected));
+  });
+
+  test('makes the same checks', async () => {
+    await expectRefused(lines(',a,b'), ['2 user_code blank'], { dryRun: 'true' });
+    await expectRefused(lines('A,a,b'), ['target_courier_id required'], { dryRun: 'true', as: 'admin' });
+    for (const dryRun of ['', 'yes', 'TRUE', '2'])
+      await expectRefused(lines('A,a,b'), ['dry_run type'], { dryRun });
+  });
+});
+
+test('every customer written is in the audit log: who, before and after, and the file', async () => {
+  await upload(lines('AUD-1,Ann,Lee,Kingston', 'AUD-2,Ben,Roy'));
+  const file = lines('AUD-1,Ann,Lee', 'AUD-2,Ben,Ray,Portmore', 'AUD-3,Cy,Fox,');
+  const reply = await upload(file, { as: 'manager', courier: DEMO.couriers.IEX });
+  expect(reply).toMatchObject(counts({ processed: 3, created: 1, updated: 1, unchanged: 1 }));
+  const requestId = reply.headers.get('x-request-id');
+  const { rows } = await service.owner.query(
+    `select tenant_id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks
+     from audit_entries where request_id = $1`,
+    [requestId],
+  );
+  const columns = ['user_code', 'first_name', 'last_name', 'branch'];
+  expect(rows).toEqual([
+    {
+      tenant_id: DEMO.tenants.demo,
+      actor_kind: 'user',
+      actor_id: DEMO.users.manager,
+      action: 'customers.uploaded',
+      entity: 'courier',
+      entity_id: DEMO.couriers.IEX,
+      before: { columns, updated: [['AUD-2', 'Ben', 'Roy', null]] },
+      after: {
+        columns,
+        part: 1,
+        sha256: createHash('sha256').update(file).digest('hex'),
+        created: [['AUD-3', 'Cy', 'Fox', null]],
+        updated: [['AUD-2', 'Ben', 'Ray', 'Portmore']],
+      },
+      remarks: 'upload',
+    },
+  ]);
+});

@@ -1,0 +1,275 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newId } from '../../../src/platform/values/ids.js';
+import { openOutbox, type Outbox } from '../../support/builders/outbox.js';
+import { until } from '../../support/service/processes.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+let outbox: Outbox;
+let cheapHash: string;
+
+beforeAll(async () => {
+  cheapHash = await bcrypt.hash(DEMO.password, 4);
+  outbox = await openOutbox();
+  service = await startService({
+    worker: true,
+    env: { TRUST_PROXY: '127.0.0.1', MAIL_OUTBOX: outbox.folder },
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  await outbox.remove();
+});
+
+type Fields = Record<string, unknown>;
+type User = { id: string; username: string; email: string };
+
+async function makeUser(fields: Fields = {}): Promise<User> {
+  const username = `m-${randomBytes(4).toString('hex')}`;
+  const row: Fields = {
+    id: newId(),
+    tenant_id: DEMO.tenants.demo,
+    username,
+    full_name: 'Mailed User',
+    email: `${username}@example.com`,
+    role: 'manager',
+    password_hash: cheapHash,
+    ...fields,
+  };
+  const columns = Object.keys(row);
+  await service.owner.query(
+    `insert into users (${columns.join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
+    Object.values(row),
+  );
+  return { id: String(row['id']), username, email: String(row['email']) };
+}
+
+const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
+const manage = (body: Fields) => service.call('manageUsers', { as: 'admin', body });
+const logInFrom = (
+  { username }: User,
+  address: string,
+  agent = 'Desk/1.0',
+  password: string = DEMO.password,
+) =>
+  service.call('login', {
+    body: { action: 'login', username, password },
+    headers: { 'x-forwarded-for': address, 'user-agent': agent },
+  });
+const subjectsTo = async (email: string) => (await outbox.to(email)).map(({ subject }) => subject);
+
+async function kindsOf({ id }: User): Promise<string[]> {
+  const { rows } = await service.owner.query<{ kind: string }>(
+    'select kind from account_mails where user_id = $1 order by created_at, id',
+    [id],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
+const settled = () =>
+  until(async () => {
+    const { rows } = await service.owner.query("select 1 from account_mails where status = 'queued'");
+    return rows.length === 0;
+  });
+
+describe('a login from a new network', () => {
+  test('is mailed once; the first login of all, a known network and another address of its /64 are not', async () => {
+    const user = await makeUser();
+    for (const address of ['198.51.100.1', '198.51.100.1']) await logInFrom(user, address);
+    expect(await kindsOf(user)).toEqual([]);
+    for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '198.51.100.1'])
+      expect((await logInFrom(user, address, 'Phone <b>2</b>\tX')).status).toBe(200);
+    expect(await kindsOf(user)).toEqual(['new_network']);
+    const [mail] = await outbox.untilSent(user.email, 1);
+    expect(mail?.subject).toMatch(/^New login to your account/);
+    expect(mail?.text).toContain('2001:db8:1:2::1');
+    expect(mail?.text).toContain('Phone <b>2</b> X');
+    expect(mail?.html).not.toContain('<b>2</b>');
+    expect(mail?.html).not.toMatch(/<a |href|https?:/);
+  });
+
+  test('a wrong password from a new network is no login, and neither is a right one without its second factor', async () => {
+    const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
+    await service.owner.query(
+      "insert into known_networks (tenant_id, user_id, network) values ($1, $2, '198.51.100.1')",
+      [DEMO.tenants.demo, user.id],
+    );
+    expect((await logInFrom(user, '203.0.113.1', 'x', 'not-the-password')).status).toBe(401);
+    expect(coded(await logInFrom(user, '203.0.113.1'))).toBe('200 2fa_required');
+    expect(await kindsOf(user)).toEqual([]);
+    const { rows } = await service.owner.query('select network from known_networks where user_id = $1', [
+      user.id,
+    ]);
+    expect(rows).toEqual([{ network: '198.51.100.1' }]);
+  });
+
+  test('of 12 logins at once from one new network, one is mailed', async () => {
+    const user = await makeUser();
+    await logInFrom(user, '198.51.100.1');
+    const replies = await Promise.all(Array.from({ length: 12 }, () => logInFrom(user, '203.0.113.77')));
+    expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(1);
+    expect(await kindsOf(user)).toEqual(['new_network']);
+  });
+
+  test('a user without an address logs in all the same, and is not mailed', async () => {
+    const user = await makeUser({ email: null });
+    for (const address of ['198.51.100.1', '203.0.113.1'])
+      expect((await logInFrom(user, address)).status).toBe(200);
+    expect(await kindsOf(user)).toEqual([]);
+  });
+});
+
+describe('changes of an account', () => {
+  const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+  /** RFC 6238 once more, so that the library does not judge itself. */
+  async function codeOf(secret: string, stepsAhead: number): Promise<string> {
+    const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
+    const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join(
+      '',
+    );
+    const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+    const counter = Buffer.alloc(8);
+    counter.writeBigUInt64BE(BigInt(rows[0].step + stepsAhead));
+    const digest = createHmac('sha1', key).update(counter).digest();
+    const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
+    return String(word % 1_000_000).padStart(6, '0');
+  }
+
+  test('the user is mailed about its password, its second factor and its backup codes, each once', async () => {
+    const user = await makeUser();
+    let token: string = (await logInFrom(user, '198.51.100.1')).body['data'].access_token;
+    const headers = { 'x-forwarded-for': '198.51.100.1' };
+    const factor = (body: Fields) => service.call('manageTwoFactor', { token, headers, body });
+    const { secret } = (await factor({ action: 'setup', password: DEMO.password })).body['data'];
+    const enabled = await factor({ action: 'enable', code: await codeOf(secret, -1) });
+    token = enabled.body['data'].access_token;
+    const again = {
+      action: 'regenerate_backup_codes',
+      password: DEMO.password,
+      code: await codeOf(secret, 0),
+    };
+    const codes = (await factor(again)).body['data'].backup_codes;
+    // a wrong code changes nothing
+    expect((await factor({ action: 'disable', password: DEMO.password, code: 'AAAA-AAAA' })).status).toBe(
+      400,
+    );
+    const off = await factor({ action: 'disable', password: DEMO.password, code: codes[0] });
+    token = off.body['data'].access_token;
+    const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
+    expect((await service.call('changePassword', { token, headers, body })).status).toBe(200);
+    expect(await kindsOf(user)).toEqual([
+      'two_factor_enabled',
+      'backup_codes_regenerated',
+      'two_factor_disabled',
+      'password_changed',
+    ]);
+    const mails = await outbox.untilSent(user.email, 4);
+    for (const { text } of mails) {
+      expect(text).toContain('198.51.100.1');
+      for (const each of [secret, ...codes, 'seven parcels', DEMO.password]) expect(text).not.toContain(each);
+    }
+  });
+
+  test('what an administrator resets is mailed to the user', async () => {
+    const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
+    const reset = await manage({ action: 'reset_password', user_id: user.id });
+    await manage({ action: 'reset_two_factor', user_id: user.id });
+    // it is off already
+    await manage({ action: 'reset_two_factor', user_id: user.id });
+    expect(await kindsOf(user)).toEqual(['password_reset_by_admin', 'two_factor_reset_by_admin']);
+    for (const { text } of await outbox.untilSent(user.email, 2))
+      expect(text).not.toContain(reset.body['data'].one_time_password);
+  });
+
+  test('another e-mail address is told to the old and to the new one', async () => {
+    const user = await makeUser();
+    const address = `new.${user.email}`;
+    const changed = await manage({ action: 'update', user_id: user.id, email: address });
+    expect(changed.body['data']).toMatchObject({ email: address, full_name: 'Mailed User' });
+    await outbox.untilSent(address, 1);
+    await settled();
+    for (const email of [user.email, address])
+      expect(await subjectsTo(email)).toContainEqual(
+        expect.stringMatching(/^The e-mail address of your account/),
+      );
+    // the mail to the old address does not name the new one
+    const { rows } = await service.owner.query(
+      'select recipient from account_mails where user_id = $1 order by recipient',
+      [user.id],
+    );
+    expect(rows.map(({ recipient }) => recipient).sort()).toEqual([address, user.email].sort());
+    // removed: nobody but the old address is left to be told
+    await manage({ action: 'update', user_id: user.id, email: null });
+    expect(await kindsOf(user)).toHaveLength(3);
+    // the same again changes nothing and mails nobody
+    await manage({ action: 'update', user_id: user.id, email: null });
+    await manage({ action: 'update', user_id: user.id, full_name: 'Another Name' });
+    expect(await kindsOf(user)).toHaveLength(3);
+    const { rows: facts } = await service.owner.query(
+      'select before, after from audit_entries where entity_id = $1 order by at, id',
+      [user.id],
+    );
+    expect(facts).toEqual([
+      { before: { email: user.email }, after: { email: address } },
+      { before: { email: address }, after: { email: null } },
+      { before: { full_name: 'Mailed User' }, after: { full_name: 'Another Name' } },
+    ]);
+  });
+
+  test('a change that is rolled back mails nobody, and a mail that fails is tried again', async () => {
+    const user = await makeUser();
+    const before = await kindsOf(user);
+    const refused = await manage({ action: 'update', user_id: user.id, email: 'not an address' });
+    expect(coded(refused)).toBe('400 validation_failed');
+    expect(await kindsOf(user)).toEqual(before);
+    const odd = await makeUser({ email: 'of-old@localhost' });
+    await manage({ action: 'reset_password', user_id: odd.id });
+    await settled();
+    const { rows } = await service.owner.query(
+      'select status, last_error from account_mails where user_id = $1',
+      [odd.id],
+    );
+    expect(rows).toEqual([
+      { status: 'skipped', last_error: expect.stringContaining('no usable e-mail address') },
+    ]);
+  });
+});
+
+describe('the address of a user', () => {
+  test('is given at creation, listed for administrators, and must be one', async () => {
+    const username = `e-${randomBytes(4).toString('hex')}`;
+    const body = { action: 'create', username, full_name: 'E', role: 'warehouse', email: 'e@example.com' };
+    expect(coded(await manage(body))).toBe('200 success');
+    const list = await service.call('listUsers', { as: 'admin', query: { search: username } });
+    expect(list.body['data']).toMatchObject([{ username, email: 'e@example.com' }]);
+    for (const email of [
+      '',
+      'x',
+      'a@b',
+      'a b@example.com',
+      'a@example.com\r\nBcc: b@example.com',
+      'a@example.com,b@example.com',
+    ]) {
+      const reply = await manage({ ...body, username: `${username}x`, email });
+      expect([email, coded(reply)]).toEqual([email, '400 validation_failed']);
+    }
+    expect(coded(await manage({ action: 'update', user_id: DEMO.users.hrb }))).toBe('400 validation_failed');
+  });
+
+  test('of a courier’s first user is given with the courier', async () => {
+    const username = `c-${randomBytes(4).toString('hex')}`;
+    const courier = { action: 'create', courier_code: 'EML', courier_name: 'E', house_color: '#2B5FA8' };
+    const login = { username, full_name: 'First', email: 'first@example.com' };
+    const create = (email: string) =>
+      service.call('manageCouriers', { as: 'admin', body: { ...courier, login: { ...login, email } } });
+    const refused = await create('first@');
+    expect(refused.body['errors']).toMatchObject([{ field: 'login.email' }]);
+    expect((await create(login.email)).status).toBe(200);
+    const list = await service.call('listUsers', { as: 'admin', query: { search: username } });
+    expect(list.body['data']).toMatchObject([{ email: 'first@example.com' }]);
+  });
+});

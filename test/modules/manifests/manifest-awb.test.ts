@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { airlinePrefixOf, checkAwb } from '../../../src/modules/manifests/lifecycle/awb.js';
+import { newSuffix } from '../../../src/modules/manifests/lifecycle/number.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+// Number, its airline's prefix, and what its check digit is worth: 1234567 modulo 7 is 5.
+const CASES: [awbNumber: string, prefix: string | null, check: string][] = [
+  ['106-12345675', '106', 'valid'],
+  ['10612345675', '106', 'valid'],
+  ['106-12345670', '106', 'invalid'],
+  ['106-12345671', '106', 'invalid'],
+  ['106-12345676', '106', 'invalid'],
+  ['106-12345677', '106', 'invalid'],
+  ['10612345679', '106', 'invalid'],
+  ['001-00000000', '001', 'valid'],
+  ['001-00000001', '001', 'invalid'],
+  ['001-00000070', '001', 'valid'],
+  ['000-99999990', '000', 'invalid'],
+  ['999-99999992', '999', 'valid'],
+  ['106-1234567', '106', 'not_checked'],
+  ['106-123456755', '106', 'not_checked'],
+  ['106 12345675', '106', 'not_checked'],
+  ['106--12345675', '106', 'not_checked'],
+  ['106-1234567A', '106', 'not_checked'],
+  ['106-1234 5675', '106', 'not_checked'],
+  ['106-12345675\n', '106', 'not_checked'],
+  ['106', '106', 'not_checked'],
+  ['10', null, 'not_checked'],
+  ['AWB-12345675', null, 'not_checked'],
+  ['10A-12345675', null, 'not_checked'],
+  [' 106-12345675', null, 'not_checked'],
+  ['-10612345675', null, 'not_checked'],
+  ['١٠٦-12345675', null, 'not_checked'],
+];
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+test.each(CASES)('the air waybill number %j has the prefix %j and is %s', (awbNumber, prefix, check) => {
+  expect(airlinePrefixOf(awbNumber)).toBe(prefix);
+  expect(checkAwb(awbNumber)).toBe(check);
+});
+
+test('no number has no prefix and is not checked', () => {
+  expect(airlinePrefixOf(null)).toBeNull();
+  expect(checkAwb(null)).toBe('not_checked');
+});
+
+test('of 70,000 eleven-digit numbers exactly each seventh serial and check digit is valid', () => {
+  let valid = 0;
+  for (let serial = 0; serial < 7_000; serial += 1) {
+    for (let digit = 0; digit < 10; digit += 1) {
+      const check = checkAwb(`106-${String(serial).padStart(7, '0')}${digit}`);
+      expect(check).toBe(serial % 7 === digit ? 'valid' : 'invalid');
+      if (check === 'valid') valid += 1;
+    }
+  }
+  expect(valid).toBe(7_000);
+});
+
+describe('stored', () => {
+  test.each(CASES)('%j is stored as sent, whatever its check digit', async (awbNumber, prefix, check) => {
+    const created = await service.call('createManifest', {
+      as: 'warehouse',
+      body: { awb_number: awbNumber },
+    });
+    expect(created).toMatchObject({ status: 200, body: { data: { status: 'draft', awb_check: check } } });
+    expect(await stored(created.body['data'].manifest_id)).toEqual({
+      awb_number: awbNumber,
+      airline_prefix: prefix,
+    });
+  });
+
+  test('a blank number is none', async () => {
+    for (const awb_number of ['', '   ']) {
+      const created = await service.call('createManifest', { as: 'admin', body: { awb_number } });
+      expect(created.body['data'].awb_check).toBe('not_checked');
+      expect(await stored(created.body['data'].manifest_id)).toEqual({
+        awb_number: null,
+        airline_prefix: null,
+      });
+    }
+  });
+});
+
+test('100,000 suffixes are four letters or digits, each of the 36 in each place', () => {
+  const seen = Array.from({ length: 4 }, () => new Set<string>());
+  for (let made = 0; made < 100_000; made += 1) {
+    const suffix = newSuffix();
+    if (!/^[A-Z0-9]{4}$/.test(suffix)) throw new Error(suffix);
+    seen.forEach((characters, place) => characters.add(suffix.charAt(place)));
+  }
+  expect(seen.map((characters) => characters.size)).toEqual([36, 36, 36, 36]);
+});
+
+async function stored(id: string): Promise<unknown> {
+  const { rows } = await service.owner.query(
+    'select awb_number, airline_prefix from manifests where id = $1',
+    [id],
+  );
+  return rows[0];
+}

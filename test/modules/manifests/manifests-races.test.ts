@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
+import { eventsOf, giveUrls, mailsOf, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import { startService, type Reply, type Service, untilAdmitted } from '../../support/service/service.js';
+
+const CALLERS = 200;
+const HOLDER_ROUNDS = rounds(2, 5);
+const SHIP_ROUNDS = rounds(6, 20);
+const DELETE_ROUNDS = rounds(40, 100);
+
+let service: Service;
+beforeAll(async () => {
+  // more connections than a laptop's default, so that more callers are inside at once
+  service = await startService({ poolSize: 40 });
+  await giveUrls(service.owner, [IEX, HRB]);
+  // sign the token once, so that the callers meet at the database and not before
+  await service.tokenOf('warehouse');
+});
+afterAll(() => service.stop());
+
+const { IEX, HRB } = DEMO.couriers;
+
+test(`one package and 100 manifests, each asked for twice: one manifest has it, ${HOLDER_ROUNDS} rounds`, async () => {
+  const manifests = await Promise.all(Array.from({ length: CALLERS / 2 }, newManifest));
+  for (let round = 0; round < HOLDER_ROUNDS; round += 1) {
+    const [packageId] = await makePackages(1);
+    const replies = await Promise.all(
+      [...manifests, ...manifests].map((manifest_id) =>
+        manage({ action: 'add_packages', manifest_id, package_ids: [packageId] }),
+      ),
+    );
+    const holder = (await rows('select manifest_id from packages where id = $1', [packageId]))[0]?.[
+      'manifest_id'
+    ];
+    expect(manifests).toContain(holder);
+    const added = replies.filter(({ body }) => body['data']?.added === 1);
+    expect(added.map(({ body }) => body['data'].manifest_id)).toEqual([holder]);
+    // the winner's other call finds it aboard; everybody else is told where it is
+    expect(tally(replies)).toEqual({ '200': 2, '400 packages_not_assignable': CALLERS - 2 });
+    const refusals = replies.filter(({ status }) => status === 400).map(({ body }) => body['errors'][0].code);
+    expect(new Set(refusals)).toEqual(new Set(['on_another_manifest']));
+    const audit = await rows(
+      `select entity_id from audit_entries where action = 'manifest.packages_added' and after -> 'package_ids' ? $1`,
+      [packageId],
+    );
+    expect(audit).toEqual([{ entity_id: holder }]);
+  }
+});
+
+test('each step asked for by 200 callers at once happens once: one audit entry, one mail set, one event each', async () => {
+  const id = await newManifest();
+  const packages = [...(await makePackages(20, IEX)), ...(await makePackages(10, HRB))];
+  await manage({ action: 'add_packages', manifest_id: id, package_ids: packages });
+  for (const [index, status] of ['ready', 'shipped', 'completed'].entries()) {
+    const replies = await storm(() => manage({ action: 'update_meta', manifest_id: id, status }));
+    expect(tally(replies)).toEqual({ '200': CALLERS });
+    expect(replies.filter(({ body }) => body['message'] === 'Manifest updated.')).toHaveLength(1);
+    const audit = await rows(
+      `select after from audit_entries where action = 'manifest.status_changed' and entity_id = $1 order by id`,
+      [id],
+    );
+    expect(audit).toHaveLength(index + 1);
+    expect(audit.at(-1)).toEqual({ after: { status } });
+    const mails = (await mailsOf(service.owner, id)).filter((each) => each.manifest_status === status);
+    expect(mails.map((each) => each.courier_id).sort()).toEqual([IEX, HRB].sort());
+    expect(await mailsOf(service.owner, id)).toHaveLength(2 * (index + 1));
+    const [events] = await rows(
+      'select count(*)::int as all, count(distinct (package_id, status))::int as once from package_events where package_id = any($1)',
+      [packages],
+    );
+    expect(events).toEqual({ all: index * packages.length, once: index * packages.length });
+    const told = await eventsOf(service.owner, packages);
+    expect(told).toHaveLength(index * packages.length);
+    for (const { type, courier_id, deliveries } of told) {
+      expect(type).toBe('package.status_changed');
+      expect(deliveries).toEqual(promised(courier_id, 'update_package'));
+    }
+    for (const courierId of [IEX, HRB])
+      expect(await waitingLanes(service.owner, courierId)).toEqual(index === 0 ? [] : ['update_package']);
+  }
+});
+
+test(`packages added while the manifest ships are shipped with it or stay ashore, ${SHIP_ROUNDS} rounds of 10`, async () => {
+  for (let round = 0; round < SHIP_ROUNDS; round += 1) {
+    const id = await newManifest();
+    await manage({ action: 'update_meta', manifest_id: id, status: 'ready' });
+    const packages = await makePackages(9);
+    const [shipping, ...adding] = await Promise.all([
+      manage({ action: 'update_meta', manifest_id: id, status: 'shipped' }),
+      ...packages.map((each) => manage({ action: 'add_packages', manifest_id: id, package_ids: [each] })),
+    ]);
+    expect(shipping.status).toBe(200);
+    for (const [index, reply] of adding.entries()) {
+      const [stored] = await rows('select manifest_id, status from packages where id = $1', [
+        packages[index],
+      ]);
+      expect(stored).toEqual(
+        reply.status === 200
+          ? { manifest_id: id, status: 'shipped' }
+          : { manifest_id: null, status: 'received' },
+      );
+      if (reply.status !== 200) expect(reply.body['code']).toBe('manifest_closed');
+    }
+  }
+});
+
+test(`deleting against adding, ${DELETE_ROUNDS} rounds: the manifest lives with the package, or is gone and the package is free`, async () => {
+  const outcomes = { lives: 0, gone: 0 };
+  for (let round = 0; round < DELETE_ROUNDS; round += 1) {
+    const id = await newManifest();
+    const [packageId] = await makePackages(1);
+    const add = () => manage({ action: 'add_packages', manifest_id: id, package_ids: [packageId] });
+    const remove = () => manage({ action: 'delete_manifest', manifest_id: id });
+    // who calls first alternates, or one of the two would always win
+    const [added, deleted] = round % 2 === 0 ? await both(add, remove) : (await both(remove, add)).reverse();
+    const isThere = (await rows('select 1 from manifests where id = $1', [id])).length === 1;
+    const [stored] = await rows('select manifest_id from packages where id = $1', [packageId]);
+    if (isThere) {
+      outcomes.lives += 1;
+      expect(stored).toEqual({ manifest_id: id });
+      expect(added).toMatchObject({ status: 200, body: { data: { added: 1 } } });
+      expect(deleted).toMatchObject({ status: 400, body: { code: 'manifest_not_empty' } });
+    } else {
+      outcomes.gone += 1;
+      expect(stored).toEqual({ manifest_id: null });
+      expect(added).toMatchObject({ status: 404, body: { code: 'manifest_not_found' } });
+      expect(deleted).toMatchObject({ status: 200 });
+    }
+  }
+  expect(outcomes.lives + outcomes.gone).toBe(DELETE_ROUNDS);
+  // both ends were seen, so that the race was one
+  expect(Math.min(outcomes.lives, outcomes.gone)).toBeGreaterThan(0);
+});
+
+test('200 callers deleting one manifest: one does, the others find none', async () => {
+  const id = await newManifest();
+  const replies = await storm(() => manage({ action: 'delete_manifest', manifest_id: id }));
+  expect(tally(replies)).toEqual({ '200': 1, '404 manifest_not_found': CALLERS - 1 });
+  expect(
+    await rows(`select 1 from audit_entries where action = 'manifest.deleted' and entity_id = $1`, [id]),
+  ).toHaveLength(1);
+});
+
+test('200 scanners with the same 50 packages in 200 orders, on two manifests: no deadlock, one holder', async () => {
+  const manifests = await Promise.all([newManifest(), newManifest()]);
+  const packages = await makePackages(50);
+  const replies = await Promise.all(
+    Array.from({ length: CALLERS }, (_, caller) => {
+      const turned = [...packages.slice(caller % 50), ...packages.slice(0, caller % 50)];
+      const package_ids = caller % 3 === 0 ? turned.reverse() : turned;
+      return manage({ action: 'add_packages', manifest_id: manifests[caller % 2], package_ids });
+    }),
+  );
+  expect(tally(replies)).toEqual({ '200': CALLERS / 2, '400 packages_not_assignable': CALLERS / 2 });
+  expect(replies.reduce((sum, { body }) => sum + (body['data']?.added ?? 0), 0)).toBe(50);
+  const holders = await rows('select distinct manifest_id from packages where id = any($1)', [packages]);
+  expect(holders).toHaveLength(1);
+});
+
+test('200 created at once have 200 numbers', async () => {
+  const replies = await storm(create);
+  expect(tally(replies)).toEqual({ '200': CALLERS });
+  expect(new Set(replies.map(({ body }) => body['data'].manifest_number)).size).toBe(CALLERS);
+});
+
+const manage = (body: unknown) =>
+  untilAdmitted(() => service.call('manageManifest', { as: 'warehouse', body }));
+const create = () => untilAdmitted(() => service.call('createManifest', { as: 'warehouse' }));
+
+function storm(call: () => Promise<Reply>): Promise<Reply[]> {
+  return Promise.all(Array.from({ length: CALLERS }, call));
+}
+
+const both = (first: () => Promise<Reply>, second: () => Promise<Reply>) => Promise.all([first(), second()]);
+
+/** How many replies had which status and code. */
+function tally(replies: Reply[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of replies) {
+    const key = body['code'] ? `${status} ${body['code']}` : String(status);
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+async function newManifest(): Promise<string> {
+  return (await create()).body['data'].manifest_id;
+}
+
+let packagesMade = 0;
+
+async function makePackages(many: number, courierId: string = IEX): Promise<[string, ...string[]]> {
+  packagesMade += many;
+  const made = await rows(
+    `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
+     select $1, gen_random_uuid(), $2, 'RACE' || n, 'RACE' || n, 'R' || n, 1, $3
+     from generate_series($4::int - $5::int + 1, $4::int) as n returning id`,
+    [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, packagesMade, many],
+  );
+  // as: the statement has made them
+  return made.map(({ id }) => String(id)) as [string, ...string[]];
+}
+
+async function rows(statement: string, values: unknown[]): Promise<Record<string, unknown>[]> {
+  return (await service.owner.query(statement, values)).rows;
+}

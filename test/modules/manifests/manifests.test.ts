@@ -1,0 +1,902 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import {
+  eventsOf as newsOf,
+  giveUrls,
+  mailsOf as queuedMails,
+  promised,
+  waitingLanes,
+} from '../../support/receivers/outbound.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+const STATUSES = ['draft', 'ready', 'shipped', 'completed'] as const;
+const STAFF = ['admin', 'manager', 'warehouse'];
+const PACKAGE_STATUSES = [
+  ...['received', 'shipped', 'in_transit', 'delivered', 'on_hold', 'customs_hold', 'returned', 'lost'],
+];
+const LB_IN_KG = 0.45359237;
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  await giveUrls(service.owner, [IEX, HRB]);
+});
+afterAll(() => service.stop());
+
+const { IEX, HRB } = DEMO.couriers;
+const demo = DEMO.tenants.demo;
+const PACKAGE_OF_TWO = DEMO.packages.two[0] ?? '';
+
+describe('creating', () => {
+  test.each(STAFF)('%s creates an empty draft, even without a body', async (as) => {
+    const reply = await service.call('createManifest', { as });
+    expect(reply.status).toBe(200);
+    const { manifest_id, ...data } = reply.body['data'];
+    const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+    expect(data).toEqual({
+      manifest_number: expect.stringMatching(new RegExp(`^MAN-${today}-[A-Z0-9]{4}$`)),
+      status: 'draft',
+      awb_check: 'not_checked',
+    });
+    expect(await row('manifests', manifest_id)).toMatchObject({
+      tenant_id: demo,
+      status: 'draft',
+      awb_number: null,
+      airline_prefix: null,
+      warehouse_id: DEMO.warehouses.primary,
+    });
+  });
+
+  test('a named warehouse is kept; an unknown one and another tenant’s are answered with the same 404', async () => {
+    const named = await service.call('createManifest', {
+      as: 'admin',
+      body: { warehouse_id: DEMO.warehouses.second },
+    });
+    expect(await row('manifests', named.body['data'].manifest_id)).toMatchObject({
+      warehouse_id: DEMO.warehouses.second,
+    });
+    const before = await count('manifests');
+    const replies = await Promise.all(
+      [randomUUID(), DEMO.warehouses.two].map((warehouse_id) =>
+        service.call('createManifest', { as: 'admin', body: { warehouse_id } }),
+      ),
+    );
+    expectSameRefusal(replies, 404, 'warehouse_not_found');
+    const managed = await manage({ action: 'create_manifest', warehouse_id: DEMO.warehouses.two });
+    expect(managed).toMatchObject({ status: 404, body: { code: 'warehouse_not_found' } });
+    expect(await count('manifests')).toBe(before);
+  });
+
+  test('create_manifest stores what is sent; airline_prefix counts only without a number', async () => {
+    const sent = { flight_date: '2026-12-24', notes: 'Fragile', airline_prefix: '810' };
+    const bare = await manage({ action: 'create_manifest', ...sent });
+    expect(bare.body['timestamp']).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    expect(await infoOf(bare.body['data'].manifest_id)).toMatchObject({
+      ...sent,
+      awb_number: null,
+      status: 'draft',
+    });
+    const numbered = await manage({ action: 'create_manifest', ...sent, awb_number: '106-12345675' });
+    expect(numbered.body['data'].awb_check).toBe('valid');
+    expect(await infoOf(numbered.body['data'].manifest_id)).toMatchObject({ airline_prefix: '106' });
+    const lettered = await manage({ action: 'create_manifest', ...sent, awb_number: 'AWB-1' });
+    expect(await infoOf(lettered.body['data'].manifest_id)).toMatchObject({ airline_prefix: null });
+  });
+
+  test('the audit entry names who, the airline and the remarks', async () => {
+    const body = { awb_number: '106-12345670', remarks: 'Evening flight' };
+    const reply = await service.call('createManifest', { as: 'warehouse', body });
+    expect(await auditOf(reply.body['data'].manifest_id)).toEqual([
+      {
+        action: 'manifest.created',
+        actor_id: DEMO.users.warehouse,
+        request_id: reply.headers.get('x-request-id'),
+        remarks: 'Evening flight',
+        before: null,
+        after: {
+          manifest_number: reply.body['data'].manifest_number,
+          status: 'draft',
+          awb_number: '106-12345670',
+          airline_prefix: '106',
+          airline: 'Caribbean Airlines',
+          flight_date: null,
+          flight_number: null,
+          notes: null,
+          warehouse_id: DEMO.warehouses.primary,
+        },
+      },
+    ]);
+  });
+
+  test('keys that a caller may not set are never stored', async () => {
+    const body = {
+      status: 'completed',
+      manifest_number: 'MAN-19990101-AAAA',
+      tenant_id: DEMO.tenants.two,
+      id: randomUUID(),
+    };
+    const reply = await service.call('createManifest', { as: 'admin', body });
+    expect(reply.body['data'].manifest_number).not.toBe(body.manifest_number);
+    expect(await row('manifests', reply.body['data'].manifest_id)).toMatchObject({
+      tenant_id: demo,
+      status: 'draft',
+    });
+  });
+
+  test('a field that belongs to another action is ignored, whatever its type', async () => {
+    const strange = {
+      notes: 7,
+      flight_date: 'never',
+      airline_prefix: {},
+      flight_number: ['BW'],
+      warehouse: null,
+    };
+    const created = await service.call('createManifest', { as: 'admin', body: strange });
+    const managed = await manage({
+      action: 'create_manifest',
+      flight_number: 485,
+      remarks: { a: 1 },
+      status: 'ready',
+    });
+    for (const reply of [created, managed]) {
+      expect(reply.status).toBe(200);
+      const info = await infoOf(reply.body['data'].manifest_id);
+      expect(info).toMatchObject({
+        notes: null,
+        flight_date: null,
+        airline_prefix: null,
+        flight_number: null,
+      });
+      expect(await auditOf(reply.body['data'].manifest_id)).toMatchObject([{ remarks: null }]);
+    }
+  });
+
+  test('300 more on a day that has taken a twentieth of all its numbers, 84,000, get 300 numbers', async () => {
+    await service.owner.query(
+      `insert into manifests (tenant_id, id, manifest_number, warehouse_id)
+       select $1, gen_random_uuid(), 'MAN-' || to_char(now() at time zone 'UTC', 'YYYYMMDD') || '-' || suffix, $2
+       from (select substr($3, 1 + n % 36, 1) || substr($3, 1 + n / 36 % 36, 1) || substr($3, 1 + n / 1296 % 36, 1)
+           || substr($3, 1 + n / 46656, 1) as suffix
+         from generate_series(0, 36 * 36 * 36 * 36 - 1, 20) as n) as taken
+       on conflict do nothing`,
+      [demo, DEMO.warehouses.second, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'],
+    );
+    const replies: Reply[] = [];
+    for (let round = 0; round < 15; round += 1) {
+      replies.push(
+        ...(await Promise.all(
+          Array.from({ length: 20 }, () => service.call('createManifest', { as: 'admin' })),
+        )),
+      );
+    }
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(replies.map(({ body }) => body['data'].manifest_number)).size).toBe(300);
+  }, 60_000);
+});
+
+describe('changing fields', () => {
+  let id: string;
+  beforeEach(async () => {
+    id = await newManifest({ awb_number: '106-12345675', flight_date: '2026-12-01', notes: 'First' });
+  });
+
+  test('only what is sent changes', async () => {
+    const before = await row('manifests', id);
+    const reply = await update(id, { flight_number: 'BW 485', remarks: 'Told by phone' });
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { data: { manifest_id: id, status: 'draft', awb_check: 'valid' } },
+    });
+    expect(await row('manifests', id)).toEqual({
+      ...before,
+      flight_number: 'BW 485',
+      updated_at: expect.any(Date),
+    });
+    expect((await auditOf(id)).slice(1)).toMatchObject([
+      {
+        action: 'manifest.updated',
+        before: { flight_number: null },
+        after: { flight_number: 'BW 485' },
+        remarks: 'Told by phone',
+      },
+    ]);
+  });
+
+  test('a new number brings its own prefix, whatever prefix is sent', async () => {
+    await update(id, { awb_number: '810-12345670', airline_prefix: '106' });
+    expect(await infoOf(id)).toMatchObject({
+      awb_number: '810-12345670',
+      airline_prefix: '810',
+      notes: 'First',
+    });
+    expect((await auditOf(id))[1]?.['after']).toMatchObject({ airline: 'Amerijet International' });
+    const lettered = await update(id, { awb_number: 'X1' });
+    expect(lettered.body['data'].awb_check).toBe('not_checked');
+    expect(await infoOf(id)).toMatchObject({ awb_number: 'X1', airline_prefix: null });
+    await update(id, { airline_prefix: '023' });
+    expect(await infoOf(id)).toMatchObject({ awb_number: 'X1', airline_prefix: '023' });
+  });
+
+  test('blank text empties a field', async () => {
+    await update(id, { awb_number: '', notes: ' ' });
+    expect(await infoOf(id)).toMatchObject({ awb_number: null, airline_prefix: null, notes: null });
+  });
+
+  test('a body without any change writes nothing', async () => {
+    const before = await row('manifests', id);
+    const same = { awb_number: '106-12345675', flight_date: '2026-12-01', notes: 'First', status: 'draft' };
+    for (const body of [{}, { remarks: 'Nothing' }, same]) {
+      expect(await update(id, body)).toMatchObject({ status: 200, body: { data: { status: 'draft' } } });
+    }
+    expect(await row('manifests', id)).toEqual(before);
+    expect(await auditOf(id)).toHaveLength(1);
+  });
+
+  test('fields can still be mended on a completed manifest', async () => {
+    await service.owner.query("update manifests set status = 'completed' where id = $1", [id]);
+    expect((await update(id, { notes: 'Arrived late' })).status).toBe(200);
+    expect(await infoOf(id)).toMatchObject({ status: 'completed', notes: 'Arrived late' });
+  });
+
+  test('a date that does not exist, a prefix of letters and a status unknown are 400 and change nothing', async () => {
+    const before = await row('manifests', id);
+    const bad = [
+      { flight_date: '2026-02-30' },
+      { airline_prefix: 'ABC' },
+      { status: 'lost' },
+      { awb_number: '1'.repeat(21) },
+    ];
+    for (const body of bad) {
+      const reply = await update(id, body);
+      expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+      expect(reply.body['errors'][0].field).toBe(Object.keys(body)[0]);
+    }
+    expect(await row('manifests', id)).toEqual(before);
+  });
+});
+
+describe('moving', () => {
+  const pairs = STATUSES.flatMap((from) => STATUSES.map((to) => [from, to] as const));
+
+  test.each(pairs)('from %s to %s', async (from, to) => {
+    const id = await newManifest();
+    const [mine] = await makePackages(1, { manifestId: id, courierId: IEX });
+    await service.owner.query('update manifests set status = $2 where id = $1', [id, from]);
+    const reply = await update(id, { status: to, notes: 'Along with it' });
+    const step = STATUSES.indexOf(to) - STATUSES.indexOf(from);
+    if (step === 0 || step === 1) {
+      expect(reply).toMatchObject({ status: 200, body: { data: { status: to } } });
+      expect(await infoOf(id)).toMatchObject({ status: to, notes: 'Along with it' });
+      expect(await mailsOf(id)).toHaveLength(step);
+      return;
+    }
+    const next = STATUSES[STATUSES.indexOf(from) + 1];
+    expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_invalid_transition' } });
+    expect(reply.body['message']).toBe(
+      next ? `A manifest in ${from} can only become ${next}.` : `A manifest in ${from} stays as it is.`,
+    );
+    expect(await infoOf(id)).toMatchObject({ status: from, notes: null });
+    expect(await row('packages', mine)).toMatchObject({ status: 'received' });
+    expect(await mailsOf(id)).toEqual([]);
+  });
+
+  test('the whole way: mails, package statuses, events, notices and audit, once each', async () => {
+    const id = await newManifest();
+    const ours = await makePackages(3, { courierId: IEX });
+    const theirs = await makePackages(2, { courierId: HRB });
+    const nobodys = await makePackages(1, { courierId: null });
+    const all = [...ours, ...theirs, ...nobodys];
+    await manage({ action: 'add_packages', manifest_id: id, package_ids: all });
+    const number = (await row('manifests', id))['manifest_number'];
+
+    await update(id, { status: 'ready', remarks: 'Counted' });
+    expect(await packageStatuses(all)).toEqual(['received']);
+    expect((await mailsOf(id)).sort(byCourier)).toEqual(
+      [mail(IEX, 'ready'), mail(HRB, 'ready')].sort(byCourier),
+    );
+    expect(await noticesOf(all)).toEqual([]);
+
+    await update(id, { status: 'shipped' });
+    expect(await packageStatuses(all)).toEqual(['shipped']);
+    await update(id, { status: 'shipped' });
+    await update(id, { status: 'completed' });
+    expect(await packageStatuses(all)).toEqual(['delivered']);
+    expect(await mailsOf(id)).toHaveLength(6);
+
+    for (const [packageId, courierId] of [
+      [ours[0], IEX],
+      [theirs[0], HRB],
+      [nobodys[0], null],
+    ] as const) {
+      const events = await eventsOf(packageId);
+      expect(events).toEqual([
+        {
+          previous_status: 'received',
+          status: 'shipped',
+          courier_id: courierId,
+          actor_user_id: DEMO.users.warehouse,
+        },
+        {
+          previous_status: 'shipped',
+          status: 'delivered',
+          courier_id: courierId,
+          actor_user_id: DEMO.users.warehouse,
+        },
+      ]);
+    }
+    const notices = await noticesOf(all);
+    expect(notices).toHaveLength(10);
+    for (const { type, courier_id, deliveries } of notices) {
+      expect(type).toBe('package.status_changed');
+      expect(deliveries).toEqual(promised(courier_id, 'update_package'));
+    }
+    for (const courierId of [IEX, HRB])
+      expect(await waitingLanes(service.owner, courierId)).toEqual(['update_package']);
+    // nobody knows whose customer's they are, so that the courier is not told the whole number
+    const stored = String((await row('packages', ours[0]))['tracking_number']);
+    const tracking_number = '*'.repeat(stored.length - 4) + stored.slice(-4);
+    const { house_number } = await row('packages', ours[0]);
+    expect(
+      notices
+        .filter(({ package_id }) => package_id === ours[0])
+        .map(({ courier_id, data }) => [courier_id, data]),
+    ).toEqual(
+      [
+        ['received', 'shipped'],
+        ['shipped', 'delivered'],
+      ].map(([previous_status, status]) => [
+        IEX,
+        {
+          package_id: ours[0],
+          ...{
+            tracking_number,
+            house_number,
+            user_code: null,
+            previous_status,
+            status,
+            manifest_number: number,
+          },
+        },
+      ]),
+    );
+    expect((await auditOf(id)).slice(1)).toMatchObject([
+      { action: 'manifest.packages_added' },
+      {
+        action: 'manifest.status_changed',
+        before: { status: 'draft' },
+        after: { status: 'ready' },
+        remarks: 'Counted',
+      },
+      {
+        action: 'manifest.status_changed',
+        before: { status: 'ready' },
+        after: { status: 'shipped' },
+        remarks: null,
+      },
+      { action: 'manifest.status_changed', before: { status: 'shipped' }, after: { status: 'completed' } },
+    ]);
+
+    function mail(courier: string, status: string) {
+      return { courier_id: courier, manifest_number: number, manifest_status: status, status: 'queued' };
+    }
+  });
+
+  test('shipping and completing leave a package as it is that is held, has left another way or has come to its end', async () => {
+    const id = await newManifest();
+    const packages = new Map<string, string>();
+    for (const status of PACKAGE_STATUSES) {
+      const [packageId] = await makePackages(1, { courierId: IEX, status, manifestId: id });
+      packages.set(status, packageId);
+    }
+    const statuses = async () => {
+      const found = [...packages].map(async ([was, each]) => [was, (await row('packages', each))['status']]);
+      return Object.fromEntries(await Promise.all(found));
+    };
+    const unchanged = Object.fromEntries(PACKAGE_STATUSES.map((status) => [status, status]));
+    await update(id, { status: 'ready' });
+    expect(await statuses()).toEqual(unchanged);
+    await update(id, { status: 'shipped' });
+    expect(await statuses()).toEqual({ ...unchanged, received: 'shipped' });
+    expect(await noticesOf([...packages.values()])).toHaveLength(1);
+    await update(id, { status: 'completed' });
+    const delivered = { received: 'delivered', shipped: 'delivered', in_transit: 'delivered' };
+    expect(await statuses()).toEqual({ ...unchanged, ...delivered });
+    expect(await noticesOf([...packages.values()])).toHaveLength(4);
+  });
+
+  test('an empty manifest moves and mails nobody', async () => {
+    const id = await newManifest();
+    for (const status of STATUSES.slice(1)) expect((await update(id, { status })).status).toBe(200);
+    expect(await mailsOf(id)).toEqual([]);
+  });
+});
+
+describe('packages on and off', () => {
+  let id: string;
+  beforeEach(async () => {
+    id = await newManifest();
+  });
+  const add = (packageIds: string[], manifestId = id) =>
+    manage({ action: 'add_packages', manifest_id: manifestId, package_ids: packageIds });
+  const remove = (packageIds: string[], manifestId = id) =>
+    manage({ action: 'remove_packages', manifest_id: manifestId, package_ids: packageIds });
+
+  test('adding assigns, repeating adds none, an id named twice counts once', async () => {
+    const [first, second] = await makePackages(2);
+    const once = await add([first, first.toUpperCase()]);
+    expect(once.body).toMatchObject({ message: '1 package added.', data: { manifest_id: id, added: 1 } });
+    expect((await add([first, second])).body['data']).toEqual({ manifest_id: id, added: 1 });
+    expect((await add([first, second])).body).toMatchObject({
+      message: '0 packages added.',
+      data: { added: 0 },
+    });
+    expect(await row('packages', second)).toMatchObject({ manifest_id: id, status: 'received' });
+    expect((await auditOf(id)).slice(1)).toMatchObject([
+      { action: 'manifest.packages_added', after: { package_ids: [first] } },
+      { action: 'manifest.packages_added', after: { package_ids: [second] } },
+    ]);
+  });
+
+  test('a courier is told the whole number of a parcel whose customer is known', async () => {
+    const [known] = await makePackages(1, { userCode: 'IEX-1001' });
+    await add([known]);
+    for (const status of ['ready', 'shipped']) await update(id, { status });
+    const [notice] = await noticesOf([known]);
+    const { tracking_number } = await row('packages', known);
+    expect(notice?.data).toMatchObject({ tracking_number, user_code: 'IEX-1001' });
+  });
+
+  test('one that cannot fly refuses all, and errors say which and why', async () => {
+    const other = await newManifest();
+    const [free, taken] = await makePackages(2);
+    const unfit: string[] = [];
+    for (const status of PACKAGE_STATUSES.slice(1)) unfit.push(...(await makePackages(1, { status })));
+    await add([taken], other);
+    const reply = await add([free, taken, ...unfit, taken]);
+    expect(reply).toMatchObject({ status: 400, body: { code: 'packages_not_assignable' } });
+    expect(reply.body['errors']).toEqual([
+      {
+        field: 'package_ids[1]',
+        code: 'on_another_manifest',
+        message: `Package ${taken} is on another manifest.`,
+      },
+      ...unfit.map((each, index) => ({
+        field: `package_ids[${index + 2}]`,
+        code: 'not_available',
+        message: `Package ${each} cannot fly: its status is ${PACKAGE_STATUSES[index + 1]}.`,
+      })),
+    ]);
+    expect(await row('packages', free)).toMatchObject({ manifest_id: null });
+    expect(await row('packages', taken)).toMatchObject({ manifest_id: other });
+    expect(await auditOf(id)).toHaveLength(1);
+  });
+
+  test('an unknown package and another tenant’s are refused in the same words, before any other fault', async () => {
+    const [free] = await makePackages(1);
+    const [shipped] = await makePackages(1, { status: 'shipped' });
+    const foreign = PACKAGE_OF_TWO;
+    const unknown = randomUUID();
+    for (const call of [add, remove]) {
+      const replies = [await call([free, shipped, foreign]), await call([free, shipped, unknown])];
+      const texts = replies.map(({ body }) => JSON.stringify({ ...body, request_id: '', timestamp: 0 }));
+      expect(texts[0]?.replaceAll(foreign, unknown)).toBe(texts[1]);
+      expect(replies[1]).toMatchObject({ status: 404, body: { code: 'package_not_found' } });
+      expect(replies[1]?.body['errors']).toEqual([
+        { field: 'package_ids[2]', code: 'not_found', message: `There is no package ${unknown}.` },
+      ]);
+    }
+    expect(await row('packages', free)).toMatchObject({ manifest_id: null });
+    expect(await row('packages', foreign)).toMatchObject({ manifest_id: null });
+  });
+
+  test('removing makes packages available again, all or none', async () => {
+    const [first, second, outside] = await makePackages(3);
+    await add([first, second]);
+    const refused = await remove([first, outside]);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'packages_not_assignable' } });
+    expect(refused.body['errors']).toEqual([
+      {
+        field: 'package_ids[1]',
+        code: 'not_on_manifest',
+        message: `Package ${outside} is not on this manifest.`,
+      },
+    ]);
+    expect(await row('packages', first)).toMatchObject({ manifest_id: id });
+    const reply = await remove([first, second, first]);
+    expect(reply.body).toMatchObject({
+      message: '2 packages removed.',
+      data: { manifest_id: id, removed: 2 },
+    });
+    expect(await row('packages', first)).toMatchObject({ manifest_id: null, status: 'received' });
+    expect((await auditOf(id)).at(-1)).toMatchObject({
+      action: 'manifest.packages_removed',
+      after: { package_ids: [first, second].sort() },
+    });
+    const other = await newManifest();
+    expect((await add([first, second], other)).body['data'].added).toBe(2);
+  });
+
+  test.each(STATUSES)('on a manifest in %s', async (status) => {
+    const [aboard] = await makePackages(1, { manifestId: id });
+    const [free] = await makePackages(1);
+    await service.owner.query('update manifests set status = $2 where id = $1', [id, status]);
+    const replies = [await add([free]), await remove([aboard]), await add([randomUUID()])];
+    if (status === 'draft' || status === 'ready') {
+      expect(replies.map((reply) => reply.status)).toEqual([200, 200, 404]);
+      return;
+    }
+    expect(replies.map(({ body }) => body['code'])).toEqual(Array(3).fill('manifest_closed'));
+    expect(replies[0]?.body['message']).toContain(status);
+    expect(await row('packages', free)).toMatchObject({ manifest_id: null });
+    expect(await row('packages', aboard)).toMatchObject({ manifest_id: id });
+  });
+
+  test('10,000 packages go on, ship and are delivered, each call within 10 seconds', async () => {
+    const packages = await makePackages(10_000, { courierId: IEX });
+    // as autovacuum does a minute after: until then foreign keys are checked by a plan for a table of 500 rows
+    await service.owner.query('analyze packages');
+    const took: number[] = [];
+    const timed = async (call: () => Promise<Reply>) => {
+      const start = performance.now();
+      expect((await call()).status).toBe(200);
+      took.push(performance.now() - start);
+    };
+    await timed(() => add(packages));
+    await timed(() => remove(packages));
+    await timed(() => add(packages));
+    for (const status of STATUSES.slice(1)) await timed(() => update(id, { status }));
+    expect(Math.max(...took)).toBeLessThan(10_000);
+    expect(await packageStatuses(packages)).toEqual(['delivered']);
+    const { rows } = await service.owner.query(
+      `select count(*)::int as events, count(distinct e.package_id)::int as packages
+       from package_events e join packages p on p.id = e.package_id where p.manifest_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ events: 20_000, packages: 10_000 }]);
+    expect(await add(Array.from({ length: 10_001 }, () => randomUUID()))).toMatchObject({ status: 400 });
+    expect(await add([])).toMatchObject({ status: 400 });
+  }, 60_000);
+});
+
+describe('deleting', () => {
+  test('an empty manifest goes for good, audited as it was', async () => {
+    const id = await newManifest({ notes: 'By mistake' });
+    const reply = await manage({ action: 'delete_manifest', manifest_id: id });
+    expect(reply.body).toMatchObject({ message: 'Manifest deleted.', data: { manifest_id: id } });
+    expect(await row('manifests', id)).toBeUndefined();
+    expect((await auditOf(id)).at(-1)).toMatchObject({
+      action: 'manifest.deleted',
+      before: { status: 'draft', notes: 'By mistake' },
+      after: null,
+    });
+    expect(await manage({ action: 'delete_manifest', manifest_id: id })).toMatchObject({ status: 404 });
+  });
+
+  test('with a package aboard it stays', async () => {
+    const id = await newManifest();
+    await makePackages(1, { manifestId: id });
+    const reply = await manage({ action: 'delete_manifest', manifest_id: id });
+    expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_not_empty' } });
+    expect(await auditOf(id)).toHaveLength(1);
+  });
+});
+
+describe('reading', () => {
+  let id: string;
+  const packages: Record<'iex' | 'masked' | 'hrb' | 'nobody', string> = {
+    iex: '',
+    masked: '',
+    hrb: '',
+    nobody: '',
+  };
+  beforeAll(async () => {
+    id = await newManifest({
+      awb_number: '106-12345675',
+      flight_date: '2026-12-01',
+      notes: 'Seen by all aboard',
+    });
+    const aboard = { manifestId: id };
+    [packages.nobody] = await makePackages(1, {
+      ...aboard,
+      courierId: null,
+      weightLb: '0.1',
+      receivedAt: '2026-11-04',
+    });
+    [packages.hrb] = await makePackages(1, {
+      ...aboard,
+      courierId: HRB,
+      weightLb: '0.2',
+      receivedAt: '2026-11-03',
+    });
+    [packages.iex] = await makePackages(1, {
+      ...{ ...aboard, courierId: IEX, userCode: 'IEX-1001', weightLb: '10.125', receivedAt: '2026-11-02' },
+    });
+    [packages.masked] = await makePackages(1, {
+      ...aboard,
+      courierId: IEX,
+      weightLb: '0.7',
+      receivedAt: '2026-11-01',
+    });
+  });
+
+  test.each(STAFF)('%s sees everything, in order of arrival', async (as) => {
+    const reply = await read(id, as);
+    const { info, packages: cargo, stats } = reply.body['data'];
+    expect(reply.body['message']).toBe(`Manifest ${info.manifest_number}.`);
+    expect(info).toEqual({
+      manifest_id: id,
+      manifest_number: expect.stringMatching(/^MAN-\d{8}-[A-Z0-9]{4}$/),
+      awb_number: '106-12345675',
+      airline_prefix: '106',
+      flight_date: '2026-12-01',
+      flight_number: null,
+      status: 'draft',
+      notes: 'Seen by all aboard',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      warehouse_id: DEMO.warehouses.primary,
+    });
+    const order = [packages.masked, packages.iex, packages.hrb, packages.nobody];
+    expect(cargo.map((each: { package_id: string }) => each.package_id)).toEqual(order);
+    const stored = await row('packages', packages.iex);
+    expect(cargo[1]).toEqual({
+      package_id: packages.iex,
+      tracking_number: stored['tracking_number'],
+      house_number: stored['house_number'],
+      weight: 10.125,
+      first_name: 'Ann',
+      last_name: 'Bell',
+      user_code: 'IEX-1001',
+      courier_name: 'Island Express',
+      courier_code: 'IEX',
+      carrier_name: null,
+    });
+    expect(cargo[0].tracking_number).not.toContain('*');
+    expect(stats).toEqual({
+      total_count: 4,
+      total_weight_lb: 11.125,
+      total_weight_kg: 5.046,
+      by_courier: {
+        IEX: { count: 2, weight: 10.825, house_color: '#0A7D5C' },
+        HRB: { count: 1, weight: 0.2, house_color: '#1F4E9E' },
+        UNKNOWN: { count: 1, weight: 0.1, house_color: null },
+      },
+    });
+  });
+
+  test('a courier sees its own packages and figures, and a number of unknown owner masked', async () => {
+    const { packages: cargo, stats, info } = (await read(id, 'iex')).body['data'];
+    expect(info).toMatchObject({ manifest_id: id, notes: 'Seen by all aboard' });
+    const masked = String((await row('packages', packages.masked))['tracking_number']);
+    const known = (await row('packages', packages.iex))['tracking_number'];
+    expect(cargo.map((each: { tracking_number: string }) => each.tracking_number)).toEqual([
+      '*'.repeat(masked.length - 4) + masked.slice(-4),
+      known,
+    ]);
+    expect(stats).toEqual({
+      total_count: 2,
+      total_weight_lb: 10.825,
+      total_weight_kg: 4.91,
+      by_courier: { IEX: { count: 2, weight: 10.825, house_color: '#0A7D5C' } },
+    });
+    const siblings = JSON.stringify((await read(id, 'hrb')).body);
+    for (const hidden of [packages.iex, packages.masked, packages.nobody, 'IEX'])
+      expect(siblings).not.toContain(hidden);
+  });
+
+  test('unknown, another tenant’s and one without own packages are the same 404', async () => {
+    const empty = await newManifest();
+    const onlyTheirs = await newManifest();
+    await makePackages(1, { manifestId: onlyTheirs, courierId: HRB });
+    await makePackages(1, { manifestId: onlyTheirs, courierId: null });
+    const replies = [randomUUID(), empty, onlyTheirs].map((each) => read(each, 'iex'));
+    expectSameRefusal(await Promise.all(replies), 404, 'manifest_not_found');
+    const foreign = [
+      await read(id, 'two/admin'),
+      await read(id, 'two/two'),
+      await read(randomUUID(), 'admin'),
+    ];
+    expectSameRefusal(foreign, 404, 'manifest_not_found');
+  });
+
+  test('an empty manifest has figures of nothing', async () => {
+    const { packages: cargo, stats } = (await read(await newManifest(), 'admin')).body['data'];
+    expect(cargo).toEqual([]);
+    expect(stats).toEqual({ total_count: 0, total_weight_lb: 0, total_weight_kg: 0, by_courier: {} });
+  });
+
+  test('2,000 packages come in one answer, whose sums an integer sum agrees with', async () => {
+    const full = await newManifest();
+    await makePackages(2_000, { manifestId: full, courierId: IEX });
+    const { packages: cargo, stats } = (await read(full, 'admin')).body['data'];
+    expect(cargo).toHaveLength(2_000);
+    const thousandths = cargo.reduce(
+      (sum: number, { weight }: { weight: number }) => sum + Math.round(weight * 1000),
+      0,
+    );
+    expect(stats.total_weight_lb).toBe(thousandths / 1000);
+    expect(stats.total_weight_kg).toBeCloseTo((thousandths / 1000) * LB_IN_KG, 2);
+    expect(stats.by_courier.IEX).toMatchObject({ count: 2_000, weight: thousandths / 1000 });
+  });
+
+  test('id is required, and a UUID', async () => {
+    const queries: Record<string, string | string[]>[] = [{}, { id: 'x' }, { id: '' }, { id: [id, id] }];
+    for (const query of queries) {
+      const reply = await service.call('getManifest', { as: 'admin', query });
+      expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+      expect(reply.body['errors'][0].field).toContain('id');
+    }
+  });
+});
+
+describe('who may', () => {
+  const actions = (id: string, packageId: string) => [
+    { action: 'create_manifest' },
+    { action: 'update_meta', manifest_id: id, status: 'ready' },
+    { action: 'add_packages', manifest_id: id, package_ids: [packageId] },
+    { action: 'remove_packages', manifest_id: id, package_ids: [packageId] },
+    { action: 'delete_manifest', manifest_id: id },
+  ];
+
+  test('a courier changes nothing: 403, its own package aboard or not', async () => {
+    const id = await newManifest();
+    const [packageId] = await makePackages(1, { manifestId: id, courierId: IEX });
+    const before = await count('manifests');
+    for (const as of ['iex', 'hrb']) {
+      const created = await service.call('createManifest', { as });
+      expect(created).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+      for (const body of actions(id, packageId)) {
+        const reply = await service.call('manageManifest', { as, body });
+        expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+      }
+    }
+    expect(await row('manifests', id)).toMatchObject({ status: 'draft' });
+    expect(await count('manifests')).toBe(before);
+  });
+
+  test.each(STAFF)('%s may use every action', async (as) => {
+    const id = await newManifest();
+    const [packageId] = await makePackages(1);
+    for (const body of actions(id, packageId)) expect(await manage(body, as)).toMatchObject({ status: 200 });
+  });
+
+  test('a disabled account is 403, nobody at all 401', async () => {
+    for (const operation of ['createManifest', 'manageManifest', 'getManifest'] as const) {
+      const call =
+        operation === 'getManifest'
+          ? { query: { id: randomUUID() } }
+          : { body: { action: 'create_manifest' } };
+      expect(await service.call(operation, { as: 'disabled', ...call })).toMatchObject({ status: 403 });
+      expect(await service.call(operation, call)).toMatchObject({
+        status: 401,
+        body: { code: 'token_missing' },
+      });
+    }
+  });
+
+  test('every action on another tenant’s manifest answers as on an unknown one, and changes nothing', async () => {
+    const id = await newManifest();
+    const before = await row('manifests', id);
+    const foreign = actions(id, PACKAGE_OF_TWO).slice(1);
+    const unknown = actions(randomUUID(), PACKAGE_OF_TWO).slice(1);
+    for (const [index, body] of foreign.entries()) {
+      const replies = [await manage(body, 'two/admin'), await manage(unknown[index] ?? {}, 'two/admin')];
+      expectSameRefusal(replies, 404, 'manifest_not_found');
+    }
+    expect(await row('manifests', id)).toEqual(before);
+  });
+
+  test('an unknown action, and a missing manifest_id or package_ids, are 400', async () => {
+    const id = await newManifest();
+    const bodies = [
+      ...[{ action: 'explode' }, {}, { action: 'update_meta' }, { action: 'delete_manifest' }],
+      ...[
+        { action: 'add_packages', manifest_id: id },
+        { action: 'remove_packages', package_ids: [randomUUID()] },
+      ],
+      { action: 'add_packages', manifest_id: id, package_ids: ['x'] },
+    ];
+    for (const body of bodies)
+      expect(await manage(body)).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+  });
+});
+
+function manage(body: unknown, as = 'warehouse'): Promise<Reply> {
+  return service.call('manageManifest', { as, body });
+}
+
+function update(id: string, fields: Record<string, unknown>): Promise<Reply> {
+  return manage({ action: 'update_meta', manifest_id: id, ...fields });
+}
+
+function read(id: string, as: string): Promise<Reply> {
+  return service.call('getManifest', { as, query: { id } });
+}
+
+async function newManifest(fields: Record<string, unknown> = {}): Promise<string> {
+  const reply = await manage({ action: 'create_manifest', ...fields });
+  return reply.body['data'].manifest_id;
+}
+
+async function infoOf(id: string): Promise<Record<string, unknown>> {
+  return (await read(id, 'admin')).body['data'].info;
+}
+
+type PackageOptions = {
+  courierId?: string | null;
+  userCode?: string;
+  status?: string;
+  manifestId?: string;
+  weightLb?: string;
+  receivedAt?: string;
+};
+
+/** As many ids as were asked for: a test takes the first few without asking whether they are there. */
+type Ids = [string, string, string, ...string[]];
+
+let packagesMade = 0;
+
+async function makePackages(many: number, options: PackageOptions = {}): Promise<Ids> {
+  packagesMade += many;
+  const { courierId = IEX, userCode = null, status = 'received', manifestId = null } = options;
+  const { rows } = await service.owner.query(
+    `insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name, tracking_number, tracking_key,
+       house_number, weight_lb, status, warehouse_id, manifest_id, received_at)
+     select $1, gen_random_uuid(), $2, $3::text, case when $3::text is not null then 'Ann' end,
+       case when $3::text is not null then 'Bell' end, 'TEST' || n, 'TEST' || n, 'T' || n,
+       coalesce($4::numeric, 1 + n % 997 * 0.013), $5, $6, $7, coalesce($8::timestamptz, now())
+     from generate_series($9::int + 1, $9::int + $10::int) as n
+     returning id`,
+    [
+      ...[demo, courierId, userCode, options.weightLb ?? null, status, DEMO.warehouses.primary, manifestId],
+      ...[options.receivedAt ?? null, 1_000_000 + packagesMade - many, many],
+    ],
+  );
+  // as: the statement has made them
+  return rows.map(({ id }) => String(id)) as Ids;
+}
+
+async function row(table: string, id: string): Promise<Record<string, unknown>> {
+  return (await service.owner.query(`select * from ${table} where id = $1`, [id])).rows[0];
+}
+
+async function count(table: string): Promise<number> {
+  return (await service.owner.query(`select count(*)::int as n from ${table}`)).rows[0].n;
+}
+
+async function auditOf(id: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await service.owner.query(
+    `select action, actor_id, request_id, remarks, before, after from audit_entries
+     where entity = 'manifest' and entity_id = $1 order by id`,
+    [id],
+  );
+  return rows;
+}
+
+const byCourier = (a: { courier_id: string }, b: { courier_id: string }) =>
+  a.courier_id < b.courier_id ? -1 : 1;
+
+const mailsOf = (manifestId: string) => queuedMails(service.owner, manifestId);
+const noticesOf = (packageIds: readonly string[]) => newsOf(service.owner, packageIds);
+
+async function eventsOf(packageId: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await service.owner.query(
+    `select previous_status, status, courier_id, actor_user_id from package_events where package_id = $1 order by id`,
+    [packageId],
+  );
+  return rows;
+}
+
+async function packageStatuses(packageIds: readonly string[]): Promise<string[]> {
+  const { rows } = await service.owner.query('select distinct status from packages where id = any($1)', [
+    packageIds,
+  ]);
+  return rows.map(({ status }) => status);
+}
+
+/** The same answer in every byte but the request's own id and time. */
+function expectSameRefusal(replies: Reply[], status: number, code: string): void {
+  for (const reply of replies) expect(reply).toMatchObject({ status, body: { code } });
+  const texts = replies.map(({ body }) => JSON.stringify({ ...body, request_id: '', timestamp: 0 }));
+  expect(new Set(texts).size).toBe(1);
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB } = DEMO.couriers;
+const TENANT = DEMO.tenants.demo;
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ poolSize: 20 });
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+afterEach(async () => {
+  await service.owner.query('delete from package_syncs');
+  await emptyQueue(service.owner);
+});
+
+const dispatch = (as: string, body: object = {}) =>
+  service.call('retrievePackages', { as, body: { action: 'queue_dispatch', ...body } });
+
+const select = async <Row>(statement: string, values: unknown[] = []) =>
+  (await service.owner.query(statement, values)).rows as Row[];
+
+const idsWhere = async (condition: string) =>
+  (
+    await select<{ id: string }>(
+      `select id from packages where tenant_id = $1 and ${condition} order by id`,
+      [TENANT],
+    )
+  ).map(({ id }) => id);
+
+type SyncRow = { package_id: string; courier_id: string; job_id: string; settled_at: Date | null };
+
+const queuedSyncs = () =>
+  select<SyncRow>("select * from package_syncs where status = 'queued' order by package_id");
+
+/** The packages that are queued; each on its own, and the lane of each of their couriers waits once. */
+async function queued() {
+  const syncs = await queuedSyncs();
+  expect(new Set(syncs.map(({ job_id }) => job_id)).size).toBe(syncs.length);
+  const couriers = [...new Set(syncs.map(({ courier_id }) => courier_id))].sort();
+  const lanes = await waitingJobs(service.owner, 'deliver');
+  lanes.sort((a, b) => (String(a['courierId']) < String(b['courierId']) ? -1 : 1));
+  expect(lanes).toEqual(
+    couriers.map((courierId) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' })),
+  );
+  return syncs.map(({ package_id }) => package_id);
+}
+
+const figuresOf = ({ body }: Reply) => [body['data'].total_selected, body['data'].total_queued];
+
+describe('by id', () => {
+  test('queues those packages for their couriers, and wakes one lane of each', async () => {
+    const ids = [DEMO.packages.available.IEX[0], DEMO.packages.available.HRB[0]].map(String);
+    const reply = await dispatch('manager', { package_ids: ids });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({
+      status: 'success',
+      message: 'A live sync was triggered for 2 packages.',
+      data: { total_selected: 2, total_queued: 2 },
+    });
+    expect(await queued()).toEqual([...ids].sort());
+    const couriers = Object.fromEntries(
+      (await queuedSyncs()).map(({ package_id, courier_id }) => [package_id, courier_id]),
+    );
+    expect(couriers).toEqual({ [String(ids[0])]: IEX, [String(ids[1])]: HRB });
+  });
+
+  test('ids win over filters', async () => {
+    const [id] = DEMO.packages.available.IEX;
+    const reply = await dispatch('admin', { package_ids: [id], courierID: HRB, houseNumber: 'NONE' });
+    expect(figuresOf(reply)).toEqual([1, 1]);
+    expect(await queued()).toEqual([id]);
+  });
+
+  test('an id named twice, in capitals too, is one package', async () => {
+    const id = String(DEMO.packages.available.IEX[0]);
+    expect(figuresOf(await dispatch('admin', { package_ids: [id, id, id.toUpperCase()] }))).toEqual([1, 1]);
+    expect(await queued()).toEqual([id]);
+  });
+
+  test('what the caller may not see is left out without a word', async () => {
+    const own = String(DEMO.packages.available.IEX[0]);
+    const others = [
+      DEMO.packages.available.HRB[0],
+      DEMO.packages.two[0],
+      DEMO.packages.ownerUnknown[0],
+      randomUUID(),
+    ];
+    expect(figuresOf(await dispatch('iex', { package_ids: [own, ...others] }))).toEqual([1, 1]);
+    expect(await queued()).toEqual([own]);
+    const nothing = await dispatch('iex', { package_ids: others });
+    expect(nothing.body['message']).toBe('A live sync was triggered for 0 packages.');
+    expect(figuresOf(nothing)).toEqual([0, 0]);
+    expect(await queued()).toEqual([own]);
+  });
+
+  test('a package of no courier is selected and has nowhere to go', async () => {
+    expect(figuresOf(await dispatch('admin', { package_ids: [...DEMO.packages.ownerUnknown] }))).toEqual([
+      3, 0,
+    ]);
+    expect(await queued()).toEqual([]);
+  });
+});
+
+describe('by filter', () => {
+  test('queues all that it selects, on all pages, and as many as the list counts', async () => {
+    const filters = { userCode: 'IEX-1001' };
+    const list = await service.call('retrievePackages', { as: 'admin', body: filters });
+    const reply = await dispatch('admin', { ...filters, page: 2, limit: 1 });
+    expect(figuresOf(reply)).toEqual([list.body['meta'].total_count, list.body['meta'].total_count]);
+    expect(await queued()).toEqual(await idsWhere("user_code = 'IEX-1001'"));
+  });
+
+  test('without any, queues every package that the caller may see and that has a courier', async () => {
+    const all = await idsWhere('true');
+    const owned = await idsWhere('courier_id is not null');
+    expect(figuresOf(await dispatch('warehouse'))).toEqual([all.length, owned.length]);
+    expect(await queued()).toEqual(owned);
+  });
+
+  test.each([
+    ['iex', IEX],
+    ['hrb', HRB],
+  ])('%s queues its own packages, whatever courierID says', async (as, courierId) => {
+    const own = await idsWhere(`courier_id = '${courierId}'`);
+    for (const courierID of [IEX, HRB, DEMO.couriers.TWO]) {
+      expect(figuresOf(await dispatch(as, { courierID }))[0]).toBe(own.length);
+    }
+    expect(await queued()).toEqual(own);
+  });
+
+  test('a courier selects hidden numbers by the shown part alone', async () => {
+    const [id] = DEMO.packages.customerUnknown.IEX;
+    const [row] = await select<{ tracking_number: string }>(
+      'select tracking_number from packages where id = $1',
+      [id],
+    );
+    const number = row?.tracking_number ?? '';
+    expect(figuresOf(await dispatch('iex', { trackingNumber: number }))).toEqual([0, 0]);
+    expect(figuresOf(await dispatch('admin', { trackingNumber: number }))).toEqual([1, 1]);
+  });
+
+  test('an empty list of ids is refused, and does not queue everything', async () => {
+    const reply = await dispatch('admin', { package_ids: [] });
+    expect(reply).toMatchObject({ status: 400, body: { errors: [{ field: 'package_ids' }] } });
+    expect(await queued()).toEqual([]);
+  });
+});
+
+describe('again', () => {
+  test('a package that is queued keeps its place and gets no second', async () => {
+    const ids = [...DEMO.packages.available.IEX];
+    await dispatch('admin', { package_ids: ids.slice(0, 2) });
+    const before = await queuedSyncs();
+    expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([ids.length, ids.length - 2]);
+    expect(await queued()).toEqual([...ids].sort());
+    // the row as it was, the time at which it was asked for included
+    expect(await queuedSyncs()).toEqual(expect.arrayContaining(before));
+  });
+
+  test.each(['sending', 'sent', 'failed'])(
+    'one that is %s is queued anew, under a new id, and its lane is woken',
+    async (status) => {
+      const [id] = DEMO.packages.available.IEX;
+      await dispatch('admin', { package_ids: [id] });
+      const old = await select<{ job_id: string }>('select job_id from package_syncs');
+      await service.owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
+      await emptyQueue(service.owner);
+      expect(figuresOf(await dispatch('admin', { package_ids: [id] }))).toEqual([1, 1]);
+      const [now] = await select<{ job_id: string; settled_at: Date | null }>('select * from package_syncs');
+      expect(now).toMatchObject({ status: 'queued', settled_at: null });
+      expect(now?.job_id).not.toBe(old[0]?.job_id);
+      expect(await queued()).toEqual([id]);
+    },
+  );
+
+  test('100 callers with overlapping sets in different orders queue each package once, and none is refused', async () => {
+    const ids = await idsWhere('courier_id is not null');
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const set = [...ids.slice(index), ...ids.slice(0, index)].slice(0, 300);
+        if (index % 2) set.reverse();
+        return untilAdmitted(() => dispatch(index % 3 ? 'admin' : 'manager', { package_ids: set }));
+      }),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    const sum = replies.reduce((total, reply) => total + Number(figuresOf(reply)[1]), 0);
+    expect(await queued()).toHaveLength(sum);
+    expect(sum).toBe(new Set(ids.slice(0, 399)).size);
+  }, 60_000);
+});
+
+describe('audit', () => {
+  const entryOf = async (id: string) =>
+    await select<{ action: string; actor_id: string; after: Record<string, unknown> }>(
+      'select * from audit_entries where entity_id = $1',
+      [id],
+    );
+
+  test('one entry says what was asked for and how many packages it was', async () => {
+    const { body } = await dispatch('manager', { userCode: 'IEX-1001', unknown_key: 'x' });
+    const entries = await entryOf(body['data'].dispatch_id);
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({
+      action: 'dispatch.queued',
+      entity: 'dispatch',
+      actor_id: DEMO.users.manager,
+      after: { selected: body['data'].total_selected, filters: { userCode: 'IEX-1001' } },
+    });
+    expect(JSON.stringify(entries[0]?.after)).not.toContain('unknown_key');
+  });
+
+  test('of thousands of ids it repeats a hundred', async () => {
+    const ids = Array.from({ length: 5_000 }, () => randomUUID());
+    const { body } = await dispatch('admin', { package_ids: ids });
+    const [entry] = await entryOf(body['data'].dispatch_id);
+    expect(entry?.after['package_ids']).toEqual({ count: 5_000, first: ids.slice(0, 100) });
+  });
+});
+
+test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
+  'the action %j is 400 and queues nothing',
+  async (action) => {
+    const reply = await dispatch('admin', { action });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: {
+        code: 'validation_failed',
+        errors: expect.arrayContaining([expect.objectContaining({ field: 'action' })]),
+      },
+    });
+    expect(await queued()).toEqual([]);
+  },
+);
+
+test('nobody without a token, nobody with a disabled account', async () => {
+  const body = { action: 'queue_dispatch' };
+  expect((await service.call('retrievePackages', { body })).body).toMatchObject({ code: 'token_missing' });
+  expect((await dispatch('disabled')).body).toMatchObject({ code: 'account_disabled' });
+  expect(await queued()).toEqual([]);
+});
+
+describe('many', () => {
+  beforeAll(async () => {
+    await service.owner.query(
+      `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, shipper, warehouse_id)
+       select $1, gen_random_uuid(), $2, 'many' || n, 'many' || n, 'M' || n, 1, case when n <= 10000 then 'Ten' else 'Hundred' end, $3
+       from generate_series(1, 100001) n`,
+      [TENANT, IEX, DEMO.warehouses.primary],
+    );
+  }, 60_000);
+
+  test('10,000 packages are queued in one request, by id and by filter', async () => {
+    const ids = await idsWhere("shipper = 'Ten'");
+    expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([10_000, 10_000]);
+    expect(figuresOf(await dispatch('admin', { shipper: 'Ten' }))).toEqual([10_000, 0]);
+    expect(await queued()).toEqual(ids);
+  }, 60_000);
+
+  test('beyond 100,000 nothing is queued, and the refusal says so', async () => {
+    const reply = await dispatch('admin', { courierID: IEX });
+    expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect(reply.body['message']).toContain('100,000');
+    expect(await queued()).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { plantDispatch } from '../../support/builders/deliveries.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  await service.owner.query('delete from package_syncs; delete from dispatches');
+});
+
+const list = (as: string, query: Record<string, string | number> = {}) =>
+  service.call('listDispatches', { as, query });
+
+const dispatch = async (as: string, body: object): Promise<string> => {
+  const reply = await service.call('retrievePackages', { as, body: { action: 'queue_dispatch', ...body } });
+  expect(reply.status).toBe(200);
+  return String(reply.body['data'].dispatch_id);
+};
+
+const idsIn = ({ body }: Reply) =>
+  (body['data'] as { dispatch_id: string }[]).map((each) => each.dispatch_id);
+
+/** What the list says of one dispatch. */
+async function progressOf(id: string): Promise<unknown> {
+  const { body } = await list('admin', { dispatch_id: id });
+  expect(body['data']).toHaveLength(1);
+  return body['data'][0].progress;
+}
+
+const IEX_PACKAGES = [...DEMO.packages.available.IEX];
+const NONE = { queued: 0, sending: 0, sent: 0, failed: 0, superseded: 0 };
+
+test('a dispatch is listed as it was answered, with who asked for it', async () => {
+  const ids = [...IEX_PACKAGES, DEMO.packages.ownerUnknown[0]];
+  const id = await dispatch('manager', { package_ids: ids });
+  const { body } = await list('admin');
+  expect(body['data']).toEqual([
+    {
+      dispatch_id: id,
+      courier_id: null,
+      requested_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      requested_by: DEMO.users.manager,
+      total_selected: 7,
+      total_queued: 6,
+      progress: { ...NONE, queued: 6 },
+    },
+  ]);
+  expect(body['meta']).toEqual({ limit: 20, next_before: null });
+});
+
+test('one that selected nothing is listed too', async () => {
+  const id = await dispatch('iex', { package_ids: [randomUUID()] });
+  expect((await list('iex')).body['data']).toMatchObject([
+    { dispatch_id: id, courier_id: DEMO.couriers.IEX, total_selected: 0, total_queued: 0, progress: NONE },
+  ]);
+});
+
+test('progress says where each package stands, and always adds up to what was queued', async () => {
+  const id = await dispatch('admin', { package_ids: IEX_PACKAGES });
+  const statuses = ['sending', 'sent', 'sent', 'failed'];
+  for (const [n, status] of statuses.entries())
+    await service.owner.query(
+      'update package_syncs set status = $2, settled_at = now() where package_id = $1',
+      [IEX_PACKAGES[n], status],
+    );
+  expect(await progressOf(id)).toEqual({ queued: 2, sending: 1, sent: 2, failed: 1, superseded: 0 });
+});
+
+test('what a later dispatch or an update takes over is superseded; what waited stays with the first', async () => {
+  const first = await dispatch('admin', { package_ids: IEX_PACKAGES });
+  await service.owner.query(
+    "update package_syncs set status = 'sent', settled_at = now() where package_id = any($1)",
+    [IEX_PACKAGES.slice(0, 3)],
+  );
+  const second = await dispatch('iex', { package_ids: [...IEX_PACKAGES.slice(1, 5)] });
+  expect(await progressOf(first)).toEqual({ ...NONE, queued: 3, sent: 1, superseded: 2 });
+  expect(await progressOf(second)).toEqual({ ...NONE, queued: 2 });
+  const body = { package_id: IEX_PACKAGES[0], package_type: `other ${randomUUID()}` };
+  expect((await service.call('updatePackage', { as: 'admin', body })).status).toBe(200);
+  expect(await progressOf(first)).toEqual({ ...NONE, queued: 3, superseded: 3 });
+});
+
+test('staff see all of their tenant’s, a courier its own users’', async () => {
+  const staffs = await dispatch('warehouse', { package_ids: IEX_PACKAGES });
+  const iex = await dispatch('iex', { package_ids: IEX_PACKAGES });
+  const hrb = await dispatch('hrb', { package_ids: IEX_PACKAGES });
+  const two = await dispatch('two/two', { package_ids: [DEMO.packages.two[0]] });
+  for (const as of ['admin', 'manager', 'warehouse'])
+    expect(idsIn(await list(as))).toEqual([hrb, iex, staffs]);
+  expect(idsIn(await list('iex'))).toEqual([iex]);
+  expect(idsIn(await list('hrb'))).toEqual([hrb]);
+  expect(idsIn(await list('two/admin'))).toEqual([two]);
+  for (const dispatch_id of [staffs, hrb, two, randomUUID()])
+    expect(idsIn(await list('iex', { dispatch_id }))).toEqual([]);
+  expect(await service.call('listDispatches', {})).toMatchObject({ status: 401 });
+  expect(await list('disabled')).toMatchObject({ status: 403 });
+});
+
+test('the newest comes first, 20 on a page, and reading on by key finds each once', async () => {
+  const planted: string[] = [];
+  for (let count = 0; count < 45; count += 1) planted.push(await plantDispatch(service.owner));
+  const inOrder = planted.sort().reverse();
+  const first = await list('admin');
+  const second = await list('admin', { before: first.body['meta'].next_before });
+  const third = await list('admin', { before: second.body['meta'].next_before });
+  expect([idsIn(first), idsIn(second), idsIn(third)]).toEqual([
+    inOrder.slice(0, 20),
+    inOrder.slice(20, 40),
+    inOrder.slice(40),
+  ]);
+  expect(third.body['meta'].next_before).toBeNull();
+});

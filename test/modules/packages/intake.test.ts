@@ -1,0 +1,637 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { demoId } from '../../../src/development/demo/values/ids.js';
+import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
+import { emptyQueue, eventsOf, giveUrls, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB } = DEMO.couriers;
+const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
+const WHITE_SPACE = [' ', '\t', '\n', '\u00a0', '\u2003', '\ufeff'];
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  await giveUrls(service.owner, [IEX, HRB]);
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+let scans = 0;
+const newNumber = () => `1Z${String((scans += 1)).padStart(16, '0')}`;
+
+const receive = (body: object, as = 'warehouse') =>
+  service.call('receivePackage', { as, body: { weight: 1, ...body } });
+
+async function rows(statement: string, values: unknown[] = []) {
+  return (await service.owner.query(statement, values)).rows;
+}
+
+const packageRow = async (id: string) => (await rows('select * from packages where id = $1', [id]))[0];
+const statusOf = async (id: string) =>
+  (await rows('select status from prealerts where id = $1', [id]))[0].status;
+const newsOf = (id: string) => eventsOf(service.owner, [id]);
+const auditOf = (id: string) =>
+  rows(
+    'select action, actor_kind, actor_id, before, after, request_id from audit_entries where entity_id = $1',
+    [id],
+  );
+
+type Announced = {
+  courier?: string;
+  code: string;
+  number: string;
+  vendor?: string;
+  description?: string;
+  status?: string;
+};
+
+async function announce({ courier = IEX, code, number, vendor, description, status = 'pending' }: Announced) {
+  const id = randomUUID();
+  await rows(
+    `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, status)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [DEMO.tenants.demo, id, courier, code, number, trackingKey(number), vendor, description, status],
+  );
+  return id;
+}
+
+async function addCustomer(courier: string, code: string, isActive = true) {
+  await rows(
+    `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, is_active)
+     values ($1, $2, $3, $4, 'Ada', 'Twin', $5)`,
+    [DEMO.tenants.demo, randomUUID(), courier, code, isActive],
+  );
+}
+
+function expectReceipt(reply: Reply, fields: object) {
+  expect(reply.body).toMatchObject({
+    status: 'success',
+    data: { status: 'received', duplicate: false, ...fields },
+  });
+  expect(reply.status).toBe(201);
+}
+
+function expectFault(reply: Reply, status: number, code: string, field?: string) {
+  expect(reply.body).toMatchObject({ code });
+  expect(reply.status).toBe(status);
+  if (field) expect(reply.body.errors.map((error: { field: string }) => error.field)).toContain(field);
+}
+
+describe('what is stored', () => {
+  test('all fields as sent, a house number, a first event, an audit entry, and nobody is told while nobody owns it', async () => {
+    const number = newNumber();
+    const carrierId = demoId('demo', 'carrier', 1);
+    const text = { package_type: ' Box ', shipper: "O'Brien & Søn ✓", description: '<b>3</b> books\nand 😀' };
+    const measures = { weight: 4.125, length: 14, width: 10.5, height: 6.25 };
+    const body = {
+      ...text,
+      ...measures,
+      tracking_number: number,
+      carrier_id: carrierId,
+      warehouse_id: DEMO.warehouses.second,
+    };
+    const reply = await receive(body);
+    const none = { courier_id: null, user_code: null, prealert_id: null, matched_by: 'none' };
+    expectReceipt(reply, none);
+    const id = reply.body.data.package_id;
+    const { house_number } = reply.body.data;
+    expect(reply.body.message).toBe('Package received. Its owner is unknown.');
+    expect(await packageRow(id)).toMatchObject({
+      ...text,
+      ...{ weight_lb: '4.125', length_in: '14.00', width_in: '10.50', height_in: '6.25' },
+      ...{
+        tracking_number: number,
+        tracking_key: number,
+        house_number,
+        status: 'received',
+        manifest_id: null,
+      },
+      ...{ carrier_id: carrierId, warehouse_id: DEMO.warehouses.second, courier_id: null, user_code: null },
+    });
+    expect(await rows('select * from package_events where package_id = $1', [id])).toMatchObject([
+      { previous_status: null, status: 'received', actor_user_id: DEMO.users.warehouse, courier_id: null },
+    ]);
+    expect(await auditOf(id)).toMatchObject([
+      {
+        ...{ action: 'package.received', actor_kind: 'user', actor_id: DEMO.users.warehouse, before: null },
+        ...{ after: { tracking_number: number, weight_lb: '4.125', house_number, status: 'received' } },
+        request_id: reply.headers.get('x-request-id'),
+      },
+    ]);
+    expect(await newsOf(id)).toEqual([]);
+  });
+
+  test('number and weight alone are enough: primary warehouse, the rest null', async () => {
+    const { data } = (await receive({ tracking_number: newNumber() })).body;
+    expect(await packageRow(data.package_id)).toMatchObject({
+      ...{ warehouse_id: DEMO.warehouses.primary, carrier_id: null, shipper: null, description: null },
+      ...{ length_in: null, width_in: null, height_in: null, package_type: null },
+    });
+  });
+
+  test('the tracking number is trimmed and otherwise kept byte for byte', async () => {
+    const number = `  ${newNumber().toLowerCase()} Ä${WHITE_SPACE.join('')}`;
+    const { data } = (await receive({ tracking_number: WHITE_SPACE.join('') + number })).body;
+    expect((await packageRow(data.package_id)).tracking_number).toBe(number.trim());
+  });
+
+  test('numbers that differ only in case are two parcels', async () => {
+    const number = newNumber();
+    expectReceipt(await receive({ tracking_number: number }), {});
+    expectReceipt(await receive({ tracking_number: number.toLowerCase() }), {});
+  });
+
+  test('the same number in another tenant is another parcel', async () => {
+    const number = newNumber();
+    expectReceipt(await receive({ tracking_number: number }), {});
+    expectReceipt(await receive({ tracking_number: number }, 'two/admin'), {});
+  });
+
+  test('privileged keys of the body are not stored', async () => {
+    const forged = {
+      ...{
+        tenant_id: DEMO.tenants.two,
+        id: UNKNOWN_ID,
+        status: 'delivered',
+        manifest_id: DEMO.manifests.draft,
+      },
+      ...{
+        house_number: 'MINE',
+        received_at: '2020-01-01',
+        prealert_id: UNKNOWN_ID,
+        first_name: 'Eve',
+        tracking_key: 'x',
+      },
+    };
+    const number = newNumber();
+    const { data } = (await receive({ tracking_number: number, ...forged })).body;
+    const stored = await packageRow(data.package_id);
+    expect(stored).toMatchObject({
+      tenant_id: DEMO.tenants.demo,
+      status: 'received',
+      manifest_id: null,
+      first_name: null,
+    });
+    expect(stored.house_number).not.toBe('MINE');
+    expect([stored.tracking_key, stored.prealert_id]).toEqual([number, null]);
+    expect(Date.now() - stored.received_at.getTime()).toBeLessThan(60_000);
+  });
+
+  test.each([0.001, 0.1 + 0.2, 4.35, 1.005, 8192.127, 99999.999])(
+    'a weight of %d is stored exactly',
+    async (weight) => {
+      const { data } = (await receive({ tracking_number: newNumber(), weight })).body;
+      expect((await packageRow(data.package_id)).weight_lb).toBe(weight.toFixed(3));
+    },
+  );
+
+  test('a house number that is taken is drawn again', async () => {
+    const taken = (await receive({ tracking_number: newNumber() })).body.data.house_number;
+    // the first two drawings collide; a sequence counts them, because it is not rolled back
+    await rows(`create sequence drawings`);
+    await rows(`grant usage on sequence drawings to crossdock_app`);
+    await rows(`create function collide() returns trigger language plpgsql as $$
+      begin if nextval('drawings') <= 2 then new.house_number := '${taken}'; end if; return new; end $$`);
+    await rows('create trigger collide before insert on packages for each row execute function collide()');
+    const reply = await receive({ tracking_number: newNumber() });
+    await rows('drop trigger collide on packages');
+    expectReceipt(reply, {});
+    expect(reply.body.data.house_number).not.toBe(taken);
+    expect(await rows('select last_value::int from drawings')).toEqual([{ last_value: 3 }]);
+  });
+});
+
+describe('a number that was received before', () => {
+  test('answers 200 with the first package and changes nothing', async () => {
+    const number = newNumber();
+    const prealertId = await announce({ code: 'IEX-1001', number });
+    const first = await receive({ tracking_number: number, weight: 2 });
+    expectReceipt(first, { prealert_id: prealertId, matched_by: 'prealert' });
+    const before = await packageRow(first.body.data.package_id);
+    const again = await receive({
+      tracking_number: `${number} `,
+      weight: 3,
+      shipper: 'Else',
+      courier_id: HRB,
+    });
+    expect(again.status).toBe(200);
+    expect(again.body.data).toEqual({ ...first.body.data, duplicate: true });
+    expect(await packageRow(before.id)).toEqual(before);
+    expect(await statusOf(prealertId)).toBe('received');
+    expect(await newsOf(before.id)).toHaveLength(1);
+    expect(await auditOf(before.id)).toHaveLength(1);
+  });
+
+  test('is found by the other spelling of its barcode', async () => {
+    const short = '9400111899223100001234';
+    const first = await receive({ tracking_number: `42033126${short}` });
+    expectReceipt(first, {});
+    const again = await receive({ tracking_number: short });
+    expect([again.status, again.body.data.package_id]).toEqual([200, first.body.data.package_id]);
+    expect((await packageRow(first.body.data.package_id)).tracking_number).toBe(`42033126${short}`);
+  });
+
+  test('is answered even if what the call names has gone since', async () => {
+    const number = newNumber();
+    expectReceipt(await receive({ tracking_number: number, user_code: 'IEX-1002' }), {
+      matched_by: 'user_code',
+    });
+    const again = await receive({ tracking_number: number, user_code: 'GONE', courier_id: UNKNOWN_ID });
+    expect(again.body.data).toMatchObject({
+      matched_by: 'user_code',
+      user_code: 'IEX-1002',
+      duplicate: true,
+    });
+  });
+
+  test('leaves a pre-alert that was made later as it is', async () => {
+    const number = newNumber();
+    expectReceipt(await receive({ tracking_number: number }), {});
+    const prealertId = await announce({ code: 'IEX-1001', number });
+    expect((await receive({ tracking_number: number })).body.data).toMatchObject({
+      matched_by: 'none',
+      duplicate: true,
+    });
+    expect(await statusOf(prealertId)).toBe('pending');
+  });
+});
+
+describe('the owner that the body names', () => {
+  test('a user_code alone gives its courier, the stored names, and one event with one delivery and one lane', async () => {
+    await emptyQueue(service.owner);
+    const number = newNumber();
+    const reply = await receive({ tracking_number: number, user_code: 'IEX-1001', weight: 4.25 });
+    expectReceipt(reply, {
+      courier_id: IEX,
+      user_code: 'IEX-1001',
+      prealert_id: null,
+      matched_by: 'user_code',
+    });
+    const { package_id, house_number } = reply.body.data;
+    const [{ first_name, last_name }] = await rows("select * from customers where user_code = 'IEX-1001'");
+    const stored = await packageRow(package_id);
+    expect(stored).toMatchObject({ first_name, last_name });
+    expect(await newsOf(package_id)).toEqual([
+      {
+        ...{ id: expect.any(String), sequence: expect.any(Number), occurred_at: expect.any(Date) },
+        ...{ type: 'package.created', courier_id: IEX, package_id },
+        data: {
+          ...{
+            package_id,
+            house_number,
+            tracking_number: number,
+            user_code: 'IEX-1001',
+            first_name,
+            last_name,
+          },
+          ...{ weight: 4.25, length: null, width: null, height: null },
+          ...{
+            package_type: null,
+            shipper: null,
+            description: null,
+            status: 'received',
+            manifest_number: null,
+          },
+          entry_date_time: stored.received_at.toISOString().slice(0, 19).replace('T', ' '),
+        },
+        deliveries: promised(IEX, 'add_package'),
+      },
+    ]);
+    expect(await waitingLanes(service.owner, IEX)).toEqual(['add_package']);
+    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+  });
+
+  test('every field that was measured is in the event, as a number or a text', async () => {
+    const measures = { weight: 4.125, length: 14, width: 10.5, height: 6.25 };
+    const texts = {
+      package_type: ' Box ',
+      shipper: "O'Brien & Søn ✓",
+      description: '<b>3</b> books\nand 😀',
+    };
+    const body = { tracking_number: newNumber(), user_code: 'IEX-1001', ...measures, ...texts };
+    const reply = await receive(body);
+    const [news] = await newsOf(reply.body.data.package_id);
+    expect(news?.data).toMatchObject({ ...measures, ...texts });
+  });
+
+  test('a courier without a URL has the event, and nothing is sent', async () => {
+    await rows('update couriers set api_url_add_package = null where id = $1', [HRB]);
+    await emptyQueue(service.owner);
+    const reply = await receive({ tracking_number: newNumber(), user_code: 'HRB-2001' });
+    await giveUrls(service.owner, [HRB]);
+    const news = await newsOf(reply.body.data.package_id);
+    expect(news).toMatchObject([{ type: 'package.created', courier_id: HRB, deliveries: [] }]);
+    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+  });
+
+  test('a courier alone leaves the customer unknown, and its notice does not show the whole number', async () => {
+    const number = newNumber();
+    const reply = await receive({ tracking_number: number, courier_id: IEX.toUpperCase() });
+    expectReceipt(reply, { courier_id: IEX, user_code: null, matched_by: 'none' });
+    expect(reply.body.message).toBe('Package received. Its customer is unknown.');
+    const tracking_number = '*'.repeat(14) + number.slice(-4);
+    expect(await newsOf(reply.body.data.package_id)).toMatchObject([
+      { courier_id: IEX, data: { tracking_number, user_code: null, first_name: null, last_name: null } },
+    ]);
+  });
+
+  test('courier and user_code must belong together', async () => {
+    const number = newNumber();
+    const wrong = await receive({ tracking_number: number, courier_id: HRB, user_code: 'IEX-1001' });
+    expectFault(wrong, 400, 'unknown_user_code');
+    const right = await receive({ tracking_number: number, courier_id: IEX, user_code: 'IEX-1001' });
+    expectReceipt(right, { courier_id: IEX, user_code: 'IEX-1001', matched_by: 'user_code' });
+  });
+
+  test('a user_code of two couriers needs the courier_id', async () => {
+    await addCustomer(IEX, 'TWIN-1');
+    await addCustomer(HRB, 'TWIN-1');
+    const number = newNumber();
+    const reply = await receive({ tracking_number: number, user_code: 'TWIN-1' });
+    expectFault(reply, 400, 'validation_failed', 'courier_id');
+    const named = await receive({ tracking_number: number, user_code: 'TWIN-1', courier_id: HRB });
+    expectReceipt(named, { courier_id: HRB, user_code: 'TWIN-1' });
+  });
+
+  test('a user_code that is active with one courier and inactive with another is the active one', async () => {
+    await addCustomer(IEX, 'TWIN-2', false);
+    await addCustomer(HRB, 'TWIN-2');
+    expectReceipt(await receive({ tracking_number: newNumber(), user_code: 'TWIN-2' }), { courier_id: HRB });
+  });
+
+  test.each(['IEX-1200', 'iex-1001', ' IEX-1001', 'TWO-3001', '', 'IEX-%'])(
+    'the user_code %j is no active customer of the tenant: 400, and nothing is stored',
+    async (user_code) => {
+      const number = newNumber();
+      expectFault(await receive({ tracking_number: number, user_code }), 400, 'unknown_user_code');
+      expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['courier_id', 'courier_not_found', DEMO.couriers.TWO],
+    ['carrier_id', 'carrier_not_found', demoId('two', 'carrier', 1)],
+    ['warehouse_id', 'warehouse_not_found', DEMO.warehouses.two],
+  ])(
+    'a %s that does not exist, or is of another tenant, is 404 in the same words',
+    async (field, code, foreignId) => {
+      const number = newNumber();
+      const replies = await Promise.all(
+        [UNKNOWN_ID, foreignId].map((id) => receive({ tracking_number: number, [field]: id })),
+      );
+      for (const reply of replies) expectFault(reply, 404, code);
+      expect(replies[0]?.body.message).toBe(replies[1]?.body.message);
+      expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
+    },
+  );
+
+  test('a courier whose account is switched off still gets its parcels', async () => {
+    await rows('update couriers set is_active = false where id = $1', [HRB]);
+    const reply = await receive({ tracking_number: newNumber(), courier_id: HRB, user_code: 'HRB-2001' });
+    await rows('update couriers set is_active = true where id = $1', [HRB]);
+    expectReceipt(reply, { courier_id: HRB, user_code: 'HRB-2001' });
+  });
+});
+
+describe('a number that was announced', () => {
+  test('gives its courier, customer, vendor and description, and becomes received', async () => {
+    const number = newNumber();
+    const id = await announce({ code: 'IEX-1003', number, vendor: 'Example Books', description: 'Atlas' });
+    const reply = await receive({ tracking_number: number });
+    expectReceipt(reply, { courier_id: IEX, user_code: 'IEX-1003', prealert_id: id, matched_by: 'prealert' });
+    const [{ first_name, last_name }] = await rows("select * from customers where user_code = 'IEX-1003'");
+    expect(await packageRow(reply.body.data.package_id)).toMatchObject({
+      ...{ shipper: 'Example Books', description: 'Atlas', first_name, last_name },
+    });
+    expect(await statusOf(id)).toBe('received');
+    expect(await auditOf(id)).toMatchObject([
+      { action: 'prealert.received', before: { status: 'pending' }, after: { status: 'received' } },
+    ]);
+    expect(await newsOf(reply.body.data.package_id)).toMatchObject([{ courier_id: IEX }]);
+  });
+
+  test('what the body says of shipper and description stands, even when it is empty', async () => {
+    const number = newNumber();
+    await announce({ code: 'IEX-1003', number, vendor: 'Theirs', description: 'Theirs' });
+    const { data } = (await receive({ tracking_number: number, shipper: 'Ours', description: '' })).body;
+    expect(await packageRow(data.package_id)).toMatchObject({ shipper: 'Ours', description: '' });
+  });
+
+  test.each([
+    ['USPS', '9400111899223100009999', '420331269400111899223100009999'],
+    ['USPS, ZIP+4', '9400111899223100008888', '4203312612349400111899223100008888'],
+    ['FedEx', '794644790132', '9632001960000000000400794644790132'],
+    ['FedEx 34-digit that begins with 11', '871079919940', '1195266473930007521100871079919940'],
+    ['FedEx 34-digit with a number of 14', '12345678901230', '1201921334250001000312345678901230'],
+    ['FedEx 32-digit ASTRA', '784917580286', '32971514560102447849175802862014'],
+  ])('is matched when the scanner reads the whole %s barcode', async (_name, short, scanned) => {
+    const id = await announce({ code: 'IEX-1004', number: short });
+    const reply = await receive({ tracking_number: scanned });
+    expectReceipt(reply, { prealert_id: id });
+    expect((await packageRow(reply.body.data.package_id)).tracking_number).toBe(scanned);
+  });
+
+  test('agrees with the same owner in the body', async () => {
+    for (const named of [
+      { courier_id: IEX },
+      { user_code: 'IEX-1005' },
+      { courier_id: IEX, user_code: 'IEX-1005' },
+    ]) {
+      const number = newNumber();
+      const id = await announce({ code: 'IEX-1005', number });
+      const reply = await receive({ tracking_number: number, ...named });
+      expectReceipt(reply, {
+        courier_id: IEX,
+        user_code: 'IEX-1005',
+        prealert_id: id,
+        matched_by: 'prealert',
+      });
+    }
+  });
+
+  test('by a code that is no active customer any more: the courier is known, the customer is not', async () => {
+    for (const code of ['IEX-1200', 'NOBODY']) {
+      const number = newNumber();
+      const id = await announce({ code, number });
+      const reply = await receive({ tracking_number: number });
+      expectReceipt(reply, { courier_id: IEX, user_code: null, prealert_id: id, matched_by: 'prealert' });
+      expect(await statusOf(id)).toBe('received');
+      const tracking_number = '*'.repeat(14) + number.slice(-4);
+      expect(await newsOf(reply.body.data.package_id)).toMatchObject([{ data: { tracking_number } }]);
+    }
+  });
+
+  test('by two couriers belongs to neither, and both pre-alerts are flagged', async () => {
+    for (const named of [{}, { courier_id: IEX }, { user_code: 'HRB-2001' }]) {
+      const number = newNumber();
+      const ids = [
+        await announce({ code: 'IEX-1001', number }),
+        await announce({ courier: HRB, code: 'HRB-2001', number }),
+      ];
+      const reply = await receive({ tracking_number: number, ...named });
+      expectReceipt(reply, { courier_id: null, user_code: null, prealert_id: null, matched_by: 'none' });
+      expect(await Promise.all(ids.map(statusOf))).toEqual(['flagged', 'flagged']);
+      expect((await auditOf(ids[0] ?? ''))[0]).toMatchObject({
+        action: 'prealert.flagged',
+        after: { status: 'flagged' },
+      });
+      expect(await newsOf(reply.body.data.package_id)).toEqual([]);
+    }
+  });
+
+  test('by two couriers in two spellings is told apart all the same', async () => {
+    const short = '9400111899223100007777';
+    const ids = [
+      await announce({ code: 'IEX-1001', number: short }),
+      await announce({ courier: HRB, code: 'HRB-2001', number: `42033126${short}` }),
+    ];
+    expectReceipt(await receive({ tracking_number: short }), { courier_id: null, matched_by: 'none' });
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['flagged', 'flagged']);
+  });
+
+  test("by one courier, while the body names another's: neither owns it", async () => {
+    for (const named of [{ courier_id: HRB }, { user_code: 'HRB-2001' }]) {
+      const number = newNumber();
+      const id = await announce({ code: 'IEX-1001', number });
+      const reply = await receive({ tracking_number: number, ...named });
+      expectReceipt(reply, { courier_id: null, user_code: null, prealert_id: null, matched_by: 'none' });
+      expect(await statusOf(id)).toBe('flagged');
+    }
+  });
+
+  test('for one customer, while the body names another of the same courier: the courier keeps it', async () => {
+    const number = newNumber();
+    const id = await announce({ code: 'IEX-1001', number, vendor: 'Not taken' });
+    const reply = await receive({ tracking_number: number, user_code: 'IEX-1002' });
+    expectReceipt(reply, { courier_id: IEX, user_code: null, prealert_id: null, matched_by: 'none' });
+    expect(await statusOf(id)).toBe('flagged');
+    expect(await packageRow(reply.body.data.package_id)).toMatchObject({ first_name: null, shipper: null });
+    expect(await newsOf(reply.body.data.package_id)).toHaveLength(1);
+  });
+
+  test('twice by one courier for one customer: both are received, the one as scanned is answered', async () => {
+    const short = '9400111899223100006666';
+    const ids = [
+      await announce({ code: 'IEX-1001', number: short, vendor: 'Short' }),
+      await announce({ code: 'IEX-1001', number: `42033126${short}`, vendor: 'Long' }),
+    ];
+    const reply = await receive({ tracking_number: `42033126${short}` });
+    expectReceipt(reply, { user_code: 'IEX-1001', prealert_id: ids[1], matched_by: 'prealert' });
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['received', 'received']);
+  });
+
+  test('a flagged pre-alert that stands alone is answered', async () => {
+    const number = newNumber();
+    const id = await announce({ code: 'IEX-1001', number, status: 'flagged' });
+    expectReceipt(await receive({ tracking_number: number }), { prealert_id: id, matched_by: 'prealert' });
+    expect(await auditOf(id)).toMatchObject([
+      { before: { status: 'flagged' }, after: { status: 'received' } },
+    ]);
+  });
+
+  test('a pre-alert that an earlier package has answered is left out', async () => {
+    const number = newNumber();
+    await announce({ courier: HRB, code: 'HRB-2001', number, status: 'received' });
+    const id = await announce({ code: 'IEX-1001', number });
+    expectReceipt(await receive({ tracking_number: number }), { courier_id: IEX, prealert_id: id });
+  });
+
+  test("another tenant's pre-alert is none", async () => {
+    const number = newNumber();
+    await announce({ code: 'IEX-1001', number });
+    expectReceipt(await receive({ tracking_number: number }, 'two/admin'), {
+      courier_id: null,
+      matched_by: 'none',
+    });
+  });
+});
+
+describe('what is refused', () => {
+  test.each(['admin', 'manager', 'warehouse'])('%s may receive', async (as) => {
+    expectReceipt(await receive({ tracking_number: newNumber() }, as), {});
+  });
+
+  test.each(['iex', 'hrb'])('courier %s may not, and learns nothing of an existing number', async (as) => {
+    expectFault(await receive({ tracking_number: newNumber() }, as), 403, 'permission_denied');
+  });
+
+  test('nobody without a token, nobody with a disabled account', async () => {
+    const anonymous = await service.call('receivePackage', { body: { tracking_number: 'x', weight: 1 } });
+    expectFault(anonymous, 401, 'token_missing');
+    expectFault(await receive({ tracking_number: newNumber() }, 'disabled'), 403, 'account_disabled');
+  });
+
+  test.each([
+    ...[undefined, null, '', '   ', WHITE_SPACE.join(''), 12, ['1Z'], 'x'.repeat(256)].map((value) => [
+      'tracking_number',
+      value,
+    ]),
+    ...[undefined, null, 0, -1, '1', 100000, 1.0001, 1e-10, true].map((value) => ['weight', value]),
+    ...[0, -1, 10000, 1.001, 1e-9, '3'].map((value) => ['length', value]),
+    ...['nope', 12, ''].map((value) => ['courier_id', value]),
+    ...['nope', ''].map((value) => ['warehouse_id', value]),
+    ...[7, 'x'.repeat(101)].map((value) => ['user_code', value]),
+    ['description', 'x'.repeat(2001)],
+  ] as [string, unknown][])('%s %j is 400 and names the field', async (field, value) => {
+    const number = newNumber();
+    expectFault(await receive({ tracking_number: number, [field]: value }), 400, 'validation_failed', field);
+    expect(await rows('select id from packages where tracking_number = $1', [number])).toEqual([]);
+  });
+
+  test('no body is 400', async () => {
+    const reply = await service.call('receivePackage', { as: 'warehouse' });
+    expect([400, 415]).toContain(reply.status);
+  });
+});
+
+describe.each([
+  ["the application's filters alone", { rowSecurity: false }],
+  ['row-level security alone', { applicationFilters: false }],
+])('with %s', (_name, options) => {
+  let other: Service;
+  beforeAll(async () => {
+    other = await startService(options);
+  }, 60_000);
+  afterAll(() => other.stop(), 60_000);
+
+  const receiveThere = (body: object, as: string) =>
+    other.call('receivePackage', { as, body: { weight: 1, ...body } });
+
+  test('another tenant is neither matched nor named', async () => {
+    const [{ tracking_number }] = (
+      await other.owner.query('select tracking_number from prealerts where id = $1', [
+        DEMO.prealerts.pending.IEX[0],
+      ])
+    ).rows;
+    const reply = await receiveThere({ tracking_number }, 'two/admin');
+    expectReceipt(reply, { courier_id: null, user_code: null, prealert_id: null });
+    expectReceipt(await receiveThere({ tracking_number }, 'warehouse'), {
+      courier_id: IEX,
+      matched_by: 'prealert',
+    });
+    const number = newHouseNumber();
+    const foreign = [{ courier_id: DEMO.couriers.TWO }, { warehouse_id: DEMO.warehouses.two }];
+    for (const named of [...foreign, { carrier_id: demoId('two', 'carrier', 1) }]) {
+      expect((await receiveThere({ tracking_number: number, ...named }, 'warehouse')).status).toBe(404);
+    }
+    expectFault(
+      await receiveThere({ tracking_number: number, user_code: 'TWO-3001' }, 'warehouse'),
+      400,
+      'unknown_user_code',
+    );
+  });
+
+  test("the tenant's own warehouse is the default, and its number is its own", async () => {
+    const number = newHouseNumber();
+    const ours = await receiveThere({ tracking_number: number }, 'warehouse');
+    const theirs = await receiveThere({ tracking_number: number }, 'two/admin');
+    expect([ours.status, theirs.status]).toEqual([201, 201]);
+    const { rows: stored } = await other.owner.query(
+      'select warehouse_id from packages where tracking_number = $1 order by tenant_id = $2 desc',
+      [number, DEMO.tenants.demo],
+    );
+    expect(stored.map((row) => row.warehouse_id)).toEqual([DEMO.warehouses.primary, DEMO.warehouses.two]);
+  });
+});

@@ -1,0 +1,449 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { nextOf, SUSPENDED, type PackageStatus } from '../../../src/modules/packages/events/transitions.js';
+import { bundle } from '../../support/service/contract.js';
+import { eventsOf, giveUrls, promised } from '../../support/receivers/outbound.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB } = DEMO.couriers;
+const TENANT = DEMO.tenants.demo;
+const CALLERS = 200;
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ poolSize: 30 });
+  await giveUrls(service.owner, [IEX, HRB]);
+  await service.tokenOf('warehouse');
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+type Row = Record<string, unknown>;
+const select = async <Found = Row>(statement: string, values: unknown[] = []) =>
+  (await service.owner.query<Found & Row>(statement, values)).rows;
+
+const record = (body: object, as = 'warehouse') => service.call('recordPackageEvent', { as, body });
+const historyOf = (package_id: string, as = 'manager') =>
+  service.call('packageEvents', { as, query: { package_id } });
+const manage = async (body: object) => {
+  const reply = await service.call('manageManifest', { as: 'warehouse', body });
+  expect(reply.status).toBe(200);
+  return reply;
+};
+async function step(manifest_id: string, ...statuses: string[]): Promise<void> {
+  for (const status of statuses) await manage({ action: 'update_meta', manifest_id, status });
+}
+
+async function newManifest(packageIds: string[] = []): Promise<string> {
+  const { body } = await manage({ action: 'create_manifest' });
+  const manifest_id = String(body['data'].manifest_id);
+  if (packageIds.length > 0) await manage({ action: 'add_packages', manifest_id, package_ids: packageIds });
+  return manifest_id;
+}
+
+let serial = 0;
+const freshNumber = () => `EVT${process.pid}N${(serial += 1)}`;
+
+async function receive(fields: object = { user_code: 'IEX-1001' }): Promise<string> {
+  const body = { tracking_number: freshNumber(), weight: 1, ...fields };
+  const reply = await service.call('receivePackage', { as: 'warehouse', body });
+  expect(reply.status).toBe(201);
+  return String(reply.body['data'].package_id);
+}
+
+/** Straight into the tables: packages that were received an hour ago and have come to a status since. */
+async function plant(count: number, status: PackageStatus = 'received', courierId = IEX): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID());
+  await service.owner.query(
+    `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, status,
+       warehouse_id, received_at)
+     select $1, id, $2, id::text, id::text, house_number, 1, $3, $4, now() - interval '1 hour'
+     from unnest($5::uuid[], $6::text[]) as new (id, house_number)`,
+    [TENANT, courierId, status, DEMO.warehouses.primary, ids, ids.map(newHouseNumber)],
+  );
+  const at = "now() - interval '1 hour'";
+  const line = `insert into package_events
+      (tenant_id, id, package_id, courier_id, previous_status, status, source, occurred_at, recorded_at)
+    select $1, new_id(), id, $2, $3, $4, $5, ${at}, ${at} from unnest($6::uuid[]) id`;
+  await service.owner.query(line, [TENANT, courierId, null, 'received', 'intake', ids]);
+  if (status !== 'received')
+    await service.owner.query(line, [TENANT, courierId, 'received', status, 'manifest', ids]);
+  return ids;
+}
+
+const one = async (status?: PackageStatus) => (await plant(1, status))[0] ?? '';
+const pair = async (status?: PackageStatus) => [await one(status), await one(status)] as const;
+const statusOf = async (id: string) => (await select('select status from packages where id = $1', [id]))[0];
+const auditOf = (ids: string[]) =>
+  select(
+    `select entity_id, before, after, remarks, actor_id from audit_entries
+     where action = 'package.status_changed' and entity_id = any($1)`,
+    [ids],
+  );
+
+/** Every line begins where the one before it ended, at no earlier time, and the last is where the package is. */
+async function expectChain(id: string): Promise<Row[]> {
+  const events = await select<{ previous_status: PackageStatus | null; status: PackageStatus }>(
+    `select previous_status, status, source, occurred_at, lag(status) over chain as was,
+       coalesce(occurred_at >= lag(occurred_at) over chain, true) as is_in_order
+     from package_events where package_id = $1 window chain as (order by place) order by place`,
+    [id],
+  );
+  for (const event of events) {
+    expect(event['previous_status']).toBe(event['was']);
+    expect(event['is_in_order']).toBe(true);
+    const { previous_status: from, status: to, source } = event;
+    if (source !== 'recorded' || from === null) continue;
+    const isReleased =
+      (SUSPENDED as readonly string[]).includes(from) && ['received', 'shipped'].includes(to);
+    if (!isReleased) expect(nextOf(from)).toContain(to);
+  }
+  expect(await statusOf(id)).toEqual({ status: events.at(-1)?.status });
+  return events;
+}
+
+const tally = (replies: Reply[]) => {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of replies) {
+    const key = status === 200 ? `200 ${body['data'].recorded}` : `${status} ${body['code']}`;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+};
+
+const faultsOf = ({ status, body }: Reply) => ({
+  status,
+  code: body['code'],
+  errors: (body['errors'] as { field: string; code: string }[]).map(({ field, code }) => `${field} ${code}`),
+});
+
+describe('a history', () => {
+  test('tells from receipt to customs what happened, when, by what and, to staff, by whom', async () => {
+    const id = await receive();
+    await step(await newManifest([id]), 'ready', 'shipped');
+    const said = { location: 'Kingston', remarks: 'Customs ask for the invoice.' };
+    await record({ package_id: id, status: 'customs_hold', ...said }, 'manager');
+    const { status, body } = await historyOf(id);
+    expect(status).toBe(200);
+    const names = await select<{ id: string; full_name: string }>('select id, full_name from users');
+    const nameOf = (user: string) => names.find((each) => each.id === user)?.full_name;
+    const [warehouse, manager] = [nameOf(DEMO.users.warehouse), nameOf(DEMO.users.manager)];
+    const silent = { location: null, remarks: null };
+    expect(body['data']).toMatchObject({ package_id: id, status: 'customs_hold' });
+    expect(body['data'].events).toMatchObject([
+      { previous_status: null, status: 'received', source: 'intake', recorded_by: warehouse, ...silent },
+      {
+        previous_status: 'received',
+        status: 'shipped',
+        source: 'manifest',
+        recorded_by: warehouse,
+        ...silent,
+      },
+      {
+        previous_status: 'shipped',
+        status: 'customs_hold',
+        source: 'recorded',
+        recorded_by: manager,
+        ...said,
+      },
+    ]);
+    const asCourier = await historyOf(id, 'iex');
+    expect(asCourier.body['data'].events).toEqual(
+      body['data'].events.map((event: Row) => ({ ...event, recorded_by: null })),
+    );
+  });
+
+  test('is whole for the courier that the parcel turned out to be of, without what was said before', async () => {
+    const id = await receive({});
+    await record({ package_id: id, status: 'on_hold', location: 'Shelf 4', remarks: 'IEX or HRB?' });
+    expect((await historyOf(id, 'iex')).status).toBe(404);
+    await service.call('updatePackage', { as: 'admin', body: { package_id: id, user_code: 'IEX-1001' } });
+    await record({ package_id: id, status: 'released', remarks: 'Found the slip.' });
+    const remarks = async (as: string) =>
+      ((await historyOf(id, as)).body['data'].events as Row[]).map((event) => event['remarks']);
+    expect(await remarks('iex')).toEqual([null, null, 'Found the slip.']);
+    expect(await remarks('admin')).toEqual([null, 'IEX or HRB?', 'Found the slip.']);
+    expect((await historyOf(id, 'hrb')).status).toBe(403);
+  });
+});
+
+/** The table of the contract's description: what is said of each event in each status. */
+function contractTable(): [from: PackageStatus, kind: string, said: string][] {
+  const { description } = bundle.paths['/api/RecordPackageEvent.php']?.['post'] as unknown as {
+    description: string;
+  };
+  const lines = description.split('\n').filter((line) => line.startsWith('|'));
+  const cells = lines.map((line) => line.split('|').slice(1, -1));
+  const [heading = [], , ...rows] = cells.map((row) => row.map((cell) => cell.trim().replaceAll('`', '')));
+  // as: the statuses that the table names
+  return rows.flatMap(([from, ...said]) =>
+    said.map((cell, index): [PackageStatus, string, string] => [
+      from as PackageStatus,
+      heading[index + 1] ?? '',
+      cell,
+    ]),
+  );
+}
+
+describe('recording', () => {
+  test('each of 56 pairs of a status and an event is as the table of the contract says', async () => {
+    const table = contractTable();
+    expect(table).toHaveLength(56);
+    for (const [from, kind, said] of table) {
+      const id = await one(from);
+      const reply = await record({ package_id: id, status: kind });
+      const became = (await statusOf(id))?.['status'];
+      const events = (await expectChain(id)).length;
+      const before = from === 'received' ? 1 : 2;
+      const shown = [from, kind, said, reply.status, reply.body['data']?.recorded, became, events - before];
+      const expected = {
+        yes: [200, 1, kind, 1],
+        back: [200, 1, 'received', 1],
+        'as it is': [200, 0, from, 0],
+        no: [400, undefined, from, 0],
+      }[said];
+      expect(shown).toEqual([from, kind, said, ...(expected ?? [])]);
+      if (said === 'no') expect(reply.body['code']).toBe('package_invalid_transition');
+      if (said === 'as it is') expect(await auditOf([id])).toEqual([]);
+    }
+  });
+
+  test('received and shipped cannot be recorded: they come from intake and manifests', async () => {
+    const id = await one('on_hold');
+    for (const status of ['received', 'shipped']) {
+      const reply = await record({ package_id: id, status });
+      expect(faultsOf(reply)).toEqual({ status: 400, code: 'validation_failed', errors: ['status enum'] });
+    }
+  });
+
+  test('a parcel that was held twice is released to what it was before both', async () => {
+    const id = await one('in_transit');
+    for (const status of ['on_hold', 'customs_hold', 'lost', 'released'])
+      expect((await record({ package_id: id, status })).body['data'].recorded).toBe(1);
+    expect(await statusOf(id)).toEqual({ status: 'in_transit' });
+    await expectChain(id);
+  });
+
+  test('the row, the audit trail and the courier are told what staff said, once', async () => {
+    const [first, second] = await pair();
+    const said = { occurred_at: '2026-11-01 08:00:00', location: 'Kingston', remarks: 'No invoice.' };
+    const tooEarly = await record({ package_ids: [first, second], status: 'customs_hold', ...said });
+    expect(faultsOf(tooEarly)).toEqual({
+      status: 400,
+      code: 'validation_failed',
+      errors: ['occurred_at minimum', 'occurred_at minimum'],
+    });
+    const now = { ...said, occurred_at: await moment('5 minutes') };
+    const reply = await record({ package_ids: [first, second], status: 'customs_hold', ...now });
+    expect(reply.body['data']).toEqual({
+      recorded: 2,
+      unchanged: 0,
+      events: [first, second].map((package_id) => ({
+        event_id: expect.any(String),
+        package_id,
+        previous_status: 'received',
+        status: 'customs_hold',
+        occurred_at: now.occurred_at,
+      })),
+    });
+    for (const entry of await auditOf([first, second]))
+      expect(entry).toMatchObject({
+        before: { status: 'received' },
+        after: { status: 'customs_hold', occurred_at: now.occurred_at, location: 'Kingston' },
+        remarks: 'No invoice.',
+        actor_id: DEMO.users.warehouse,
+      });
+    const told = await eventsOf(service.owner, [first, second]);
+    expect(told).toHaveLength(2);
+    for (const event of told) {
+      expect(event.type).toBe('package.status_changed');
+      expect(event.data).toMatchObject({ previous_status: 'received', status: 'customs_hold', ...now });
+      expect(event.deliveries).toEqual(promised(IEX, 'update_package'));
+    }
+  });
+
+  test('nobody is told of a parcel of no courier', async () => {
+    const id = await receive({});
+    expect((await record({ package_id: id, status: 'lost' })).body['data'].recorded).toBe(1);
+    expect(await eventsOf(service.owner, [id])).toEqual([]);
+    expect(await auditOf([id])).toHaveLength(1);
+  });
+
+  test('it is all or none, and every package that stands in the way is named', async () => {
+    const [free, free2] = await pair('shipped');
+    const [delivered, returned] = [await one('delivered'), await one('returned')];
+    const package_ids = [free, delivered.toUpperCase(), free2, returned];
+    const refused = await record({ package_ids, status: 'lost' });
+    expect(faultsOf(refused)).toEqual({
+      status: 400,
+      code: 'package_invalid_transition',
+      errors: ['package_ids[1] invalid_transition', 'package_ids[3] invalid_transition'],
+    });
+    const missing = await record({ package_ids: [free, randomUUID(), delivered], status: 'lost' });
+    expect(faultsOf(missing)).toEqual({
+      status: 404,
+      code: 'package_not_found',
+      errors: ['package_ids[1] not_found'],
+    });
+    for (const id of [free, free2]) expect(await statusOf(id)).toEqual({ status: 'shipped' });
+    expect(await auditOf(package_ids)).toEqual([]);
+    const twice = await record({ package_ids: [free, free.toUpperCase(), free2], status: 'lost' });
+    expect(twice.body['data']).toMatchObject({ recorded: 2, unchanged: 0 });
+    const again = await record({ package_ids: [free, free2], status: 'lost' });
+    expect(again.body['data']).toEqual({ recorded: 0, unchanged: 2, events: [] });
+  });
+
+  test('a body names one package or several, not both and not none', async () => {
+    const id = await one();
+    const status = 'on_hold';
+    const both = await record({ package_id: id, package_ids: [id], status });
+    expect(faultsOf(both).errors).toEqual(['package_ids conflict']);
+    expect(faultsOf(await record({ status })).errors).toEqual(['package_id required']);
+    expect(faultsOf(await record({ package_id: randomUUID(), status })).errors).toEqual([
+      'package_id not_found',
+    ]);
+  });
+
+  /** So long ago, by the database's clock, in the contract's form. */
+  async function moment(ago: string): Promise<string> {
+    const [row] = await select(
+      `select to_char((now() - $1::interval) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at`,
+      [ago],
+    );
+    return String(row?.['at']);
+  }
+
+  test('when it happened is now, or as staff say: never to come, never before what came last', async () => {
+    const id = await one();
+    const at = async (occurred_at: string, status = 'on_hold') =>
+      record({ package_id: id, status, occurred_at });
+    const wrong = { '2026-02-30 10:00:00': 'invalid', '2026-02-20 24:00:00': 'invalid' };
+    for (const [text, code] of Object.entries(wrong))
+      expect(faultsOf(await at(text)).errors).toEqual([`occurred_at ${code}`]);
+    expect(faultsOf(await at(await moment('-1 minute'))).errors).toEqual(['occurred_at maximum']);
+    expect(faultsOf(await at(await moment('2 hours'))).errors).toEqual(['occurred_at minimum']);
+    // within the second of the receipt is after it, and stays in order
+    const [receipt] = await select(
+      `select to_char(max(occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at from package_events where package_id = $1`,
+      [id],
+    );
+    const last = String(receipt?.['at']);
+    expect((await at(last)).status).toBe(200);
+    expect((await at(await moment('10 minutes'), 'released')).status).toBe(200);
+    expect((await record({ package_id: id, status: 'lost' })).status).toBe(200);
+    const events = await expectChain(id);
+    expect(Date.now() - (events.at(-1)?.['occurred_at'] as Date).getTime()).toBeLessThan(60_000);
+  });
+});
+
+describe('beside manifests', () => {
+  test('what was recorded aboard stands: a manifest ships what is received and delivers what is on its way', async () => {
+    const ids = await plant(7);
+    const [, held, customs, lost, returned, gone, freed] = ids;
+    const manifest = await newManifest(ids);
+    for (const [id, status] of [
+      ...[[held, 'on_hold'] as const, [lost, 'lost'] as const, [returned, 'returned'] as const],
+      ...[[gone, 'in_transit'] as const, [freed, 'on_hold'] as const],
+    ])
+      await record({ package_id: id, status });
+    await step(manifest, 'ready', 'shipped');
+    await record({ package_id: customs, status: 'customs_hold' });
+    // its manifest has left with it
+    expect((await record({ package_id: freed, status: 'released' })).body['data'].events[0].status).toBe(
+      'shipped',
+    );
+    await step(manifest, 'completed');
+    const statuses = await Promise.all(ids.map(async (id) => (await statusOf(id))?.['status']));
+    expect(statuses).toEqual([
+      ...['delivered', 'on_hold', 'customs_hold', 'lost', 'returned', 'delivered', 'delivered'],
+    ]);
+    for (const id of ids) await expectChain(id);
+  });
+
+  test('a held parcel is not added to a manifest before it is released', async () => {
+    const id = await one('on_hold');
+    const manifest_id = await newManifest();
+    const add = () =>
+      service.call('manageManifest', {
+        as: 'warehouse',
+        body: { action: 'add_packages', manifest_id, package_ids: [id] },
+      });
+    expect((await add()).body['code']).toBe('packages_not_assignable');
+    await record({ package_id: id, status: 'released' });
+    expect((await add()).body['data']).toMatchObject({ added: 1 });
+  });
+
+  test('a manifest that ships while staff lose its parcels: every history is a chain, whoever was first', async () => {
+    const ids = await plant(40);
+    const manifest = await newManifest(ids);
+    await step(manifest, 'ready');
+    const [shipped, ...losses] = await Promise.all([
+      untilAdmitted(() =>
+        service.call('manageManifest', {
+          as: 'warehouse',
+          body: { action: 'update_meta', manifest_id: manifest, status: 'shipped' },
+        }),
+      ),
+      ...ids.map((package_id) => untilAdmitted(() => record({ package_id, status: 'lost' }))),
+    ]);
+    expect(shipped.status).toBe(200);
+    expect(tally(losses)).toEqual({ '200 1': ids.length });
+    for (const id of ids) {
+      await expectChain(id);
+      expect(await statusOf(id)).toEqual({ status: 'lost' });
+    }
+  });
+});
+
+describe('at once', () => {
+  test(`${CALLERS} callers move one parcel to seven states: its history is a chain of allowed steps`, async () => {
+    const id = await one('shipped');
+    const kinds = ['in_transit', 'on_hold', 'customs_hold', 'released', 'lost', 'on_hold', 'released'];
+    const replies = await Promise.all(
+      Array.from({ length: CALLERS }, (_, index) =>
+        untilAdmitted(() => record({ package_id: id, status: kinds[index % kinds.length] })),
+      ),
+    );
+    const counts = tally(replies);
+    const recorded = counts['200 1'] ?? 0;
+    expect(Object.keys(counts).every((key) => /^(200 [01]|400 package_invalid_transition)$/.test(key))).toBe(
+      true,
+    );
+    // some moved it, and not all could
+    expect(recorded).toBeGreaterThan(2);
+    expect(await expectChain(id)).toHaveLength(2 + recorded);
+    expect(await auditOf([id])).toHaveLength(recorded);
+    const told = await eventsOf(service.owner, [id]);
+    expect(told.map(({ data }) => data['status'])).toEqual(
+      (
+        await select('select status from package_events where package_id = $1 order by place offset 2', [id])
+      ).map(({ status }) => status),
+    );
+  });
+
+  test(`${CALLERS} callers say the same: one event, one audit entry, one webhook`, async () => {
+    const id = await one();
+    const replies = await Promise.all(
+      Array.from({ length: CALLERS }, () => untilAdmitted(() => record({ package_id: id, status: 'lost' }))),
+    );
+    expect(tally(replies)).toEqual({ '200 1': 1, '200 0': CALLERS - 1 });
+    expect(await expectChain(id)).toHaveLength(2);
+    expect(await auditOf([id])).toHaveLength(1);
+    expect(await eventsOf(service.owner, [id])).toHaveLength(1);
+  });
+
+  test('batches of the same 30 parcels of two couriers in opposite orders: no deadlock reaches a caller', async () => {
+    const ids = [...(await plant(15)), ...(await plant(15, 'received', HRB))];
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => {
+        const package_ids = index % 2 === 0 ? ids : [...ids].reverse();
+        return untilAdmitted(() =>
+          record({ package_ids, status: index % 4 < 2 ? 'on_hold' : 'customs_hold' }),
+        );
+      }),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const id of ids) await expectChain(id);
+  });
+});

@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { PDFiumLibrary } from '@hyzyla/pdfium';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { ready as zplReady } from 'zpl-renderer-js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { clone } from '../../support/builders/couriers.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+const require = createRequire(import.meta.url);
+
+let service: Service;
+let pdfium: Awaited<ReturnType<typeof PDFiumLibrary.init>>;
+beforeAll(async () => {
+  service = await startService();
+  pdfium = await PDFiumLibrary.init();
+  const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
+  prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(wasm).buffer } });
+}, 60_000);
+afterAll(async () => {
+  pdfium.destroy();
+  await service.stop();
+}, 60_000);
+
+type Shown = { text: string; codes: string[]; lines: string[] };
+
+const labelOf = (package_id: string, format?: string) =>
+  service.call('packageLabel', { as: 'warehouse', query: { package_id, ...(format ? { format } : {}) } });
+
+/** A package of IEX-1001 like a demo one; answers its id and its house number. */
+async function newPackage(changes: object = {}): Promise<{ id: string; house: string }> {
+  const body = { tracking_number: `LBL${process.pid}N${(serial += 1)}`, weight: 3.25, user_code: 'IEX-1001' };
+  const { body: reply } = await service.call('receivePackage', { as: 'warehouse', body });
+  const [id, house] = [String(reply['data'].package_id), String(reply['data'].house_number)];
+  const columns = Object.entries(changes);
+  if (columns.length > 0)
+    await service.owner.query(
+      `update packages set ${columns.map(([name], index) => `${name} = $${index + 2}`).join(', ')} where id = $1`,
+      [id, ...columns.map(([, value]: [string, unknown]) => value)],
+    );
+  return { id, house };
+}
+let serial = 0;
+
+/** What a person and a scanner see of a page of PDF, rendered at 216 dots per inch. */
+async function readPdf(bytes: Buffer): Promise<Shown & { pages: number; inches: number[] }> {
+  const document = await pdfium.loadDocument(new Uint8Array(bytes));
+  const page = document.getPage(0);
+  const { originalWidth, originalHeight } = page.getOriginalSize();
+  // before it is rendered: the library loses its way the other way round
+  const text = page.getText();
+  const { data, width, height } = await page.render({ scale: 3, render: 'bitmap' });
+  const pages = document.getPageCount();
+  document.destroy();
+  const found = await readBarcodes({ data: new Uint8ClampedArray(data), width, height, colorSpace: 'srgb' });
+  return {
+    pages,
+    inches: [originalWidth / 72, originalHeight / 72],
+    text,
+    lines: text.split('\r\n'),
+    codes: found.map((code) => `${code.format} ${code.text}`),
+  };
+}
+
+/** What a label printer would print, and what a scanner reads of it. */
+async function readZpl(zpl: string): Promise<string[]> {
+  const { api } = await zplReady;
+  const png = await api.zplToBase64Async(zpl, 101.6, 152.4, 8);
+  const found = await readBarcodes(new Uint8Array(Buffer.from(png, 'base64')));
+  return found.map((code) => `${code.format} ${code.text}`);
+}
+
+/** The commands of a label, in order, without the data of its fields. */
+const commandsOf = (zpl: string) =>
+  zpl
+    .replace(/\^FD[^^]*/g, '^FD')
+    .split('\n')
+    .flatMap((line) => line.match(/[\^~][A-Z][A-Z0-9@]/g) ?? []);
+
+/** What the fields of a label say, as its printer reads them. */
+const fieldsOf = (zpl: string) =>
+  [...zpl.matchAll(/\^FH_\^FD([^^]*)\^FS/g)].map(([, data = '']) =>
+    data.replace(/_([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+  );
+
+describe('a label', () => {
+  test('is one page of 4 x 6 inches that says whose the parcel is, and whose one barcode is the house number', async () => {
+    const { id, house } = await newPackage({ manifest_id: DEMO.manifests.draft });
+    const { rows } = await service.owner.query<Record<string, string>>(
+      `select p.tracking_number, p.first_name || ' ' || p.last_name as name, m.manifest_number
+       from packages p join manifests m on m.id = p.manifest_id where p.id = $1`,
+      [id],
+    );
+    const { tracking_number: tracking = '', name = '', manifest_number: manifest = '' } = rows[0] ?? {};
+    const reply = await labelOf(id);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe('application/pdf');
+    expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="label-${house}.pdf"`);
+    const shown = await readPdf(reply.bytes);
+    expect(shown).toMatchObject({ pages: 1, inches: [4, 6], codes: [`Code128 ${house}`] });
+    const said = ['IEX', 'Island Express', 'IEX-1001', name, house, '3.25 lb (1.47 kg)', 'Miami Gateway'];
+    for (const each of [...said, tracking, manifest]) expect(shown.text).toContain(each);
+
+    const zpl = await labelOf(id, 'zpl');
+    expect(zpl.headers.get('content-type')).toBe('application/zpl');
+    expect(zpl.headers.get('content-disposition')).toBe(`attachment; filename="label-${house}.zpl"`);
+    const text = zpl.bytes.toString();
+    expect(fieldsOf(text)).toEqual(expect.arrayContaining([...said, tracking, manifest]));
+    expect(await readZpl(text)).toEqual([`Code128 ${house}`]);
+  });
+
+  test('says plainly when nobody knows the owner, or the courier does not know the customer', async () => {
+    const nobody = { courier_id: null, user_code: null, first_name: null, last_name: null };
+    const owner = await newPackage(nobody);
+    expect((await readPdf((await labelOf(owner.id)).bytes)).lines[0]).toBe('UNKNOWN OWNER');
+    const zpl = (await labelOf(owner.id, 'zpl')).bytes.toString();
+    expect(fieldsOf(zpl)[0]).toBe('UNKNOWN OWNER');
+    expect(await readZpl(zpl)).toEqual([`Code128 ${owner.house}`]);
+
+    const customer = await newPackage({ user_code: null, first_name: null, last_name: null });
+    const shown = await readPdf((await labelOf(customer.id)).bytes);
+    expect(shown.lines.slice(0, 3)).toEqual(['IEX', 'Island Express', 'UNKNOWN CUSTOMER']);
+    expect(fieldsOf((await labelOf(customer.id, 'zpl')).bytes.toString())).toContain('UNKNOWN CUSTOMER');
+  });
+
+  test('shows names as they are written', async () => {
+    const { id } = await newPackage({ first_name: 'Zoë Ñandú', last_name: 'Łukasz Ωmega Жуков' });
+    const name = 'Zoë Ñandú Łukasz Ωmega Жуков';
+    expect((await readPdf((await labelOf(id)).bytes)).lines).toContain(name);
+    expect(fieldsOf((await labelOf(id, 'zpl')).bytes.toString())).toContain(name);
+  });
+
+  test('the band is in the courier’s colour, and what stands in it can be read', async () => {
+    for (const [color, ink] of [
+      ['#FFE000', '#000000'],
+      ['#0A1D5C', '#FFFFFF'],
+    ]) {
+      await service.owner.query('update couriers set house_color = $2 where id = $1', [
+        DEMO.couriers.IEX,
+        color,
+      ]);
+      const { id } = await newPackage();
+      const document = await pdfium.loadDocument(new Uint8Array((await labelOf(id)).bytes));
+      const { data, width } = await document.getPage(0).render({ scale: 2, render: 'bitmap' });
+      document.destroy();
+      // four bytes a pixel, red first
+      const colorAt = (pixel: number) =>
+        `#${[0, 1, 2].map((each) => (data[pixel * 4 + each] ?? 0).toString(16).padStart(2, '0')).join('')}`.toUpperCase();
+      expect(colorAt(4 * width + 4)).toBe(color);
+      const band = Array.from({ length: 100 * width }, (_, index) => colorAt(10 * width + index));
+      expect(band).toContain(ink);
+    }
+  });
+});
+
+const HOSTILE: Record<string, string> = {
+  'a whole label': '^XA^FO0,0^FDhello^FS^XZ',
+  'a command of the printer': '~JA~HS~DGR:X.GRF,1,1,FF',
+  'an end of field in hexadecimal': '_5EFS_5EXZ\\5E\\&_',
+  'lines and controls': 'a\r\nb\tc\u0007d\u001be\u2028f',
+  'turned around': '\u202Eevil\u202C \u200Fx',
+  emoji: '😀👩‍👩‍👧‍👦🏴‍☠️',
+  'characters that no font has': '\u{10FFFF}\u{E000}漢字',
+  'the widest, 100 times': 'W'.repeat(100),
+};
+
+describe('hostile text', () => {
+  let expected: string[];
+  beforeAll(async () => {
+    const { id } = await newPackage();
+    expected = commandsOf((await labelOf(id, 'zpl')).bytes.toString());
+    expect(expected.length).toBeGreaterThan(40);
+  });
+
+  test.each(Object.entries(HOSTILE))(
+    '%s changes no command of a label and hides no barcode',
+    async (_name, text) => {
+      const fields = { user_code: text, first_name: text, last_name: text, tracking_number: text.trim() };
+      const hostile = await newPackage({ ...fields, tracking_number: `${serial}${text}`.trim() });
+      const zpl = (await labelOf(hostile.id, 'zpl')).bytes.toString();
+      expect(commandsOf(zpl)).toEqual(expected);
+      // besides what begins a command there is nothing that a printer could take for one, and no control character
+      expect(zpl.replace(/\^FD[^^~\\]*\^FS/g, '')).not.toMatch(/\^FD/);
+      expect(zpl.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+      expect(await readZpl(zpl)).toEqual([`Code128 ${hostile.house}`]);
+      const shown = await readPdf((await labelOf(hostile.id)).bytes);
+      expect(shown).toMatchObject({ pages: 1, codes: [`Code128 ${hostile.house}`] });
+    },
+  );
+
+  test('255 characters of a number stay on their line: its ends are shown, its middle is not', async () => {
+    const number = `HEAD${'5'.repeat(247)}TAIL`;
+    const { id } = await newPackage({ tracking_number: number });
+    const line = (await readPdf((await labelOf(id)).bytes)).lines.find((each) => each.includes('HEAD'));
+    expect(line).toMatch(/^Tracking HEAD5+…5+TAIL$/);
+    const fields = fieldsOf((await labelOf(id, 'zpl')).bytes.toString());
+    expect(fields.find((each) => each.startsWith('HEAD'))).toMatch(/^HEAD5+\.\.\.5+TAIL$/);
+  });
+});
+
+test('a warehouse of another name and a second courier are on their own labels', async () => {
+  const [id = ''] = DEMO.packages.available.HRB;
+  const number = `LBL${process.pid}-HRB`;
+  const copy = await clone(service.owner, 'packages', id, {
+    ...{ tracking_number: number, tracking_key: number, house_number: 'X9X9X9X' },
+    warehouse_id: DEMO.warehouses.second,
+  });
+  const { rows } = await service.owner.query<{ name: string }>('select name from warehouses where id = $1', [
+    DEMO.warehouses.second,
+  ]);
+  const shown = await readPdf((await labelOf(copy)).bytes);
+  expect(shown.codes).toEqual(['Code128 X9X9X9X']);
+  for (const each of ['HRB', 'Harbour Couriers', rows[0]?.name ?? '-', number])
+    expect(shown.text).toContain(each);
+});

@@ -1,0 +1,519 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { demoId } from '../../../src/development/demo/values/ids.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { maskTrackingNumber } from '../../../src/modules/tracking-numbers/masking.js';
+import { eventsOf } from '../../support/receivers/outbound.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB, TWO } = DEMO.couriers;
+const ZONES = ['UTC', 'America/Jamaica', 'America/New_York', 'Pacific/Kiritimati', 'Asia/Kolkata'];
+// the two days of 2025 on which New York moved its clocks, and a leap day
+const DAYS = ['2025-03-09', '2025-11-02', '2024-02-29'];
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  await addPackages(AWKWARD);
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+type Fields = Record<string, string | number | null>;
+
+/** Straight into the table: intake would not let a test choose the day. */
+async function addPackages(rows: Fields[], on: Service = service): Promise<string[]> {
+  const full = rows.map((row) => {
+    const number = String(row['tracking_number'] ?? randomUUID());
+    const fixed = {
+      tenant_id: DEMO.tenants.demo,
+      id: randomUUID(),
+      house_number: newHouseNumber(),
+      status: 'received',
+    };
+    const dates = { received_at: '2023-01-01T12:00:00Z', updated_at: '2023-01-01T12:00:00Z' };
+    const rest = {
+      tracking_number: number,
+      tracking_key: number,
+      weight_lb: 1,
+      warehouse_id: DEMO.warehouses.primary,
+    };
+    return { ...fixed, ...dates, ...rest, ...row };
+  });
+  await on.owner.query('insert into packages select * from jsonb_populate_recordset(null::packages, $1)', [
+    JSON.stringify(full),
+  ]);
+  return full.map(({ id }) => id);
+}
+
+// Texts in which ilike would see wildcards, and others in which it must ignore case.
+const AWKWARD: Fields[] = [
+  '100% Wool',
+  'a_b',
+  'aXb',
+  'back\\slash',
+  'BACK\\SLASH',
+  '%',
+  '_',
+  '\\',
+  "O'Neil",
+  'ÉTÉ',
+  '50%_\\x',
+].map((text, index) => ({
+  ...{
+    courier_id: IEX,
+    user_code: `IEX-${1001 + (index % 3)}`,
+    shipper: text,
+    first_name: text,
+    last_name: `${text}z`,
+  },
+  tracking_number: `${text}${index}`,
+}));
+
+const list = (as: string, body?: object, on: Service = service) => on.call('retrievePackages', { as, body });
+const idsOf = (reply: Reply): string[] =>
+  reply.body.data.map((row: { package_id: string }) => row.package_id);
+
+async function rowsWhere(condition: string, on: Service = service) {
+  const { rows } = await on.owner.query(
+    `select * from packages where tenant_id = '${DEMO.tenants.demo}' and ${condition} order by received_at desc, id desc`,
+  );
+  return rows;
+}
+
+async function expectSelected(as: string, filters: object, condition: string) {
+  const reply = await list(as, { limit: 10_000, ...filters });
+  const expected = await rowsWhere(condition);
+  expect(reply.status).toBe(200);
+  expect(idsOf(reply)).toEqual(expected.map(({ id }) => id));
+  expect(reply.body.meta.total_count).toBe(expected.length);
+  return expected.length;
+}
+
+describe('the page', () => {
+  test('without a body is the newest 25 of all, with totals of all', async () => {
+    const all = await rowsWhere('true');
+    const reply = await list('admin');
+    expect(reply.status).toBe(200);
+    expect(idsOf(reply)).toEqual(all.slice(0, 25).map(({ id }) => id));
+    const thousandths = all.reduce((sum, { weight_lb }) => sum + BigInt(weight_lb.replace('.', '')), 0n);
+    expect(reply.body.meta).toEqual({
+      ...{ total_count: all.length, page: 1, limit: 25, total_pages: Math.ceil(all.length / 25) },
+      total_weight: Number(thousandths) / 1000,
+    });
+    expect(reply.body.message).toBe(`${all.length} packages found.`);
+    expect((await list('admin', {})).body.data).toEqual(reply.body.data);
+  });
+
+  test('after page makes the whole, without a gap or a repetition', async () => {
+    const all = await rowsWhere('true');
+    const pages = await Promise.all(
+      Array.from({ length: Math.ceil(all.length / 60) }, (_, index) =>
+        list('admin', { page: index + 1, limit: 60 }),
+      ),
+    );
+    expect(pages.flatMap(idsOf)).toEqual(all.map(({ id }) => id));
+    expect(pages.at(-1)?.body.meta.total_pages).toBe(pages.length);
+  });
+
+  test('behind the last is empty and still counts', async () => {
+    const { body } = await list('admin', { page: 1_000_000, limit: 10_000 });
+    expect(body.data).toEqual([]);
+    expect(body.meta.total_count).toBeGreaterThan(500);
+  });
+
+  test('of one or no package words itself so', async () => {
+    const [row] = await rowsWhere("shipper = 'a_b'");
+    const one = (await list('admin', { houseNumber: row.house_number })).body;
+    expect([one.message, one.meta.total_pages]).toEqual(['1 package found.', 1]);
+    const none = (await list('admin', { houseNumber: 'NONE' })).body;
+    expect(none.message).toBe('0 packages found.');
+    expect(none.meta).toEqual({ total_count: 0, total_weight: 0, page: 1, limit: 25, total_pages: 0 });
+  });
+
+  test('shows a package with the names of its courier, carrier and manifest', async () => {
+    const id = DEMO.packages.aboardDraft.IEX[0];
+    const [row] = await rowsWhere(`id = '${id}'`);
+    const { rows: manifests } = await service.owner.query(
+      'select manifest_number from manifests where id = $1',
+      [DEMO.manifests.draft],
+    );
+    const { rows: carriers } = await service.owner.query('select name from carriers where id = $1', [
+      row.carrier_id,
+    ]);
+    expect((await list('admin', { houseNumber: row.house_number })).body.data).toEqual([
+      {
+        ...{ package_id: id, tracking_number: row.tracking_number, house_number: row.house_number },
+        ...{
+          user_code: row.user_code,
+          first_name: row.first_name,
+          last_name: row.last_name,
+          weight: Number(row.weight_lb),
+        },
+        ...{
+          shipper: row.shipper,
+          description: row.description,
+          status: 'received',
+          courier_name: 'Island Express',
+        },
+        entry_date_time: row.received_at.toISOString().slice(0, 19).replace('T', ' '),
+        ...{ carrier_name: carriers[0].name, manifest_number: manifests[0].manifest_number },
+      },
+    ]);
+  });
+});
+
+describe('filters', () => {
+  const TEXTS = [
+    '%',
+    '_',
+    '\\',
+    'a_b',
+    'A_B',
+    '0%',
+    'back\\slash',
+    "o'n",
+    'éT',
+    '50%_\\x',
+    'wool',
+    'zz',
+    ' ',
+    '%%',
+    '\\%',
+  ];
+
+  test.each([
+    ['trackingNumber', 'tracking_number'],
+    ['shipper', 'shipper'],
+    ['firstName', 'first_name'],
+    ['lastName', 'last_name'],
+  ] as const)('%s finds what contains the text itself, in either case', async (filter, column) => {
+    const all = await rowsWhere('true');
+    for (const text of TEXTS) {
+      const expected = all.filter((row) => (row[column] ?? '').toLowerCase().includes(text.toLowerCase()));
+      const reply = await list('admin', { [filter]: text, limit: 10_000 });
+      expect({ text, ids: idsOf(reply) }).toEqual({ text, ids: expected.map(({ id }) => id) });
+    }
+  });
+
+  test('houseNumber and userCode are exact', async () => {
+    const [{ house_number }] = await rowsWhere('true');
+    expect(
+      await expectSelected('admin', { houseNumber: house_number }, `house_number = '${house_number}'`),
+    ).toBe(1);
+    expect(await expectSelected('admin', { houseNumber: house_number.slice(1) }, 'false')).toBe(0);
+    expect(await expectSelected('admin', { userCode: 'IEX-1001' }, "user_code = 'IEX-1001'")).toBeGreaterThan(
+      0,
+    );
+    for (const userCode of ['iex-1001', 'IEX-100', 'IEX-100_', '%'])
+      await expectSelected('admin', { userCode }, 'false');
+  });
+
+  test('courierID and carrierID select for staff', async () => {
+    const carrier = demoId('demo', 'carrier', 2);
+    expect(await expectSelected('warehouse', { courierID: HRB }, `courier_id = '${HRB}'`)).toBeGreaterThan(0);
+    expect(
+      await expectSelected('manager', { carrierID: carrier }, `carrier_id = '${carrier}'`),
+    ).toBeGreaterThan(0);
+    expect(await expectSelected('admin', { courierID: TWO }, 'false')).toBe(0);
+    expect(await expectSelected('admin', { carrierID: demoId('two', 'carrier', 2) }, 'false')).toBe(0);
+  });
+
+  test('combine with AND', async () => {
+    const filters = { courierID: IEX, shipper: 'wool', userCode: 'IEX-1001' };
+    expect(await expectSelected('admin', filters, "shipper = '100% Wool'")).toBe(1);
+    expect(await expectSelected('admin', { ...filters, courierID: HRB }, 'false')).toBe(0);
+  });
+
+  test('that are empty select nothing away', async () => {
+    const names = ['trackingNumber', 'houseNumber', 'userCode', 'shipper', 'firstName', 'lastName'];
+    await expectSelected('admin', Object.fromEntries(names.map((name) => [name, ''])), 'true');
+  });
+
+  test.each([
+    ...[0, -1, 1.5, '1', 1_000_001, 1e20, null].map((value) => ['page', value]),
+    ...[0, -1, 10_001, '25', 2.5].map((value) => ['limit', value]),
+    ...['2026-02-30', '2026-2-3', '21.11.2026', '0000-01-01', '', 20261121].map((value) => [
+      'entryDateFloor',
+      value,
+    ]),
+    ...['2025-02-29', '2026-11-21T00:00:00Z'].map((value) => ['entryDateCeiling', value]),
+    ...['IEX', '', 1, ['x']].map((value) => ['courierID', value]),
+    ...[7, ['x'], 'x'.repeat(256)].map((value) => ['trackingNumber', value]),
+  ] as [string, unknown][])('%s %j is 400 and names the field', async (field, value) => {
+    const reply = await list('admin', { [field]: value });
+    expect(reply.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+    expect(reply.status).toBe(400);
+  });
+});
+
+describe('dates', () => {
+  beforeAll(async () => {
+    await addPackages(
+      DAYS.flatMap((day) =>
+        edgesOf(day).map((received_at) => ({ received_at, shipper: 'Edge', courier_id: IEX })),
+      ),
+    );
+  });
+
+  test.each(ZONES)('are whole days of UTC, both inclusive, while the database is at %s', async (zone) => {
+    await moveDatabaseTo(zone);
+    const at = async (body: object) =>
+      (await list('admin', { shipper: 'Edge', ...body })).body.data.map(
+        (row: { entry_date_time: string }) => row.entry_date_time,
+      );
+    for (const day of DAYS) {
+      const [before, first, last, after] = edgesOf(day).map((moment) =>
+        moment.slice(0, 19).replace('T', ' '),
+      );
+      expect(await at({ entryDateFloor: day, entryDateCeiling: day })).toEqual([last, first]);
+      expect(await at({ entryDateFloor: day })).not.toContain(before);
+      expect(await at({ entryDateFloor: day })).toContain(after);
+      expect(await at({ entryDateCeiling: day })).not.toContain(after);
+      expect(await at({ entryDateCeiling: day })).toContain(before);
+    }
+  });
+
+  test.each(ZONES)("an intake's notice says the moment in UTC, while the database is at %s", async (zone) => {
+    await moveDatabaseTo(zone);
+    const body = { tracking_number: randomUUID(), weight: 1, user_code: 'IEX-1001' };
+    const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
+    const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
+    expect(Math.abs(Date.now() - received_at.getTime())).toBeLessThan(60_000);
+    const told = await eventsOf(service.owner, [package_id]);
+    const moment = received_at.toISOString().slice(0, 19).replace('T', ' ');
+    expect(told).toMatchObject([{ type: 'package.created', data: { entry_date_time: moment } }]);
+  });
+
+  test('of the first and the last year are taken', async () => {
+    const { body } = await list('admin', {
+      entryDateFloor: '0001-01-01',
+      entryDateCeiling: '9999-12-31',
+      shipper: 'Edge',
+    });
+    expect(body.meta.total_count).toBe(DAYS.length * 4);
+    const inverted = await list('admin', { entryDateFloor: '9999-12-31', entryDateCeiling: '0001-01-01' });
+    expect(inverted.body.meta.total_count).toBe(0);
+  });
+});
+
+/** The last moment of the day before, both edges of the day, and the first moment after. */
+function edgesOf(day: string): string[] {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return [-1, 0, 86_399_999, 86_400_000].map((offsetMs) => new Date(midnight + offsetMs).toISOString());
+}
+
+async function moveDatabaseTo(zone: string) {
+  const { rows } = await service.owner.query('select current_database() as name');
+  await service.owner.query(`alter database "${rows[0].name}" set timezone to '${zone}'`);
+  await service.owner.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  // the ended connections leave the pool when their end arrives; new ones are in UTC, wherever the database is
+  for (let zoneNow = ''; zoneNow !== 'UTC';) {
+    zoneNow = await service.db.pool.query('show timezone').then(
+      ({ rows: [row] }) => row.TimeZone,
+      () => '',
+    );
+  }
+}
+
+describe('a courier', () => {
+  test.each([
+    ['iex', IEX],
+    ['hrb', HRB],
+  ])('%s sees the packages of its own account and no other', async (as, courierId) => {
+    expect(await expectSelected(as, {}, `courier_id = '${courierId}'`)).toBeGreaterThan(100);
+  });
+
+  test.each([IEX, HRB, TWO, '01930a3e-7c1d-7e11-9c5a-000000000000'])(
+    'is not moved by courierID %s',
+    async (courierID) => {
+      await expectSelected('iex', { courierID }, `courier_id = '${IEX}'`);
+    },
+  );
+
+  test('is shown four characters of the number of an unknown customer; staff see all', async () => {
+    const whole = await rowsWhere(
+      `courier_id = '${IEX}' and user_code is null and shipper is distinct from 'Edge'`,
+    );
+    expect(whole.length).toBeGreaterThan(2);
+    for (const { id, tracking_number, house_number } of whole) {
+      const shown = (await list('iex', { houseNumber: house_number })).body.data[0];
+      expect(shown).toMatchObject({
+        package_id: id,
+        tracking_number: maskTrackingNumber(tracking_number),
+        user_code: null,
+      });
+      expect(shown.tracking_number).toBe('*'.repeat(tracking_number.length - 4) + tracking_number.slice(-4));
+      expect((await list('warehouse', { houseNumber: house_number })).body.data[0]).toMatchObject({
+        tracking_number,
+      });
+    }
+  });
+
+  test('finds such a number by the shown part alone, whatever it tries on the hidden part', async () => {
+    const number = 'SECRET_12%34WXYZ';
+    const [id] = await addPackages([{ tracking_number: number, courier_id: IEX }]);
+    const known = 'SECRET_12%34WXYZ-KNOWN';
+    const [knownId] = await addPackages([{ tracking_number: known, courier_id: IEX, user_code: 'IEX-1001' }]);
+    const finds = async (as: string, trackingNumber: string) =>
+      idsOf(await list(as, { trackingNumber, limit: 10_000 }));
+    const parts = Array.from({ length: number.length }, (_, from) =>
+      Array.from({ length: number.length - from }, (_, more) => number.slice(from, from + more + 1)),
+    ).flat();
+    const shown = parts.filter((part) => 'WXYZ'.includes(part));
+    for (const part of parts) {
+      const found = await finds('iex', part);
+      expect({ part, isFound: found.includes(id ?? '') }).toEqual({ part, isFound: shown.includes(part) });
+      expect(found).toContain(knownId);
+    }
+    for (const guess of ['****WXYZ', '%WXYZ', '_WXYZ', 'S%Z', '*'])
+      expect(await finds('iex', guess)).not.toContain(id);
+    expect(await finds('admin', 'secret_12%34')).toContain(id);
+  }, 60_000);
+
+  test('sees and finds nothing of a number that has no more than four characters', async () => {
+    const [id] = await addPackages([{ tracking_number: 'QJXZ', courier_id: IEX }]);
+    const shown = (await list('iex', { limit: 10_000 })).body.data.find(
+      (row: { package_id: string }) => row.package_id === id,
+    );
+    expect(shown.tracking_number).toBe('****');
+    for (const trackingNumber of ['Q', 'QJXZ', '*', 'xz'])
+      expect(idsOf(await list('iex', { trackingNumber }))).not.toContain(id);
+  });
+});
+
+test.each([
+  ['', ''],
+  ['1', '*'],
+  ['1234', '****'],
+  ['12345', '*2345'],
+  ['1Z999AA10123456784', '**************6784'],
+  ['x😀y😀z😀', '**y😀z😀'],
+])('%j is masked as %j', (number, masked) => {
+  expect(maskTrackingNumber(number)).toBe(masked);
+});
+
+test('nobody without a token, nobody with a disabled account', async () => {
+  expect((await service.call('retrievePackages', { body: {} })).body).toMatchObject({
+    code: 'token_missing',
+  });
+  expect((await list('disabled', {})).body).toMatchObject({ code: 'account_disabled' });
+});
+
+describe('the totals that are kept', () => {
+  // a row of each courier and of nobody, as counted and as kept
+  const COMPARED = `
+    select tenant_id, package_owner(courier_id) as courier_id, count(*)::int as n, sum(weight_lb) as w from packages group by 1, 2
+    except
+    select tenant_id, courier_id, sum(total)::int, sum(weight_lb) from package_tallies group by 1, 2`;
+  const expectKept = async () => {
+    const { rows } = await service.owner.query(COMPARED);
+    expect(rows).toEqual([]);
+    const { rows: more } = await service.owner.query(
+      `select (select sum(total) from package_tallies) = (select count(*) from packages) as agree`,
+    );
+    expect(more).toEqual([{ agree: true }]);
+  };
+
+  test('are those of the rows, after everything that has been loaded', expectKept);
+
+  test('lose nothing to 200 scans, updates and links at once', async () => {
+    const ids = await addPackages(
+      Array.from({ length: 50 }, (_, index) => ({ courier_id: index % 2 ? IEX : null, user_code: null })),
+    );
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        untilAdmitted(() => {
+          const package_id = ids[index % 50];
+          const link = index % 100 < 50 ? {} : { user_code: 'IEX-1001' };
+          return index % 2
+            ? service.call('receivePackage', {
+                as: 'warehouse',
+                body: { tracking_number: randomUUID(), weight: 1.001, courier_id: index % 3 ? IEX : HRB },
+              })
+            : service.call('updatePackage', {
+                as: 'admin',
+                body: { package_id, weight: 1 + index / 8, ...link },
+              });
+        }),
+      ),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 201]));
+    await expectKept();
+  }, 60_000);
+
+  test('follow what is deleted, moved between owners and weighed anew, in bulk', async () => {
+    const ids = await addPackages(Array.from({ length: 300 }, () => ({ courier_id: IEX, weight_lb: 2.5 })));
+    await expectKept();
+    const { owner } = service;
+    await owner.query('update packages set courier_id = $1, user_code = null where id = any($2)', [HRB, ids]);
+    await owner.query('update packages set courier_id = null where id = any($1)', [ids.slice(0, 50)]);
+    await owner.query('update packages set weight_lb = weight_lb * 2 where id = any($1)', [ids]);
+    await owner.query("update packages set shipper = 'Nobody', weight_lb = weight_lb where id = any($1)", [
+      ids,
+    ]);
+    await expectKept();
+    await owner.query('delete from packages where id = any($1)', [ids]);
+    await expectKept();
+  });
+
+  test('are what the list answers, as the counting of rows does', async () => {
+    // a filter that every package passes makes the list count
+    const passed = { entryDateFloor: '0001-01-01' };
+    for (const as of ['admin', 'iex', 'hrb', 'two/admin', 'two/two']) {
+      for (const filter of [{}, { courierID: IEX }, { courierID: HRB }, { courierID: TWO }]) {
+        const kept = (await list(as, filter)).body.meta;
+        expect([as, filter, kept]).toEqual([
+          as,
+          filter,
+          (await list(as, { ...filter, ...passed })).body.meta,
+        ]);
+      }
+    }
+  });
+});
+
+describe.each([
+  ["the application's filters alone", { rowSecurity: false }],
+  ['row-level security alone', { applicationFilters: false }],
+])('with %s', (_name, options) => {
+  let other: Service;
+  beforeAll(async () => {
+    other = await startService(options);
+  }, 60_000);
+  afterAll(() => other.stop(), 60_000);
+
+  test.each([
+    ['admin', 'true'],
+    ['iex', `courier_id = '${IEX}'`],
+    ['hrb', `courier_id = '${HRB}'`],
+  ])('%s sees exactly its packages, and their names', async (as, condition) => {
+    const expected = await rowsWhere(condition, other);
+    const filters = as === 'admin' ? {} : { courierID: TWO };
+    const reply = await list(as, { limit: 10_000, ...filters }, other);
+    expect(idsOf(reply)).toEqual(expected.map(({ id }) => id));
+    expect(reply.body.meta.total_count).toBe(expected.length);
+    for (const [index, row] of reply.body.data.entries()) {
+      expect([row.courier_name === null, row.manifest_number === null, row.carrier_name === null]).toEqual([
+        expected[index].courier_id === null,
+        expected[index].manifest_id === null,
+        expected[index].carrier_id === null,
+      ]);
+    }
+  });
+
+  test("another tenant's packages are found by no filter", async () => {
+    const { rows } = await other.owner.query('select * from packages where tenant_id = $1', [
+      DEMO.tenants.two,
+    ]);
+    const two = await list('two/admin', { limit: 100 }, other);
+    expect(idsOf(two).sort()).toEqual(rows.map(({ id }) => id).sort());
+    for (const row of rows) {
+      for (const filter of [{ trackingNumber: row.tracking_number }, { houseNumber: row.house_number }]) {
+        for (const as of ['admin', 'iex']) expect(idsOf(await list(as, filter, other))).toEqual([]);
+      }
+    }
+  });
+});

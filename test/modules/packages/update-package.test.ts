@@ -1,0 +1,562 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { emptyQueue, eventsOf, waitingJobs } from '../../support/receivers/outbound.js';
+import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB } = DEMO.couriers;
+const TENANT = DEMO.tenants.demo;
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ poolSize: 30 });
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+beforeEach(() => emptyQueue(service.owner));
+
+type Row = Record<string, unknown>;
+type Parcel = Record<string, string | number | null>;
+
+const update = (as: string, package_id: string, fields: object = {}) =>
+  service.call('updatePackage', { as, body: { package_id, ...fields } });
+
+const select = async (statement: string, values: unknown[] = []) =>
+  (await service.owner.query<Row>(statement, values)).rows;
+
+let serial = 0;
+const freshNumber = () => `UPD${process.pid}N${(serial += 1)}`;
+
+/** Straight into the table: a package of IEX-1001, unless told otherwise. */
+async function addPackage(row: Parcel = {}): Promise<string> {
+  const id = randomUUID();
+  const number = String(row['tracking_number'] ?? freshNumber());
+  const full = {
+    ...{ tenant_id: TENANT, id, courier_id: IEX, user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee' },
+    ...{ tracking_number: number, tracking_key: number, house_number: newHouseNumber(), weight_lb: 4.25 },
+    ...{
+      length_in: 10,
+      width_in: 5.5,
+      height_in: null,
+      package_type: 'box',
+      shipper: 'Books',
+      description: null,
+    },
+    ...{ status: 'received', warehouse_id: DEMO.warehouses.primary, received_at: '2026-01-01T00:00:00Z' },
+    ...{ updated_at: '2026-01-01T00:00:00Z', ...row },
+  };
+  await service.owner.query('insert into packages select * from jsonb_populate_record(null::packages, $1)', [
+    JSON.stringify(full),
+  ]);
+  return id;
+}
+
+async function rowOf(id: string): Promise<Row> {
+  const [row] = await select('select * from packages where id = $1', [id]);
+  return row ?? {};
+}
+
+/** What an update leaves behind beside the row. */
+const tracesOf = async (id: string) => ({
+  audited: await select(
+    "select * from audit_entries where entity_id = $1 and action = 'package.updated' order by id",
+    [id],
+  ),
+  syncs: await select('select * from package_syncs where package_id = $1', [id]),
+  // what waits is synchronised as it is when it is sent; its event is recorded then
+  told: await eventsOf(service.owner, [id]),
+  lanes: await waitingJobs(service.owner, 'deliver'),
+});
+
+const NO_TRACES = { audited: [], syncs: [], told: [], lanes: [] };
+const laneOf = (courierId: string) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' });
+
+describe('fields', () => {
+  const CHANGES: [field: string, column: string, value: string | number, stored: string][] = [
+    ['user_code', 'user_code', 'IEX-1002', 'IEX-1002'],
+    ['first_name', 'first_name', 'Marcia', 'Marcia'],
+    ['last_name', 'last_name', 'Campbell', 'Campbell'],
+    ['shipper', 'shipper', 'Tools', 'Tools'],
+    ['description', 'description', 'A drill', 'A drill'],
+    ['package_type', 'package_type', 'pallet', 'pallet'],
+    ['weight', 'weight_lb', 4.251, '4.251'],
+    ['length', 'length_in', 12.25, '12.25'],
+    ['width', 'width_in', 0.01, '0.01'],
+    ['height', 'height_in', 9999.99, '9999.99'],
+  ];
+
+  test.each(CHANGES)('%s alone changes its column alone', async (field, column, value, stored) => {
+    const id = await addPackage();
+    const before = await rowOf(id);
+    const reply = await update('warehouse', id, { [field]: value });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({
+      message: '1 field updated.',
+      data: { fields_updated: 1, package_id: id },
+    });
+    const after = await rowOf(id);
+    expect(after).toEqual({ ...before, [column]: stored, updated_at: after['updated_at'] });
+    expect(after['updated_at']).not.toEqual(before['updated_at']);
+    const { audited, syncs, told, lanes } = await tracesOf(id);
+    expect(audited).toMatchObject([
+      {
+        actor_id: DEMO.users.warehouse,
+        before: { [column]: before[column] },
+        after: { [column]: stored },
+      },
+    ]);
+    expect(Object.keys(audited[0]?.['after'] as Row)).toEqual([column]);
+    expect(syncs).toMatchObject([
+      { status: 'queued', courier_id: IEX, dispatch_id: null, job_id: expect.any(String), settled_at: null },
+    ]);
+    expect(told).toEqual([]);
+    expect(lanes).toEqual([laneOf(IEX)]);
+  });
+
+  test('all at once are one change, one audit entry and one synchronisation that waits', async () => {
+    const id = await addPackage();
+    const fields = Object.fromEntries(CHANGES.map(([field, , value]) => [field, value]));
+    const { body } = await update('admin', id, { ...fields, tracking_number: freshNumber() });
+    expect(body['data'].fields_updated).toBe(CHANGES.length + 1);
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect([audited.length, syncs.length, lanes.length]).toEqual([1, 1, 1]);
+  });
+
+  test('only those that differ are counted and written', async () => {
+    const id = await addPackage();
+    const { body } = await update('admin', id, {
+      weight: 4.25,
+      shipper: 'Books',
+      last_name: 'Li',
+      width: 5.5,
+    });
+    expect(body['data'].fields_updated).toBe(1);
+    const { audited } = await tracesOf(id);
+    expect(audited[0]?.['after']).toEqual({ last_name: 'Li' });
+  });
+
+  test('that are as stored write nothing, and the message says so', async () => {
+    const number = freshNumber();
+    const id = await addPackage({ tracking_number: number });
+    const before = await rowOf(id);
+    const same = {
+      ...{ user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee', shipper: 'Books', description: '' },
+      ...{ package_type: 'box', tracking_number: `  ${number}\t`, weight: 4.25, length: 10, width: 5.5 },
+    };
+    for (const fields of [
+      same,
+      {},
+      { weight: 4.25 },
+      { status: 'lost', manifest_id: DEMO.manifests.draft },
+    ]) {
+      const reply = await update('admin', id, fields);
+      expect(reply.status).toBe(200);
+      expect(reply.body['message']).toMatch(/no changes/i);
+      expect(reply.body['data']).toEqual({ fields_updated: 0, package_id: id });
+    }
+    expect(await rowOf(id)).toEqual(before);
+    expect(await tracesOf(id)).toEqual(NO_TRACES);
+  });
+
+  test('of text are cleared by an empty text, once', async () => {
+    const id = await addPackage({ description: 'Pens' });
+    const texts = ['user_code', 'first_name', 'last_name', 'shipper', 'description', 'package_type'];
+    const empty = Object.fromEntries(texts.map((field) => [field, '']));
+    expect((await update('admin', id, empty)).body['data'].fields_updated).toBe(6);
+    const row = await rowOf(id);
+    for (const field of texts) expect(row[field]).toBeNull();
+    expect(row['courier_id']).toBe(IEX);
+    expect((await update('admin', id, empty)).body['data'].fields_updated).toBe(0);
+  });
+
+  test.each([
+    ...[0, -1, 100_000, 1.2345, 1e-10, '4', null].map((value) => ['weight', value]),
+    ...['length', 'width', 'height'].flatMap((field) =>
+      [0, -0.01, 10_000, 1.001].map((value) => [field, value]),
+    ),
+    ...['', ' ', '\u00a0', 'x'.repeat(256), 1].map((value) => ['tracking_number', value]),
+    ...['x'.repeat(101), null].flatMap((value) =>
+      ['user_code', 'first_name', 'last_name'].map((field) => [field, value]),
+    ),
+    ['shipper', 'x'.repeat(256)],
+    ['description', 'x'.repeat(2_001)],
+    ['package_type', 'x'.repeat(51)],
+  ] as [string, unknown][])('%s %j is 400 and names the field', async (field, value) => {
+    const id = String(DEMO.packages.available.IEX[0]);
+    const { status, body } = await update('admin', id, { [field]: value });
+    expect([status, body['code']]).toEqual([400, 'validation_failed']);
+    expect(new Set(body['errors'].map((error: { field: string }) => error.field))).toEqual(new Set([field]));
+  });
+
+  test('at their bounds are taken', async () => {
+    const id = await addPackage();
+    const fields = {
+      weight: 99_999.999,
+      length: 9_999.99,
+      shipper: 'x'.repeat(255),
+      description: '😀'.repeat(2_000),
+    };
+    expect((await update('admin', id, fields)).body['data'].fields_updated).toBe(4);
+    expect(await rowOf(id)).toMatchObject({
+      weight_lb: '99999.999',
+      length_in: '9999.99',
+      shipper: fields.shipper,
+    });
+  });
+
+  test('200 random weights are stored as they were sent, and counted in the totals', async () => {
+    const id = await addPackage({ courier_id: HRB, user_code: null });
+    const totalOf = async () =>
+      BigInt(
+        String(
+          (await select('select sum(weight_lb) as w from package_tallies where courier_id = $1', [HRB]))[0]?.[
+            'w'
+          ],
+        ).replace('.', ''),
+      );
+    const start = (await totalOf()) - 4_250n;
+    for (let n = 0; n < 200; n += 1) {
+      const thousandths = BigInt(Math.floor(Math.random() * 99_999_999) + 1);
+      const weight = Number(thousandths) / 1_000;
+      await update('admin', id, { weight });
+      expect(String((await rowOf(id))['weight_lb']).replace('.', '')).toBe(
+        String(thousandths).padStart(4, '0'),
+      );
+      expect((await totalOf()) - start).toBe(thousandths);
+    }
+  }, 60_000);
+
+  test('the package_id is required, and may be in capitals', async () => {
+    const reply = await service.call('updatePackage', { as: 'admin', body: { weight: 1 } });
+    expect(reply).toMatchObject({ status: 400, body: { errors: [{ field: 'package_id' }] } });
+    const id = await addPackage();
+    expect((await update('admin', id.toUpperCase(), { weight: 1 })).body['data']).toEqual({
+      fields_updated: 1,
+      package_id: id,
+    });
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect([audited.length, syncs.length, lanes.length]).toEqual([1, 1, 1]);
+  });
+});
+
+describe('the customer', () => {
+  test('a code that is no active customer’s of the package’s courier is refused', async () => {
+    const [inactive] = await select(
+      'select user_code from customers where courier_id = $1 and not is_active',
+      [IEX],
+    );
+    const id = await addPackage();
+    for (const user_code of ['NOBODY', 'HRB-2001', 'iex-1002', ' ', String(inactive?.['user_code'])]) {
+      const reply = await update('admin', id, { user_code, weight: 9 });
+      expect(reply).toMatchObject({
+        status: 400,
+        body: { code: 'unknown_user_code', errors: [{ field: 'user_code' }] },
+      });
+    }
+    expect((await rowOf(id))['weight_lb']).toBe('4.250');
+  });
+
+  test('one that has been deactivated since stays, sent back as it is', async () => {
+    const [inactive] = await select(
+      'select user_code from customers where courier_id = $1 and not is_active',
+      [IEX],
+    );
+    const user_code = String(inactive?.['user_code']);
+    const id = await addPackage({ user_code });
+    expect((await update('admin', id, { user_code, weight: 9 })).body['data'].fields_updated).toBe(1);
+  });
+
+  test('a new code links the package, and leaves the names', async () => {
+    const id = await addPackage({ user_code: null, first_name: null, last_name: null });
+    const shown = async () =>
+      (
+        await service.call('retrievePackages', {
+          as: 'iex',
+          body: { houseNumber: (await rowOf(id))['house_number'] },
+        })
+      ).body['data'][0];
+    expect((await shown()).tracking_number).toContain('*');
+    await update('iex', id, { user_code: 'IEX-1002' });
+    expect(await shown()).toMatchObject({ user_code: 'IEX-1002', first_name: null, last_name: null });
+    expect((await shown()).tracking_number).toBe((await rowOf(id))['tracking_number']);
+  });
+
+  test('of a package of no courier, a code of one courier alone sets the courier and moves the totals', async () => {
+    const tallies = async () =>
+      Object.fromEntries(
+        (
+          await select(
+            'select courier_id, sum(total)::int as n, sum(weight_lb) as w from package_tallies where tenant_id = $1 group by 1',
+            [TENANT],
+          )
+        ).map(({ courier_id, n, w }) => [courier_id, [n, Number(w)]]),
+      ) as Record<string, [number, number]>;
+    const nobody = { courier_id: null, user_code: null, first_name: null, last_name: null };
+    const id = await addPackage(nobody);
+    const before = await tallies();
+    const reply = await update('warehouse', id, { user_code: 'HRB-2001', weight: 6.25 });
+    expect(reply.body['data'].fields_updated).toBe(2);
+    expect(await rowOf(id)).toMatchObject({ courier_id: HRB, user_code: 'HRB-2001' });
+    const { syncs, lanes } = await tracesOf(id);
+    expect(syncs).toMatchObject([{ courier_id: HRB, status: 'queued' }]);
+    expect(lanes).toEqual([laneOf(HRB)]);
+    const after = await tallies();
+    expect(after[HRB]?.[0]).toBe((before[HRB]?.[0] ?? 0) + 1);
+    expect(after[HRB]?.[1]).toBeCloseTo((before[HRB]?.[1] ?? 0) + 6.25, 3);
+    const zero = '00000000-0000-0000-0000-000000000000';
+    expect(after[zero]?.[0]).toBe((before[zero]?.[0] ?? 0) - 1);
+    expect(after[zero]?.[1]).toBeCloseTo((before[zero]?.[1] ?? 0) - 4.25, 3);
+  });
+
+  test('of a package of no courier, a code that two couriers have is refused, and nothing is queued', async () => {
+    for (const courier of [IEX, HRB]) {
+      await service.owner.query(
+        `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
+         values ($1, gen_random_uuid(), $2, 'TWICE-1', 'T', 'T')`,
+        [TENANT, courier],
+      );
+    }
+    const id = await addPackage({ courier_id: null, user_code: null });
+    const reply = await update('admin', id, { user_code: 'TWICE-1' });
+    expect(reply).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'user_code', code: 'ambiguous' }] },
+    });
+    expect((await update('admin', id, { weight: 2 })).body['data'].fields_updated).toBe(1);
+    const { audited, ...rest } = await tracesOf(id);
+    // changed and audited, but there is no courier to tell
+    expect({ audited: audited.length, ...rest }).toEqual({ ...NO_TRACES, audited: 1 });
+  });
+});
+
+describe('the tracking number', () => {
+  const announce = async (courier: 'IEX' | 'HRB', number: string) =>
+    (
+      await service.call('submitPrealert', {
+        key: DEMO.apiKeys[courier],
+        body: { UserCode: courier === 'IEX' ? 'IEX-1001' : 'HRB-2001', TrackingNumber: number },
+      })
+    ).body['data'].prealert_id as string;
+  const statusOf = async (id: string) =>
+    (await select('select status from prealerts where id = $1', [id]))[0]?.['status'];
+
+  test('is trimmed, and its key follows', async () => {
+    const id = await addPackage();
+    await update('admin', id, { tracking_number: '  420331669400111899223100009876 ' });
+    expect(await rowOf(id)).toMatchObject({
+      tracking_number: '420331669400111899223100009876',
+      tracking_key: '9400111899223100009876',
+    });
+    // the same parcel in its short spelling: the number changes, the key does not
+    expect(
+      (await update('admin', id, { tracking_number: '9400111899223100009876' })).body['data'].fields_updated,
+    ).toBe(1);
+  });
+
+  test('that another package has is 409 for staff, and nothing changes', async () => {
+    const taken = freshNumber();
+    await addPackage({ tracking_number: taken, courier_id: HRB, user_code: 'HRB-2001' });
+    const id = await addPackage();
+    const before = await rowOf(id);
+    const reply = await update('admin', id, { tracking_number: taken, weight: 9 });
+    expect(reply).toMatchObject({ status: 409, body: { status: 'fail', code: 'duplicate_tracking_number' } });
+    expect(await rowOf(id)).toEqual(before);
+    expect(await tracesOf(id)).toEqual(NO_TRACES);
+  });
+
+  test('takes the pre-alerts along: the old one waits again, the new one is received', async () => {
+    const [wrong, right] = [freshNumber(), freshNumber()];
+    const [mistaken, waiting] = [await announce('IEX', wrong), await announce('IEX', right)];
+    const received = await service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: wrong, weight: 1 },
+    });
+    const id = received.body['data'].package_id;
+    expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['received', 'pending']);
+    await update('warehouse', id, { tracking_number: right });
+    expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['pending', 'received']);
+    expect((await rowOf(id))['prealert_id']).toBe(waiting);
+    const facts = await select(
+      'select action, entity_id from audit_entries where entity_id = any($1) and action <> $2',
+      [[mistaken, waiting], 'prealert.created'],
+    );
+    expect(facts).toContainEqual({ action: 'prealert.reopened', entity_id: mistaken });
+    expect(facts).toContainEqual({ action: 'prealert.received', entity_id: waiting });
+    // and back
+    await update('warehouse', id, { tracking_number: wrong });
+    expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['received', 'pending']);
+  });
+
+  test('flags the pre-alerts of a number that another courier has announced', async () => {
+    const number = freshNumber();
+    const [theirs, own] = [await announce('HRB', number), await announce('IEX', number)];
+    const id = await addPackage();
+    await update('admin', id, { tracking_number: number });
+    expect([await statusOf(theirs), await statusOf(own)]).toEqual(['flagged', 'flagged']);
+    expect(await rowOf(id)).toMatchObject({ courier_id: IEX, prealert_id: null });
+  });
+
+  test('of a package of no courier flags what is announced, and takes no owner from it', async () => {
+    const number = freshNumber();
+    const prealert = await announce('HRB', number);
+    const id = await addPackage({ courier_id: null, user_code: null });
+    await update('admin', id, { tracking_number: number });
+    expect(await statusOf(prealert)).toBe('flagged');
+    expect(await rowOf(id)).toMatchObject({ courier_id: null, prealert_id: null });
+  });
+
+  test('that is hidden from a courier is no oracle: right or wrong, a guess is refused in the same bytes', async () => {
+    const number = `SECRET${freshNumber()}`;
+    const id = await addPackage({ tracking_number: number, user_code: null });
+    const before = await rowOf(id);
+    const replies = [];
+    for (const tracking_number of [number, `${number}X`, freshNumber(), '*'.repeat(number.length)]) {
+      const { status, body } = await update('iex', id, { tracking_number });
+      replies.push(JSON.stringify([status, body['code'], body['message'], body['errors']]));
+    }
+    expect(new Set(replies).size).toBe(1);
+    expect(replies[0]).toContain('tracking_number');
+    expect(await rowOf(id)).toEqual(before);
+  });
+
+  test('sent back masked as it was shown changes nothing, beside what changes', async () => {
+    const id = await addPackage({ user_code: null });
+    const row = await rowOf(id);
+    const { body } = await service.call('retrievePackages', {
+      as: 'iex',
+      body: { houseNumber: row['house_number'] },
+    });
+    const shown = body['data'][0].tracking_number as string;
+    expect(shown).toContain('*');
+    const reply = await update('iex', id, { tracking_number: shown, description: 'Pens' });
+    expect(reply.body['data'].fields_updated).toBe(1);
+    expect((await rowOf(id))['tracking_number']).toBe(row['tracking_number']);
+  });
+});
+
+describe('who may', () => {
+  test.each(['admin', 'manager', 'warehouse', 'iex'])('%s changes a package of IEX', async (as) => {
+    expect((await update(as, await addPackage(), { shipper: 'Tools' })).status).toBe(200);
+  });
+
+  test('a sibling courier’s package is 403, another tenant’s, nobody’s and an unknown one are 404', async () => {
+    const cases: [as: string, id: string, status: number, code: string][] = [
+      ['hrb', await addPackage(), 403, 'record_forbidden'],
+      ['iex', String(DEMO.packages.available.HRB[0]), 403, 'record_forbidden'],
+      ['iex', String(DEMO.packages.two[0]), 404, 'package_not_found'],
+      ['iex', String(DEMO.packages.ownerUnknown[0]), 404, 'package_not_found'],
+      ['iex', randomUUID(), 404, 'package_not_found'],
+      ['admin', String(DEMO.packages.two[0]), 404, 'package_not_found'],
+      ['admin', randomUUID(), 404, 'package_not_found'],
+      ['two/admin', await addPackage(), 404, 'package_not_found'],
+      ['two/two', await addPackage(), 404, 'package_not_found'],
+    ];
+    for (const [as, id, status, code] of cases) {
+      for (const fields of [
+        { weight: 9 },
+        {},
+        { tracking_number: freshNumber() },
+        { user_code: 'IEX-1002' },
+      ]) {
+        const reply = await update(as, id, fields);
+        expect([as, reply.status, reply.body['code']]).toEqual([as, status, code]);
+      }
+      expect(await tracesOf(id)).toEqual(NO_TRACES);
+    }
+  });
+
+  test('nobody without a token, with a key or with a disabled account', async () => {
+    const body = { package_id: DEMO.packages.available.IEX[0], weight: 9 };
+    expect((await service.call('updatePackage', { body })).status).toBe(401);
+    expect((await service.call('updatePackage', { key: DEMO.apiKeys.IEX, body })).status).toBe(401);
+    expect((await service.call('updatePackage', { as: 'disabled', body })).status).toBe(403);
+  });
+
+  test('a package of a completed manifest may be weighed again', async () => {
+    const [id] = DEMO.packages.shipped.IEX;
+    expect((await update('admin', String(id), { weight: 77.5 })).body['data'].fields_updated).toBe(1);
+    expect(await rowOf(String(id))).toMatchObject({ status: 'shipped', weight_lb: '77.500' });
+  });
+});
+
+describe('at once', () => {
+  test('500 callers with the same values: one change, one audit entry, one synchronisation and one lane that wait', async () => {
+    const id = await addPackage();
+    const fields = {
+      weight: 8.125,
+      user_code: 'IEX-1003',
+      tracking_number: freshNumber(),
+      description: 'Same',
+    };
+    const replies = await Promise.all(
+      Array.from({ length: 500 }, (_, index) =>
+        untilAdmitted(() => update(index % 2 ? 'admin' : 'warehouse', id, fields)),
+      ),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(Array(500).fill(200));
+    const counts = replies.map(({ body }) => body['data'].fields_updated as number);
+    expect(counts.filter((count) => count > 0)).toEqual([4]);
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect(audited).toHaveLength(1);
+    expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
+    expect(lanes).toEqual([laneOf(IEX)]);
+  }, 120_000);
+
+  test('200 callers with values of their own: the last one’s stands, the trail has no gap, one synchronisation and one lane wait', async () => {
+    const id = await addPackage();
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        untilAdmitted(() => update('admin', id, { weight: index + 1 })),
+      ),
+    );
+    expect(replies.map(({ body }) => body['data'].fields_updated)).toEqual(Array(200).fill(1));
+    const { audited, syncs, lanes } = await tracesOf(id);
+    expect(audited).toHaveLength(200);
+    expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
+    expect(lanes).toEqual([laneOf(IEX)]);
+    // each began where another ended: an Eulerian walk from the first weight to the last
+    const weightsOf = (side: string) => audited.map((entry) => (entry[side] as Row)['weight_lb']);
+    const { weight_lb: last } = await rowOf(id);
+    expect([...weightsOf('before'), Number(last).toFixed(3)].sort()).toEqual(
+      ['4.250', ...weightsOf('after')].sort(),
+    );
+  }, 120_000);
+
+  test('two packages that swap and race for one number: one has it, and no caller sees a 500', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const [a, b] = [await addPackage(), await addPackage()];
+      const wanted = freshNumber();
+      const replies = await Promise.all([
+        update('admin', a, { tracking_number: wanted }),
+        update('warehouse', b, { tracking_number: wanted }),
+        service.call('receivePackage', { as: 'warehouse', body: { tracking_number: wanted, weight: 1 } }),
+      ]);
+      const rows = await select('select id from packages where tracking_key = $1', [wanted]);
+      expect(rows).toHaveLength(1);
+      expect(replies.filter(({ status }) => status >= 500)).toEqual([]);
+      expect(replies.slice(0, 2).filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    }
+  }, 60_000);
+
+  test('updates and dispatches of the same packages at once: none fails, one synchronisation each, one lane', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push(await addPackage());
+    const calls = Array.from({ length: 100 }, (_, index) =>
+      untilAdmitted(() =>
+        index % 5 === 0
+          ? service.call('retrievePackages', {
+              as: 'admin',
+              body: { action: 'queue_dispatch', package_ids: ids },
+            })
+          : update('admin', String(ids[index % 20]), { weight: 1 + index, tracking_number: freshNumber() }),
+      ),
+    );
+    const replies = await Promise.all(calls);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const id of ids) {
+      const { syncs, lanes } = await tracesOf(id);
+      expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
+      expect(lanes).toEqual([laneOf(IEX)]);
+    }
+  }, 60_000);
+});

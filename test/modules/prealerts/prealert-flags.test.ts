@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+
+const ROUNDS = Number(process.env['FLAG_ROUNDS'] ?? 20);
+const CALLERS_A_ROUND = 10;
+
+let service: Service;
+let parcels: ReturnType<typeof makeParcels>;
+beforeAll(async () => {
+  service = await startService({ poolSize: 30 });
+  parcels = makeParcels(service);
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+let number: string;
+let flagged: string;
+beforeEach(async () => {
+  number = `94001118992231${String(10_000_000 + Math.floor(Math.random() * 90_000_000))}`;
+  flagged = await contest(number);
+});
+
+/** Two couriers have announced the parcel and it has come in. Returns the pre-alert of IEX. */
+async function contest(trackingNumber: string): Promise<string> {
+  const id = await parcels.announce('IEX', trackingNumber);
+  await parcels.announce('HRB', trackingNumber);
+  await parcels.receive(trackingNumber);
+  expect(await parcels.statusOf(id)).toBe('flagged');
+  return id;
+}
+
+const remove = (prealertId: string, as = 'iex') =>
+  service.call('deletePrealert', { as, body: { prealert_id: prealertId } });
+const replace = (prealertId: string, trackingNumber: string, as = 'iex') =>
+  service.call('replacePrealert', {
+    as,
+    body: { prealert_id: prealertId, tracking_number: trackingNumber, user_code: CUSTOMERS.IEX, vendor: 'V' },
+  });
+const create = async (trackingNumber: string) => {
+  const body = { tracking_number: trackingNumber, user_code: 'IEX-1002', vendor: 'V' };
+  return String((await service.call('createPrealert', { as: 'iex', body })).body['data'].prealert_id);
+};
+const review = (prealertId: string) =>
+  service.call('reviewPrealert', { as: 'warehouse', body: { prealert_id: prealertId, reason: 'Looked.' } });
+const labelOf = (trackingNumber: string) => `42033126${trackingNumber}`;
+
+describe('the flag of a pre-alert that its courier deletes', () => {
+  test('comes back with the courier’s next pre-alert of the number, however it is made', async () => {
+    const ways = [
+      () => parcels.announce('IEX', number),
+      () => parcels.announce('IEX', number, 'IEX-1003'),
+      () => create(number),
+      () => parcels.announce('IEX', labelOf(number)),
+    ];
+    let current = flagged;
+    for (const make of ways) {
+      expect((await remove(current)).status).toBe(200);
+      current = await make();
+      expect(await parcels.statusOf(current)).toBe('flagged');
+    }
+  });
+
+  test('comes back on a pre-alert that is given the number', async () => {
+    await remove(flagged);
+    const other = await parcels.announce('IEX', newNumber());
+    expect((await replace(other, number)).body['data'].status).toBe('flagged');
+  });
+
+  test('is the courier’s own: another courier’s pre-alert of the number is not flagged', async () => {
+    const theirs = await parcels.select('select id from prealerts where tracking_number = $1 and id <> $2', [
+      number,
+      flagged,
+    ]);
+    await remove(flagged);
+    await parcels.select('delete from prealerts where id = $1', [theirs[0]?.['id']]);
+    expect(await parcels.statusOf(await parcels.announce('HRB', number))).toBe('pending');
+  });
+
+  test('is cleared by a review of the next pre-alert, and does not come back', async () => {
+    await remove(flagged);
+    const again = await parcels.announce('IEX', number);
+    expect((await review(again)).status).toBe(200);
+    await remove(again);
+    expect(await parcels.statusOf(await parcels.announce('IEX', number))).toBe('pending');
+  });
+
+  test('is cleared when staff delete the pre-alert', async () => {
+    await remove(flagged);
+    const again = await parcels.announce('IEX', number);
+    expect((await remove(again, 'warehouse')).status).toBe(200);
+    expect(await parcels.statusOf(await parcels.announce('IEX', number))).toBe('pending');
+  });
+});
+
+describe('the flag of a pre-alert that its courier gives another number', () => {
+  test('stays on it, there and back, and stays with the number', async () => {
+    expect((await replace(flagged, newNumber())).body['data'].status).toBe('flagged');
+    const again = await parcels.announce('IEX', number);
+    expect(await parcels.statusOf(again)).toBe('flagged');
+    await remove(again);
+    expect((await replace(flagged, number)).body['data'].status).toBe('flagged');
+  });
+});
+
+test('a second spelling of a flagged number is flagged too', async () => {
+  expect(await parcels.statusOf(await parcels.announce('IEX', labelOf(number)))).toBe('flagged');
+});
+
+test('a pre-alert that was not flagged leaves nothing behind', async () => {
+  const pending = newNumber();
+  await remove(await parcels.announce('IEX', pending));
+  expect(await parcels.statusOf(await parcels.announce('IEX', pending))).toBe('pending');
+  expect(await parcels.select('select * from prealert_flags where tracking_key = $1', [pending])).toEqual([]);
+});
+
+test(`deleted and announced again by ${CALLERS_A_ROUND} callers at once, ${ROUNDS} rounds: never without the flag`, async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const contested = `94001118992231${String(10_000_000 + Math.floor(Math.random() * 90_000_000))}`;
+    const id = await contest(contested);
+    const spellings = [contested, labelOf(contested), `420331261234${contested}`];
+    await Promise.all(
+      Array.from({ length: CALLERS_A_ROUND }, (_, index) =>
+        untilAdmitted(() =>
+          index % 3 === 0
+            ? remove(id)
+            : parcels.submit('IEX', spellings[index % spellings.length] ?? contested),
+        ),
+      ),
+    );
+    const left = await parcels.select(
+      "select status from prealerts where tracking_key = $1 and user_code like 'IEX%'",
+      [contested],
+    );
+    expect(left.length).toBeGreaterThan(0);
+    expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['flagged']));
+  }
+}, 60_000);

@@ -1,0 +1,480 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const UNKNOWN_ID = '01930a3e-0000-7000-8000-000000000000';
+
+let serial = 0;
+const newNumber = () => `TEST-${(serial += 1)}`;
+
+const submit = (body: unknown, key: string = DEMO.apiKeys.IEX) =>
+  service.call('submitPrealert', { body, key });
+
+async function storedPrealert(id: string) {
+  const { rows } = await service.owner.query('select * from prealerts where id = $1', [id]);
+  return rows[0];
+}
+
+async function auditOf(id: string) {
+  const { rows } = await service.owner.query(
+    'select * from audit_entries where entity_id = $1 order by at, id',
+    [id],
+  );
+  return rows;
+}
+
+/** All that a caller can tell two refusals apart by. */
+const tellable = ({ status, body }: Reply) => ({ status, ...body, request_id: '', timestamp: 0 });
+
+describe('POST /api/Prealert', () => {
+  test('announces a parcel for an active customer of the key’s courier, as it was sent', async () => {
+    const number = newNumber();
+    const reply = await submit({
+      UserCode: 'IEX-1001',
+      TrackingNumber: `  ${number} `,
+      Reference: 'order 7',
+      Vendor: 'Amazon',
+      Description: 'Shoes ✓ %_\\',
+    });
+    expect(reply.status).toBe(201);
+    const id = reply.body['data'].prealert_id;
+    expect(await storedPrealert(id)).toMatchObject({
+      courier_id: DEMO.couriers.IEX,
+      tracking_number: number,
+      user_code: 'IEX-1001',
+      reference: 'order 7',
+      vendor: 'Amazon',
+      description: 'Shoes ✓ %_\\',
+      status: 'pending',
+    });
+    const [entry, ...more] = await auditOf(id);
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({
+      action: 'prealert.created',
+      actor_kind: 'api_key',
+      actor_id: DEMO.couriers.IEX,
+    });
+    expect(entry.after).toMatchObject({ tracking_number: number });
+  });
+
+  test('the path without the suffix is the same operation', async () => {
+    const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
+    const first = await service.call('submitPrealertWithoutSuffix', { body, key: DEMO.apiKeys.IEX });
+    expect(first.status).toBe(201);
+    expect((await submit(body)).status).toBe(409);
+  });
+
+  test('a key in the query is accepted, the header goes first', async () => {
+    const body = () => ({ UserCode: 'IEX-1001', TrackingNumber: newNumber() });
+    const inQuery = { query: { api_key: DEMO.apiKeys.IEX } };
+    expect((await service.call('submitPrealert', { ...inQuery, body: body() })).status).toBe(201);
+    const wrongHeader = await service.call('submitPrealert', { ...inQuery, key: 'wrong', body: body() });
+    expect(wrongHeader.body['code']).toBe('key_invalid');
+  });
+
+  test('without a key 401 and fail; a bearer token is no key', async () => {
+    const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
+    for (const call of [{ body }, { body, as: 'iex' }]) {
+      const reply = await service.call('submitPrealert', call);
+      expect(reply).toMatchObject({ status: 401, body: { status: 'fail', code: 'key_missing' } });
+    }
+  });
+
+  test('an unknown key, another instance’s and a deactivated courier’s are refused alike', async () => {
+    const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
+    await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
+    const refusals = [
+      await submit(body, 'f'.repeat(64)),
+      await submit(body, DEMO.apiKeys.TWO),
+      await submit({ ...body, UserCode: 'HRB-2001' }, DEMO.apiKeys.HRB),
+    ];
+    await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
+    for (const refusal of refusals)
+      expect(refusal).toMatchObject({ status: 403, body: { code: 'key_invalid' } });
+    expect(new Set(refusals.map((refusal) => JSON.stringify(tellable(refusal)))).size).toBe(1);
+  });
+
+  test('an address that keeps sending wrong keys gets 429, its right key still works', async () => {
+    const other = await startService();
+    const send = (key: string) =>
+      other.call('submitPrealert', { key, body: { UserCode: 'IEX-1001', TrackingNumber: newNumber() } });
+    const replies = await Promise.all(Array.from({ length: 320 }, (_, n) => send(`wrong-${n}`)));
+    expect(replies.filter(({ status }) => status === 403)).toHaveLength(300);
+    const [limited] = replies.filter(({ status }) => status === 429);
+    expect(limited?.body['code']).toBe('too_many_attempts');
+    expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(800);
+    expect((await send(DEMO.apiKeys.IEX)).status).toBe(201);
+    await other.stop();
+  });
+
+  test('a sibling’s customer, an inactive one and an unknown one answer the same bytes', async () => {
+    const codes = ['HRB-2001', 'IEX-1200', 'NOBODY', 'iex-1001', ' IEX-1001'];
+    const replies = await Promise.all(
+      codes.map((UserCode) => submit({ UserCode, TrackingNumber: newNumber() })),
+    );
+    for (const reply of replies)
+      expect(reply).toMatchObject({ status: 400, body: { code: 'unknown_user_code' } });
+    expect(new Set(replies.map((reply) => JSON.stringify(tellable(reply)))).size).toBe(1);
+  });
+
+  test('a number is unique in a courier’s account, byte for byte, and free in a sibling’s', async () => {
+    const number = newNumber();
+    expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number })).status).toBe(201);
+    const again = await submit({ UserCode: 'IEX-1002', TrackingNumber: ` ${number}` });
+    expect(again).toMatchObject({ status: 409, body: { status: 'fail', code: 'duplicate_tracking_number' } });
+    expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number.toLowerCase() })).status).toBe(201);
+    expect((await submit({ UserCode: 'HRB-2001', TrackingNumber: number }, DEMO.apiKeys.HRB)).status).toBe(
+      201,
+    );
+  });
+
+  test('a parcel that is in the warehouse for this courier is born received', async () => {
+    const number = newNumber();
+    const received = await service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: number, weight: 2.5, user_code: 'IEX-1001', courier_id: DEMO.couriers.IEX },
+    });
+    expect(received.status).toBe(201);
+    const own = await submit({ UserCode: 'IEX-1001', TrackingNumber: number });
+    const siblings = await submit({ UserCode: 'HRB-2001', TrackingNumber: number }, DEMO.apiKeys.HRB);
+    expect((await storedPrealert(own.body['data'].prealert_id)).status).toBe('received');
+    expect((await storedPrealert(siblings.body['data'].prealert_id)).status).toBe('pending');
+  });
+
+  test.each([
+    [{ TrackingNumber: 'X' }, 'UserCode'],
+    [{ UserCode: 'IEX-1001' }, 'TrackingNumber'],
+    [{ UserCode: 'IEX-1001', TrackingNumber: ' \t ' }, 'TrackingNumber'],
+    [{ UserCode: 'IEX-1001', TrackingNumber: '\u3000' }, 'TrackingNumber'],
+    [{ UserCode: 'IEX-1001', TrackingNumber: 'x'.repeat(256) }, 'TrackingNumber'],
+    [{ UserCode: 'x'.repeat(101), TrackingNumber: 'X' }, 'UserCode'],
+    [{ UserCode: 12, TrackingNumber: 'X' }, 'UserCode'],
+    [{ UserCode: 'IEX-1001', TrackingNumber: 'X', Vendor: null }, 'Vendor'],
+  ])('%j is refused with 400 naming %s', async (body, field) => {
+    const reply = await submit(body);
+    expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ field }] } });
+  });
+
+  test('lengths are counted in characters, up to the limit itself', async () => {
+    const number = `${'é😀'.repeat(127)}x`;
+    expect([...number]).toHaveLength(255);
+    expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number })).status).toBe(201);
+  });
+});
+
+describe('GET /api/ManagePrealerts', () => {
+  const list = (query: Record<string, string | number>, as = 'admin') =>
+    service.call('listPrealerts', { as, query });
+
+  test('defaults: page 1 of 50, newest first, stats of everything that matches', async () => {
+    const reply = await list({});
+    expect(reply.status).toBe(200);
+    const { data, meta } = reply.body;
+    expect(meta).toMatchObject({ current_page: 1, per_page: 50 });
+    expect(data).toHaveLength(50);
+    const times = data.map((row: { created_at: string }) => row.created_at);
+    expect(times).toEqual([...times].sort().reverse());
+    const { rows } = await service.owner.query(
+      `select count(*)::int as total, count(*) filter (where status = 'pending')::int as pending,
+         count(*) filter (where status = 'received')::int as received,
+         count(*) filter (where status = 'flagged')::int as flagged
+       from prealerts where tenant_id = $1`,
+      [DEMO.tenants.demo],
+    );
+    expect(meta.stats).toEqual(rows[0]);
+    expect(meta.total_records).toBe(rows[0].total);
+    expect(meta.total_pages).toBe(Math.ceil(rows[0].total / 50));
+  });
+
+  test('a record carries the courier’s and the customer’s names, and the reference', async () => {
+    const number = newNumber();
+    await submit({ UserCode: 'IEX-1001', TrackingNumber: number, Reference: 'R-1' });
+    const { body } = await list({ search: number });
+    const customer = await service.owner.query("select * from customers where user_code = 'IEX-1001'");
+    expect(body['data']).toMatchObject([
+      {
+        tracking_number: number,
+        reference: 'R-1',
+        courier_name: 'Island Express',
+        first_name: customer.rows[0].first_name,
+        last_name: customer.rows[0].last_name,
+      },
+    ]);
+  });
+
+  test.each(['created_at', 'status', 'tracking_number', 'vendor', 'user_code'])(
+    'sorts by %s both ways',
+    async (sort_by) => {
+      const { rows } = await service.owner.query(
+        `select id from prealerts where tenant_id = $1 order by ${sort_by} asc${sort_by === 'status' ? ', created_at' : ''}, id asc`,
+        [DEMO.tenants.demo],
+      );
+      const ids = rows.map(({ id }) => id);
+      const asc = await list({ sort_by, sort_dir: 'ASC', limit: 500 });
+      const desc = await list({ sort_by, sort_dir: 'DESC', limit: 500 });
+      const idsOf = (reply: Reply) =>
+        reply.body['data'].map((row: { prealert_id: string }) => row.prealert_id);
+      expect(idsOf(asc)).toEqual(ids);
+      expect(idsOf(desc)).toEqual([...ids].reverse());
+    },
+  );
+
+  test('pages neither repeat nor skip a record, and one past the end is empty', async () => {
+    const all = await list({ limit: 500 });
+    const pages = [];
+    for (let page = 1; page <= Math.ceil(all.body['data'].length / 7); page += 1) {
+      pages.push(...(await list({ limit: 7, page })).body['data']);
+    }
+    expect(pages).toEqual(all.body['data']);
+    const past = await list({ limit: 7, page: 1000 });
+    expect(past.body['data']).toEqual([]);
+    expect(past.body['meta'].total_records).toBe(all.body['meta'].total_records);
+  });
+
+  test('the status filter leaves out the others, in the records and in the stats', async () => {
+    for (const status of ['pending', 'received', 'flagged']) {
+      const { body } = await list({ status, limit: 500 });
+      expect(body['data'].length).toBeGreaterThan(0);
+      expect(body['data'].every((row: { status: string }) => row.status === status)).toBe(true);
+      expect(body['meta'].stats).toMatchObject({ total: body['data'].length, [status]: body['data'].length });
+    }
+  });
+
+  test('a courier sees its own whatever courier_id says; staff filter by it', async () => {
+    const isOf = (courierId: string) => (row: { courier_id: string }) => row.courier_id === courierId;
+    const own = await list({ courier_id: DEMO.couriers.HRB, limit: 500 }, 'iex');
+    expect(own.body['data'].length).toBeGreaterThan(0);
+    expect(own.body['data'].every(isOf(DEMO.couriers.IEX))).toBe(true);
+    expect(own.body['meta'].stats.total).toBe(own.body['data'].length);
+    const filtered = await list({ courier_id: DEMO.couriers.HRB, limit: 500 });
+    expect(filtered.body['data'].length).toBeGreaterThan(0);
+    expect(filtered.body['data'].every(isOf(DEMO.couriers.HRB))).toBe(true);
+    expect((await list({ courier_id: UNKNOWN_ID })).body['data']).toEqual([]);
+    expect((await list({ courier_id: DEMO.couriers.TWO })).body['data']).toEqual([]);
+  });
+
+  test('search finds literal text in number, code, vendor and names, and counts what it finds', async () => {
+    const marks = ['100%', 'a_b', 'back\\slash', 'Ünïcode', 'ReBeL', "quo'te", '%', '_', '\\'];
+    for (const vendor of marks)
+      await submit({ UserCode: 'IEX-1003', TrackingNumber: newNumber(), Vendor: vendor });
+    const { rows } = await service.owner.query(
+      `select p.id, p.tracking_number, p.user_code, p.vendor, c.first_name, c.last_name from prealerts p
+       left join customers c using (tenant_id, courier_id, user_code) where p.tenant_id = $1`,
+      [DEMO.tenants.demo],
+    );
+    const names = rows
+      .flatMap((row) => [row.first_name, `${row.first_name} ${row.last_name}`])
+      .filter(Boolean)
+      .slice(0, 30);
+    const queries = [
+      ...marks,
+      ...names,
+      'iex-10',
+      'IEX-1003',
+      '1Z',
+      'zzzzzz',
+      '%%',
+      'rebel',
+      'ÜNÏ',
+      '0',
+      'TEST-',
+    ];
+    for (const search of queries) {
+      const contains = (text: string | null) => text?.toLowerCase().includes(search.toLowerCase()) ?? false;
+      const expected = rows
+        .filter((row) =>
+          [
+            row.tracking_number,
+            row.user_code,
+            row.vendor,
+            row.first_name && `${row.first_name} ${row.last_name}`,
+          ].some(contains),
+        )
+        .map(({ id }) => id);
+      const { body } = await list({ search, limit: 500 });
+      expect({
+        search,
+        ids: body['data'].map((row: { prealert_id: string }) => row.prealert_id).sort(),
+      }).toEqual({
+        search,
+        ids: expected.sort(),
+      });
+      expect(body['meta'].stats.total).toBe(expected.length);
+    }
+  });
+
+  test('a courier’s search finds nothing of a sibling’s', async () => {
+    const { body } = await list({ search: 'HRB-2' }, 'iex');
+    expect(body['data']).toEqual([]);
+    expect(body['meta'].stats.total).toBe(0);
+  });
+});
+
+describe('POST /api/ManagePrealerts', () => {
+  const create = (body: Record<string, unknown>, as = 'manager') =>
+    service.call('createPrealert', { as, body });
+  const valid = () => ({
+    tracking_number: newNumber(),
+    user_code: 'IEX-1001',
+    vendor: 'Shein',
+    courier_id: DEMO.couriers.IEX,
+  });
+
+  test('staff announce for a courier they name', async () => {
+    const body = valid();
+    const reply = await create(body);
+    expect(reply.status).toBe(201);
+    const id = reply.body['data'].prealert_id;
+    expect(await storedPrealert(id)).toMatchObject({
+      courier_id: DEMO.couriers.IEX,
+      vendor: 'Shein',
+      status: 'pending',
+    });
+    expect(await auditOf(id)).toMatchObject([
+      { action: 'prealert.created', actor_kind: 'user', actor_id: DEMO.users.manager },
+    ]);
+  });
+
+  test('staff without courier_id: 400; with one that is not the tenant’s: 404, alike', async () => {
+    const { courier_id: _, ...without } = valid();
+    expect(await create(without)).toMatchObject({ status: 400, body: { errors: [{ field: 'courier_id' }] } });
+    const unknown = await create({ ...valid(), courier_id: UNKNOWN_ID });
+    const foreign = await create({ ...valid(), courier_id: DEMO.couriers.TWO });
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'courier_not_found' } });
+    expect(tellable(foreign)).toEqual(tellable(unknown));
+  });
+
+  test('a courier’s own account is set for it, whatever it sends', async () => {
+    const reply = await create({ ...valid(), courier_id: DEMO.couriers.HRB }, 'iex');
+    expect((await storedPrealert(reply.body['data'].prealert_id)).courier_id).toBe(DEMO.couriers.IEX);
+    expect(await create({ ...valid(), user_code: 'HRB-2001' }, 'iex')).toMatchObject({ status: 400 });
+  });
+
+  test('the customer must be an active one of the courier', async () => {
+    for (const user_code of ['IEX-1200', 'HRB-2001', 'NOBODY']) {
+      expect(await create({ ...valid(), user_code })).toMatchObject({
+        status: 400,
+        body: { code: 'unknown_user_code' },
+      });
+    }
+  });
+
+  test('a number the courier has announced is refused with 409', async () => {
+    const body = valid();
+    await create(body);
+    expect(await create(body)).toMatchObject({ status: 409, body: { code: 'duplicate_tracking_number' } });
+  });
+});
+
+describe('PUT and DELETE /api/ManagePrealerts', () => {
+  const makeOne = async () => {
+    const tracking_number = newNumber();
+    const reply = await submit({
+      UserCode: 'IEX-1001',
+      TrackingNumber: tracking_number,
+      Description: 'old',
+      Reference: 'R',
+    });
+    return { prealert_id: String(reply.body['data'].prealert_id), tracking_number };
+  };
+  const replace = (body: Record<string, unknown>, as = 'manager') =>
+    service.call('replacePrealert', { as, body });
+  const remove = (prealert_id: string, as = 'manager') =>
+    service.call('deletePrealert', { as, body: { prealert_id } });
+
+  test('PUT replaces the editable fields, clears an omitted description and answers with the record', async () => {
+    const { prealert_id } = await makeOne();
+    const tracking_number = newNumber();
+    const reply = await replace(
+      { prealert_id, tracking_number, user_code: 'IEX-1002', vendor: 'Temu' },
+      'iex',
+    );
+    expect(reply.status).toBe(200);
+    expect(reply.body['data']).toMatchObject({
+      prealert_id,
+      tracking_number,
+      user_code: 'IEX-1002',
+      vendor: 'Temu',
+      description: null,
+      reference: 'R',
+      courier_name: 'Island Express',
+    });
+    const [, entry] = await auditOf(prealert_id);
+    expect(entry).toMatchObject({
+      action: 'prealert.replaced',
+      before: { description: 'old' },
+      after: { description: null },
+    });
+  });
+
+  test('PUT onto a number that the courier has announced: 409, and nothing changes', async () => {
+    const [one, other] = [await makeOne(), await makeOne()];
+    const before = await storedPrealert(one.prealert_id);
+    const reply = await replace({
+      ...one,
+      tracking_number: other.tracking_number,
+      user_code: 'IEX-1002',
+      vendor: 'x',
+    });
+    expect(reply.status).toBe(409);
+    expect(await storedPrealert(one.prealert_id)).toEqual(before);
+  });
+
+  test('PUT keeps the same number without conflict with itself', async () => {
+    const one = await makeOne();
+    expect((await replace({ ...one, user_code: 'IEX-1002', vendor: 'x' })).status).toBe(200);
+  });
+
+  test('PUT with a sibling courier’s customer: 400', async () => {
+    const one = await makeOne();
+    expect(await replace({ ...one, user_code: 'HRB-2001', vendor: 'x' })).toMatchObject({ status: 400 });
+  });
+
+  test('DELETE is for good, and audited with what was deleted', async () => {
+    const { prealert_id, tracking_number } = await makeOne();
+    expect((await remove(prealert_id, 'iex')).status).toBe(200);
+    expect(await storedPrealert(prealert_id)).toBeUndefined();
+    const entries = await auditOf(prealert_id);
+    expect(entries.at(-1)).toMatchObject({
+      action: 'prealert.deleted',
+      before: { tracking_number },
+      after: null,
+    });
+    expect((await remove(prealert_id)).status).toBe(404);
+  });
+
+  test('a sibling’s and another tenant’s record answer as a missing one, and stay', async () => {
+    const { prealert_id } = await makeOne();
+    const { rows } = await service.owner.query('select id from prealerts where tenant_id = $1', [
+      DEMO.tenants.two,
+    ]);
+    const fields = { tracking_number: newNumber(), user_code: 'HRB-2001', vendor: 'x' };
+    const missing = await remove(UNKNOWN_ID, 'hrb');
+    expect(missing).toMatchObject({ status: 404, body: { code: 'prealert_not_found' } });
+    for (const id of [prealert_id, rows[0].id]) {
+      expect(tellable(await remove(id, 'hrb'))).toEqual(tellable(missing));
+      expect(tellable(await replace({ prealert_id: id, ...fields }, 'hrb'))).toEqual(tellable(missing));
+      expect(await storedPrealert(id)).toBeDefined();
+    }
+  });
+
+  test('the counters agree with the rows after all of this', async () => {
+    const counted = await service.owner.query(
+      'select courier_id, status, count(*)::int as n from prealerts group by 1, 2 order by 1, 2',
+    );
+    const kept = await service.owner.query(
+      'select courier_id, status, sum(total)::int as n from prealert_tallies group by 1, 2 having sum(total) <> 0 order by 1, 2',
+    );
+    expect(kept.rows).toEqual(counted.rows);
+  });
+});

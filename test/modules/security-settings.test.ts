@@ -1,0 +1,287 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { newId } from '../../src/platform/values/ids.js';
+import { requeue } from '../../src/jobs/requeue.js';
+import { operationIds, operationOf } from '../support/service/contract.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import { startService, type Reply, type Service } from '../support/service/service.js';
+
+let service: Service;
+let cheapHash: string;
+
+beforeAll(async () => {
+  cheapHash = await bcrypt.hash(DEMO.password, 4);
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterEach(() => service.owner.query('delete from security_settings'));
+afterAll(() => service.stop());
+
+type Fields = Record<string, unknown>;
+type User = { id: string; username: string };
+
+async function makeUser(role = 'manager', courierId: string | null = null): Promise<User> {
+  const user = { id: newId(), username: `r-${randomBytes(4).toString('hex')}` };
+  await service.owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     values ($1, $2, $3, 'Required User', $4, $5, $6)`,
+    [DEMO.tenants.demo, user.id, user.username, role, courierId, cheapHash],
+  );
+  return user;
+}
+
+const set = (body: Fields, as = 'admin') => service.call('updateSecuritySettings', { as, body });
+const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
+const logIn = ({ username }: User, password: string = DEMO.password) =>
+  service.call('login', {
+    body: { action: 'login', username, password },
+    headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` },
+  });
+const tokenOf = async (user: User): Promise<string> => (await logIn(user)).body['data'].access_token;
+const listWith = async (token: string) => coded(await service.call('listPrealerts', { token }));
+const factor = (token: string, body: Fields) => service.call('manageTwoFactor', { token, body });
+
+const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** RFC 6238 once more, so that the library does not judge itself. */
+async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
+  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
+  const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(rows[0].step + stepsAhead));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
+  return String(word % 1_000_000).padStart(6, '0');
+}
+
+async function enrol(token: string): Promise<{ secret: string; token: string; codes: string[] }> {
+  const begun = await factor(token, { action: 'setup', password: DEMO.password });
+  const { secret } = begun.body['data'];
+  const enabled = await factor(token, { action: 'enable', code: await codeOf(secret, -1) });
+  const { access_token: fresh, backup_codes: codes } = enabled.body['data'];
+  return { secret, token: fresh, codes };
+}
+
+describe('the settings', () => {
+  test('nothing is required until an administrator says so; what is left out stays, and null turns off', async () => {
+    const read = async () => (await service.call('getSecuritySettings', { as: 'admin' })).body['data'];
+    expect(await read()).toEqual({ require_two_factor: [], idle_timeout_minutes: null, updated_at: null });
+    const before = await fingerprint(service.owner);
+    expect(coded(await set({}))).toBe('200 success');
+    expect(await fingerprint(service.owner)).toEqual(before);
+
+    const reply = await set({ require_two_factor: ['warehouse', 'courier'] });
+    expect(reply.body['data']).toMatchObject({ require_two_factor: ['courier', 'warehouse'] });
+    expect((await set({ idle_timeout_minutes: 30 })).body['data']).toMatchObject({
+      require_two_factor: ['courier', 'warehouse'],
+      idle_timeout_minutes: 30,
+    });
+    expect((await set({ require_two_factor: [] })).body['data']).toMatchObject({ idle_timeout_minutes: 30 });
+    expect((await set({ idle_timeout_minutes: null })).body['data']).toMatchObject({
+      require_two_factor: [],
+      idle_timeout_minutes: null,
+      updated_at: expect.any(String),
+    });
+    const { rows } = await service.owner.query(
+      `select actor_id, before, after from audit_entries where action = 'tenant.security_settings_changed' order by at, id`,
+    );
+    expect(rows).toHaveLength(4);
+    expect(rows[0]).toEqual({
+      actor_id: DEMO.users.admin,
+      before: { require_two_factor: [], idle_timeout_minutes: null },
+      after: { require_two_factor: ['courier', 'warehouse'], idle_timeout_minutes: null },
+    });
+  });
+
+  test('a disabled administrator neither reads nor changes them', async () => {
+    const user = await makeUser('admin');
+    const token = await tokenOf(user);
+    await service.owner.query('update users set is_active = false where id = $1', [user.id]);
+    expect(coded(await service.call('getSecuritySettings', { token }))).toBe('403 account_disabled');
+    expect(coded(await service.call('updateSecuritySettings', { token, body: {} }))).toBe(
+      '403 account_disabled',
+    );
+  });
+
+  test.each([
+    [{ idle_timeout_minutes: 4 }, 'idle_timeout_minutes minimum'],
+    [{ idle_timeout_minutes: 481 }, 'idle_timeout_minutes maximum'],
+    [{ idle_timeout_minutes: 5.5 }, 'idle_timeout_minutes type'],
+    [{ require_two_factor: ['owner'] }, 'require_two_factor[0] enum'],
+    [{ require_two_factor: ['admin', 'admin'] }, 'require_two_factor uniqueItems'],
+    [{ require_two_factor: null }, 'require_two_factor type'],
+  ])('%j is refused', async (body, fault) => {
+    const reply = await set(body);
+    expect(coded(reply)).toBe('400 validation_failed');
+    expect(
+      reply.body['errors'].map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`),
+    ).toContain(fault);
+  });
+
+  test('of 100 administrators who each set one of the two fields, no change is lost', async () => {
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        set(n % 2 ? { require_two_factor: ['courier'] } : { idle_timeout_minutes: 60 }),
+      ),
+    );
+    const { body } = await service.call('getSecuritySettings', { as: 'admin' });
+    expect(body['data']).toMatchObject({ require_two_factor: ['courier'], idle_timeout_minutes: 60 });
+  });
+
+  test('one tenant’s settings are none of another’s', async () => {
+    await set({ require_two_factor: ['admin', 'courier'], idle_timeout_minutes: 5 }, 'two/admin');
+    const { body } = await service.call('getSecuritySettings', { as: 'admin' });
+    expect(body['data']).toMatchObject({ require_two_factor: [], idle_timeout_minutes: null });
+    expect(coded(await service.call('listPrealerts', { as: 'iex' }))).toBe('200 success');
+    expect(coded(await service.call('listPrealerts', { as: 'two/two' }))).toBe('403 two_factor_required');
+  });
+});
+
+describe('a role that requires a second factor', () => {
+  test.each([
+    ['manager', null],
+    ['courier', DEMO.couriers.IEX],
+  ])(
+    '%s: a token opens the enrolment and nothing else, at once; enrolled, it opens the rest',
+    async (role, courierId) => {
+      const user = await makeUser(role, courierId);
+      const token = await tokenOf(user);
+      expect(await listWith(token)).toBe('200 success');
+      await set({ require_two_factor: [role] });
+      // of tokens that were issued before, too
+      expect(await listWith(token)).toBe('403 two_factor_required');
+      const again = await logIn(user);
+      expect(again.body['data'].user).toMatchObject({ must_set_up_two_factor: true });
+      const status = await service.call('getTwoFactor', { token });
+      expect(status.body['data']).toMatchObject({ enabled: false, required: true });
+      const enrolled = await enrol(token);
+      expect(await listWith(enrolled.token)).toBe('200 success');
+      expect(await listWith(token)).toBe('401 token_invalid');
+      const preauth = (await logIn(user)).body['data'].preauth_token;
+      const body = { action: 'verify_2fa', preauth_token: preauth, code: enrolled.codes[0] };
+      const signedIn = await service.call('login', { body });
+      expect(signedIn.body['data'].user).toMatchObject({ must_set_up_two_factor: false });
+      expect(await listWith(signedIn.body['data'].access_token)).toBe('200 success');
+    },
+  );
+
+  test('every other operation with a token is refused, and nothing else of it is looked at', async () => {
+    const token = await tokenOf(await makeUser('admin'));
+    await set({ require_two_factor: ['admin'] });
+    const before = await fingerprint(service.owner);
+    const open = ['changePassword', 'getTwoFactor', 'manageTwoFactor', 'manageSessions'];
+    const ids = operationIds.filter((id) => operationOf(id).credential === 'token' && !open.includes(id));
+    expect(ids.length).toBeGreaterThan(30);
+    for (const id of ids) {
+      const call = operationOf(id).mediaTypes.length > 0 ? { body: '{"action":1}' } : {};
+      const type = { 'content-type': operationOf(id).mediaTypes[0] ?? '' };
+      const reply = await service.call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
+      expect([id, coded(reply)]).toEqual([id, '403 two_factor_required']);
+    }
+    for (const body of [{ action: 'end_all' }, { action: 'end', session_id: newId() }])
+      expect(coded(await service.call('manageSessions', { token, body }))).toBe('403 two_factor_required');
+    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(coded(await service.call('changePassword', { token, body: {} }))).toBe('400 validation_failed');
+    expect(coded(await service.call('manageSessions', { token, body: { action: 'logout' } }))).toBe(
+      '200 success',
+    );
+  });
+
+  test('nobody of the role turns the factor off; an administrator may reset it, and the user must enrol again', async () => {
+    const user = await makeUser('warehouse');
+    const { token, codes } = await enrol(await tokenOf(user));
+    await set({ require_two_factor: ['warehouse'] });
+    expect(await listWith(token)).toBe('200 success');
+    const body = { action: 'disable', password: DEMO.password, code: codes[0] };
+    expect(coded(await factor(token, body))).toBe('403 two_factor_required');
+    // the backup code was not used up
+    expect((await service.call('getTwoFactor', { token })).body['data']).toMatchObject({
+      enabled: true,
+      backup_codes_left: 10,
+    });
+    const reset = { action: 'reset_two_factor', user_id: user.id };
+    expect(coded(await service.call('manageUsers', { as: 'admin', body: reset }))).toBe('200 success');
+    expect(await listWith(await tokenOf(user))).toBe('403 two_factor_required');
+    // lifted again, it needs no new token
+    const waiting = await tokenOf(user);
+    await set({ require_two_factor: [] });
+    expect(await listWith(waiting)).toBe('200 success');
+  });
+
+  test('with a one-time password as well, the password comes first', async () => {
+    const user = await makeUser('warehouse');
+    await service.owner.query('update users set must_change_password = true where id = $1', [user.id]);
+    await set({ require_two_factor: ['warehouse'] });
+    const token = await tokenOf(user);
+    expect(await listWith(token)).toBe('403 password_change_required');
+    expect(coded(await service.call('getTwoFactor', { token }))).toBe('403 password_change_required');
+    const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
+    const changed = await service.call('changePassword', { token, body });
+    expect(changed.body['data'].user).toMatchObject({ must_set_up_two_factor: true });
+    expect(await listWith(changed.body['data'].access_token)).toBe('403 two_factor_required');
+  });
+
+  test('API keys are not asked for a second factor', async () => {
+    await set({ require_two_factor: ['admin', 'courier', 'manager', 'warehouse'] });
+    const body = { UserCode: 'IEX-1001', TrackingNumber: `KEY-${randomBytes(4).toString('hex')}` };
+    expect((await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body })).status).toBe(201);
+  });
+});
+
+describe('the idle timeout', () => {
+  const age = (userId: string, seconds: number) =>
+    service.owner.query(
+      'update sessions set last_seen_at = now() - make_interval(secs => $2) where user_id = $1',
+      [userId, seconds],
+    );
+
+  test('by the database’s clock, a session that was not used for that long ends; one in use does not', async () => {
+    const [user, busy] = [await makeUser(), await makeUser()];
+    const [token, used] = [await tokenOf(user), await tokenOf(busy)];
+    await age(user.id, 3_000);
+    expect(await listWith(token)).toBe('200 success');
+    await age(user.id, 310);
+    await age(busy.id, 290);
+    await set({ idle_timeout_minutes: 5 });
+    // 15 s longer, for what servers have not written yet
+    expect(await listWith(token)).toBe('200 success');
+    await age(user.id, 316);
+    expect([await listWith(token), await listWith(used)]).toEqual(['401 session_ended', '200 success']);
+    const query = { user_id: user.id, is_active: false };
+    const ended = await service.call('listSessions', { as: 'admin', query });
+    expect(ended.body['data']).toMatchObject([{ end_reason: 'idle', is_active: false }]);
+    // its use is written, so that it stays open
+    await service.app.lastSeen.flush();
+    const { rows } = await service.owner.query(
+      'select extract(epoch from now() - last_seen_at)::int as age from sessions where user_id = $1',
+      [busy.id],
+    );
+    expect(rows[0].age).toBeLessThan(30);
+  });
+
+  test('a session that has ended by it stays ended when the timeout is turned off', async () => {
+    const user = await makeUser();
+    const token = await tokenOf(user);
+    await set({ idle_timeout_minutes: 5 });
+    await age(user.id, 400);
+    await requeue({ db: service.db });
+    await set({ idle_timeout_minutes: null });
+    expect(await listWith(token)).toBe('401 session_ended');
+  });
+
+  test('a token without a session cannot be judged, and is refused while there is a timeout', async () => {
+    const user = await makeUser();
+    const claims = {
+      tenantId: DEMO.tenants.demo,
+      userId: user.id,
+      role: 'manager' as const,
+      courierId: null,
+    };
+    const bare = service.app.tokens.issue({ ...claims, tokenVersion: 1 }, Math.floor(Date.now() / 1000));
+    expect(await listWith(bare)).toBe('200 success');
+    await set({ idle_timeout_minutes: 480 });
+    expect(await listWith(bare)).toBe('401 session_ended');
+  });
+});

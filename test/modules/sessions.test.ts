@@ -1,0 +1,406 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import { openLastSeen } from '../../src/modules/sessions/last-seen.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { newId } from '../../src/platform/values/ids.js';
+import { deleteExpired } from '../../src/jobs/retention.js';
+import { operationIds, operationOf } from '../support/service/contract.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
+
+let service: Service;
+let cheapHash: string;
+
+beforeAll(async () => {
+  cheapHash = await bcrypt.hash(DEMO.password, 4);
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterAll(() => service.stop());
+
+type Fields = Record<string, unknown>;
+type User = { id: string; username: string };
+
+async function makeUser(fields: Fields = {}): Promise<User> {
+  const row: Fields = {
+    id: newId(),
+    username: `s-${randomBytes(4).toString('hex')}`,
+    full_name: 'Session User',
+    role: 'manager',
+    password_hash: cheapHash,
+    tenant_id: DEMO.tenants.demo,
+    ...fields,
+  };
+  const columns = Object.keys(row);
+  await service.owner.query(
+    `insert into users (${columns.join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
+    Object.values(row),
+  );
+  return { id: String(row['id']), username: String(row['username']) };
+}
+
+const post = ({ username }: User, headers: Record<string, string> = {}) =>
+  service.call('login', {
+    body: { action: 'login', username, password: DEMO.password },
+    headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}`, ...headers },
+  });
+const logIn = async (user: User, headers?: Record<string, string>): Promise<string> =>
+  (await post(user, headers)).body['data'].access_token;
+
+const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
+const manage = (token: string, body: Fields) => service.call('manageSessions', { token, body });
+const list = async (token: string, query: Call['query'] = {}): Promise<Fields[]> =>
+  (await service.call('listSessions', { token, query })).body['data'];
+const statusWith = async (token: string) => coded(await service.call('getTwoFactor', { token }));
+const sessionOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).session;
+
+async function factsOf(id: string): Promise<Fields[]> {
+  const { rows } = await service.owner.query<Fields>(
+    `select action, actor_id, after from audit_entries where entity_id = $1 and action <> 'user.logged_in' order by at, id`,
+    [id],
+  );
+  return rows;
+}
+
+/** A token as releases before this one issued it. */
+async function tokenWithoutSession({ id }: User): Promise<string> {
+  const { rows } = await service.owner.query(
+    'select role, token_version, extract(epoch from now())::int as now_s from users where id = $1',
+    [id],
+  );
+  const [{ role, token_version: tokenVersion, now_s: nowS }] = rows;
+  return service.app.tokens.issue(
+    { tenantId: DEMO.tenants.demo, userId: id, role, courierId: null, tokenVersion },
+    nowS,
+  );
+}
+
+describe('what begins a session', () => {
+  test('a login makes one session with address, client and expiry, and its list marks it as the current one', async () => {
+    const user = await makeUser();
+    const headers = { 'x-forwarded-for': '203.0.113.7', 'user-agent': `Desk/1.0 ${'x'.repeat(500)}` };
+    const token = await logIn(user, headers);
+    const [first, ...others] = await list(token);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      session_id: sessionOf(token),
+      user_id: user.id,
+      is_current: true,
+      is_active: true,
+      started_by: 'login',
+      address: '203.0.113.7',
+      ended_at: null,
+      end_reason: null,
+    });
+    expect(String(first?.['user_agent'])).toMatch(/^Desk\/1\.0 x+…$/);
+    expect(String(first?.['user_agent'])).toHaveLength(255);
+    const timeOf = (field: string) => Date.parse(`${String(first?.[field])}Z`);
+    const lifetime = timeOf('expires_at') - timeOf('created_at');
+    expect(Math.abs(lifetime - 8 * 60 * 60 * 1000)).toBeLessThanOrEqual(1_000);
+    // never the token itself
+    expect(JSON.stringify(first)).not.toContain(token.slice(-20));
+    const [second] = [await logIn(user)];
+    expect((await list(second)).map((each) => each['is_current'])).toEqual([true, false]);
+    expect((await list(second, { limit: 1, page: 2 })).map((each) => each['session_id'])).toEqual([
+      sessionOf(token),
+    ]);
+  });
+
+  test('a changed password ends all sessions of before and begins one', async () => {
+    const user = await makeUser();
+    const [old, other] = [await logIn(user), await logIn(user)];
+    const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
+    const changed = await service.call('changePassword', { token: old, body });
+    const fresh: string = changed.body['data'].access_token;
+    expect([await statusWith(old), await statusWith(other)]).toEqual(Array(2).fill('401 token_invalid'));
+    expect(await list(fresh)).toMatchObject([
+      { session_id: sessionOf(fresh), started_by: 'password_change', is_current: true },
+    ]);
+    expect(await list(fresh, { is_active: false })).toMatchObject([
+      { session_id: sessionOf(other), end_reason: 'revoked', is_active: false },
+      { session_id: sessionOf(old), end_reason: 'revoked', is_active: false },
+    ]);
+  });
+
+  test('whatever else ends the tokens of a user ends its sessions with them', async () => {
+    for (const [action, fields] of Object.entries({
+      change_role: { role: 'warehouse' },
+      disable: {},
+      reset_password: {},
+    })) {
+      const user = await makeUser();
+      const token = await logIn(user);
+      await service.call('manageUsers', { as: 'admin', body: { action, user_id: user.id, ...fields } });
+      const query = { user_id: user.id, is_active: false };
+      const ended = await service.call('listSessions', { as: 'admin', query });
+      expect([action, ended.body['data']]).toMatchObject([
+        action,
+        [{ session_id: sessionOf(token), end_reason: 'revoked' }],
+      ]);
+    }
+  });
+});
+
+describe('what ends a session', () => {
+  test('after logout every operation with a token is refused with 401 session_ended, and does nothing', async () => {
+    const user = await makeUser({ role: 'admin' });
+    const [token, other] = [await logIn(user), await logIn(user)];
+    expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
+    const before = await fingerprint(service.owner);
+    const ids = operationIds.filter((id) => operationOf(id).credential === 'token');
+    expect(ids.length).toBeGreaterThan(30);
+    for (const id of ids) {
+      const call = operationOf(id).mediaTypes.length > 0 ? { body: '{"action":1}' } : {};
+      const type = { 'content-type': operationOf(id).mediaTypes[0] ?? '' };
+      const reply = await service.call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
+      expect([id, coded(reply), reply.body['status']]).toEqual([id, '401 session_ended', 'error']);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await statusWith(other)).toBe('200 success');
+    expect(await factsOf(user.id)).toEqual([
+      { action: 'user.logged_out', actor_id: user.id, after: { session_id: sessionOf(token) } },
+    ]);
+    expect(await list(other, { is_active: false })).toMatchObject([
+      { session_id: sessionOf(token), end_reason: 'logout' },
+    ]);
+  });
+
+  test('end ends one session, once, and leaves the others', async () => {
+    const user = await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX });
+    const [token, doomed, other] = [await logIn(user), await logIn(user), await logIn(user)];
+    const body = { action: 'end', session_id: sessionOf(doomed) };
+    expect((await manage(token, body)).body['data']).toEqual({ ended: 1 });
+    expect((await manage(token, body)).body['data']).toEqual({ ended: 0 });
+    expect(await Promise.all([token, doomed, other].map(statusWith))).toEqual([
+      '200 success',
+      '401 session_ended',
+      '200 success',
+    ]);
+    expect(await factsOf(user.id)).toEqual([
+      { action: 'user.session_ended', actor_id: user.id, after: { session_id: sessionOf(doomed) } },
+    ]);
+  });
+
+  test('end_all ends the current session too, tokens without a session and what the password alone began; keep_current keeps it', async () => {
+    const user = await makeUser();
+    const [token, other] = [await logIn(user), await logIn(user)];
+    const bare = await tokenWithoutSession(user);
+    expect(await statusWith(bare)).toBe('200 success');
+    await service.owner.query(
+      `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
+      [DEMO.tenants.demo, user.id],
+    );
+    const kept = await manage(token, { action: 'end_all', keep_current: true });
+    expect(kept.body['data']).toEqual({ ended: 1 });
+    expect([await statusWith(token), await statusWith(other)]).toEqual(['200 success', '401 session_ended']);
+    const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [user.id]);
+    expect(rows).toEqual([]);
+    expect((await manage(token, { action: 'end_all' })).body['data']).toEqual({ ended: 1 });
+    expect([await statusWith(token), await statusWith(bare)]).toEqual(Array(2).fill('401 token_invalid'));
+    expect((await factsOf(user.id)).map(({ action, after }) => [action, after])).toEqual([
+      ['user.sessions_ended', { sessions: 1, kept_current: true }],
+      ['user.sessions_ended', { sessions: 1, kept_current: false }],
+    ]);
+  });
+
+  test('logging out with a token that has no session ends every token of the user', async () => {
+    const user = await makeUser();
+    const [bare, token] = [await tokenWithoutSession(user), await logIn(user)];
+    expect(coded(await manage(bare, { action: 'logout' }))).toBe('200 success');
+    expect([await statusWith(bare), await statusWith(token)]).toEqual(Array(2).fill('401 token_invalid'));
+  });
+
+  test('of 200 callers that end one session, one ends it, and the audit log says so once', async () => {
+    const user = await makeUser();
+    const [token, doomed] = [await logIn(user), await logIn(user)];
+    const end = () => manage(token, { action: 'end', session_id: sessionOf(doomed) });
+    const replies = await Promise.all(Array.from({ length: 200 }, end));
+    const taken = replies.filter(({ status }) => status === 200);
+    // whoever got no connection in 2 s was told 503
+    expect(replies.filter(({ status }) => ![200, 503].includes(status))).toEqual([]);
+    expect(taken.map(({ body }) => body['data'].ended).filter(Boolean)).toEqual([1]);
+    expect(await factsOf(user.id)).toHaveLength(1);
+  });
+
+  test('of 200 requests that race a logout, none that begins after its answer is served', async () => {
+    const user = await makeUser();
+    const token = await logIn(user);
+    const during = Promise.all(Array.from({ length: 100 }, () => statusWith(token)));
+    expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
+    const after = await Promise.all(Array.from({ length: 100 }, () => statusWith(token)));
+    expect(new Set(after)).toEqual(new Set(['401 session_ended']));
+    for (const each of await during) expect(['200 success', '401 session_ended']).toContain(each);
+  });
+});
+
+describe('whose sessions', () => {
+  test('a session of another user is 404, also where it exists', async () => {
+    const [user, victim] = [await makeUser(), await makeUser()];
+    const [token, theirs] = [await logIn(user), await logIn(victim)];
+    const replies = await Promise.all(
+      [sessionOf(theirs), newId()].map((session_id) => manage(token, { action: 'end', session_id })),
+    );
+    expect(replies.map(coded)).toEqual(Array(2).fill('404 session_not_found'));
+    // an administrator must say whose it is
+    const admin = await manage(await service.tokenOf('admin'), {
+      action: 'end',
+      session_id: sessionOf(theirs),
+    });
+    expect(coded(admin)).toBe('404 session_not_found');
+    expect(await statusWith(theirs)).toBe('200 success');
+  });
+
+  test('only administrators see and end the sessions of others, and only of their tenant', async () => {
+    const victim = await makeUser();
+    const theirs = await logIn(victim);
+    const named = { user_id: victim.id };
+    for (const as of ['manager', 'warehouse', 'iex']) {
+      expect(coded(await service.call('listSessions', { as, query: named }))).toBe('403 permission_denied');
+      for (const body of [
+        { action: 'end', session_id: sessionOf(theirs), ...named },
+        { action: 'end_all', ...named },
+      ])
+        expect(coded(await service.call('manageSessions', { as, body }))).toBe('403 permission_denied');
+    }
+    const foreign = { as: 'two/admin' };
+    expect(coded(await service.call('listSessions', { ...foreign, query: named }))).toBe(
+      '404 user_not_found',
+    );
+    const all = { action: 'end_all', ...named };
+    expect(coded(await service.call('manageSessions', { ...foreign, body: all }))).toBe('404 user_not_found');
+    expect(await statusWith(theirs)).toBe('200 success');
+
+    const seen = await service.call('listSessions', { as: 'admin', query: named });
+    expect(seen.body['data']).toMatchObject([{ session_id: sessionOf(theirs), is_current: false }]);
+    const ended = await service.call('manageSessions', {
+      as: 'admin',
+      body: { action: 'end', session_id: sessionOf(theirs), ...named },
+    });
+    expect(ended.body['data']).toEqual({ ended: 1 });
+    expect(await statusWith(theirs)).toBe('401 session_ended');
+    const again = await logIn(victim);
+    await service.call('manageSessions', { as: 'admin', body: { ...all, keep_current: true } });
+    expect(await statusWith(again)).toBe('401 token_invalid');
+    expect((await factsOf(victim.id)).map(({ actor_id: actor }) => actor)).toEqual(
+      Array(2).fill(DEMO.users.admin),
+    );
+  });
+
+  test('a session belongs to its user: a token that names another user’s session opens nothing', async () => {
+    const [user, other] = [await makeUser(), await makeUser()];
+    const theirs = sessionOf(await logIn(other));
+    const claims = {
+      tenantId: DEMO.tenants.demo,
+      userId: user.id,
+      role: 'manager' as const,
+      courierId: null,
+    };
+    const forged = service.app.tokens.issue(
+      { ...claims, tokenVersion: 1, sessionId: theirs },
+      Math.floor(Date.now() / 1000),
+    );
+    expect(await statusWith(forged)).toBe('401 session_ended');
+  });
+
+  test('a user with a one-time password can log out, and end no session', async () => {
+    const user = await makeUser({ role: 'admin', must_change_password: true });
+    const token = await logIn(user);
+    for (const body of [{ action: 'end', session_id: newId() }, { action: 'end_all' }])
+      expect(coded(await manage(token, body))).toBe('403 password_change_required');
+    expect(coded(await service.call('listSessions', { token }))).toBe('403 password_change_required');
+    expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
+    expect(await statusWith(token)).toBe('401 session_ended');
+  });
+});
+
+describe('when a session was last used', () => {
+  const lastSeenOf = async (token: string): Promise<Date> => {
+    const { rows } = await service.owner.query('select last_seen_at from sessions where id = $1', [
+      sessionOf(token),
+    ]);
+    return rows[0].last_seen_at;
+  };
+  const age = (token: string, minutes: number) =>
+    service.owner.query(
+      'update sessions set last_seen_at = last_seen_at - make_interval(mins => $2) where id = $1',
+      [sessionOf(token), minutes],
+    );
+
+  test('a request writes nothing itself; the next flush writes it, once a minute at most', async () => {
+    const token = await logIn(await makeUser());
+    await age(token, 30);
+    const before = await lastSeenOf(token);
+    expect(await statusWith(token)).toBe('200 success');
+    expect(await lastSeenOf(token)).toEqual(before);
+    await service.app.lastSeen.flush();
+    const written = await lastSeenOf(token);
+    expect(Date.now() - written.getTime()).toBeLessThan(20_000);
+    await statusWith(token);
+    await service.app.lastSeen.flush();
+    expect(await lastSeenOf(token)).toEqual(written);
+  });
+
+  test('a refused request is no use of the session', async () => {
+    const user = await makeUser();
+    const token = await logIn(user);
+    await age(token, 30);
+    const before = await lastSeenOf(token);
+    await service.owner.query('update users set is_active = false where id = $1', [user.id]);
+    expect(await statusWith(token)).toBe('403 account_disabled');
+    await service.app.lastSeen.flush();
+    expect(await lastSeenOf(token)).toEqual(before);
+  });
+
+  test('two servers that write the same 500 sessions at once do not deadlock, and lose no session', async () => {
+    const user = await makeUser();
+    const { rows } = await service.owner.query<{ id: string }>(
+      `insert into sessions (tenant_id, id, user_id, started_by, address, last_seen_at, expires_at)
+       select $1, new_id(), $2, 'login', '::1', now() - interval '1 hour', now() + interval '1 hour'
+       from generate_series(1, 500) returning id`,
+      [DEMO.tenants.demo, user.id],
+    );
+    const errors: unknown[] = [];
+    const servers = [1, 2, 3, 4].map(() => openLastSeen(service.db, (error) => void errors.push(error)));
+    for (const [n, server] of servers.entries())
+      for (const { id } of n % 2 ? rows.toReversed() : rows)
+        server.note({ tenantId: DEMO.tenants.demo, sessionId: id });
+    await Promise.all(servers.map((server) => server.stop()));
+    const { rows: late } = await service.owner.query(
+      "select 1 from sessions where user_id = $1 and last_seen_at < now() - interval '1 minute'",
+      [user.id],
+    );
+    expect([errors, late]).toEqual([[], []]);
+  });
+});
+
+test('ended and expired sessions go after 30 days, networks after 90 unless they are the newest', async () => {
+  const user = await makeUser();
+  const token = await logIn(user);
+  await service.owner.query(
+    `insert into sessions (tenant_id, id, user_id, started_by, address, expires_at, ended_at, end_reason)
+     select $1, new_id(), $2, 'login', days::text, now() + interval '8 hours' - make_interval(days => days),
+       case when is_ended then now() - make_interval(days => days) end, case when is_ended then 'logout' end
+     from unnest(array[29, 31]) days, unnest(array[true, false]) is_ended`,
+    [DEMO.tenants.demo, user.id],
+  );
+  const other = await makeUser();
+  await service.owner.query(
+    `insert into known_networks (tenant_id, user_id, network, last_seen_at)
+     select $1, user_id, days::text, now() - make_interval(days => days)
+     from (values ($2::uuid, 89), ($2, 91), ($3, 91), ($3, 92)) as known (user_id, days)`,
+    [DEMO.tenants.demo, user.id, other.id],
+  );
+  await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+  const { rows } = await service.owner.query('select address from sessions where user_id = $1', [user.id]);
+  expect(rows.map(({ address }) => address).filter((each) => /^\d\d$/.test(each))).toEqual(['29', '29']);
+  const { rows: networks } = await service.owner.query(
+    'select user_id, network from known_networks where user_id = any($1) and network ~ $2 order by network',
+    [[user.id, other.id], '^\\d\\d$'],
+  );
+  expect(networks).toEqual([
+    { user_id: user.id, network: '89' },
+    { user_id: other.id, network: '91' },
+  ]);
+  expect(await statusWith(token)).toBe('200 success');
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { CUSTOMERS, makeParcels, newNumber, tellable } from '../../support/builders/parcels.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+const { IEX } = DEMO.couriers;
+
+let service: Service;
+let parcels: ReturnType<typeof makeParcels>;
+beforeAll(async () => {
+  service = await startService();
+  parcels = makeParcels(service);
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+let number: string;
+let packageId: string;
+let houseNumber: string;
+beforeEach(async () => {
+  number = newNumber();
+  // of a known courier and an unknown customer
+  packageId = await parcels.receive(number, { courier_id: IEX });
+  houseNumber = String((await parcels.packageRow(packageId))['house_number']);
+});
+
+const update = (fields: object, as = 'iex') => parcels.update(as, packageId, fields);
+const shownNumber = async () =>
+  (await service.call('retrievePackages', { as: 'iex', body: { houseNumber } })).body['data'][0]
+    .tracking_number as string;
+const userCode = async () => (await parcels.packageRow(packageId))['user_code'];
+const masked = (text: string) => '*'.repeat(text.length - 4) + text.slice(-4);
+
+describe('a courier that names the customer of a package without one', () => {
+  test('cannot take that back: the package stays with the customer', async () => {
+    expect(await shownNumber()).toBe(masked(number));
+    expect((await update({ user_code: CUSTOMERS.IEX })).status).toBe(200);
+    expect(await shownNumber()).toBe(number);
+    const before = await parcels.packageRow(packageId);
+    for (const fields of [{ user_code: '' }, { user_code: '', description: 'Pens', first_name: '' }]) {
+      const reply = await update(fields);
+      expect([reply.status, reply.body['code']]).toEqual([403, 'permission_denied']);
+      expect(reply.body['errors']).toMatchObject([{ field: 'user_code', code: 'staff_only' }]);
+    }
+    expect(await parcels.packageRow(packageId)).toEqual(before);
+    expect(before).toMatchObject({ user_code: CUSTOMERS.IEX, claimed_by: DEMO.users.iex });
+  });
+
+  test('may name another customer of its own, and cannot take that back either', async () => {
+    await update({ user_code: CUSTOMERS.IEX });
+    expect((await update({ user_code: 'IEX-1002' })).status).toBe(200);
+    expect((await update({ user_code: '' })).status).toBe(403);
+    expect(await userCode()).toBe('IEX-1002');
+  });
+
+  test('leaves it to staff, whose word ends the claim: the number is masked again', async () => {
+    await update({ user_code: CUSTOMERS.IEX });
+    expect((await update({ user_code: '' }, 'warehouse')).status).toBe(200);
+    expect(await shownNumber()).toBe(masked(number));
+    await update({ user_code: 'IEX-1003' }, 'warehouse');
+    // a customer that staff have named may be taken off by the courier
+    expect((await update({ user_code: '' })).status).toBe(200);
+    expect(await userCode()).toBeNull();
+  });
+
+  test('learns nothing of the number beside it: right, wrong and half right are the same bytes', async () => {
+    const guesses = [number, `${number}X`, newNumber(), number.toLowerCase(), ` ${number} `];
+    const replies = [];
+    for (const tracking_number of guesses)
+      for (const fields of [{}, { user_code: CUSTOMERS.IEX }, { shipper: 'Tools' }])
+        replies.push(tellable(await update({ ...fields, tracking_number })));
+    expect(new Set(replies).size).toBe(1);
+    expect(replies[0]).toContain('permission_denied');
+    expect(await userCode()).toBeNull();
+    expect((await update({ tracking_number: masked(number), shipper: 'Tools' })).status).toBe(200);
+  });
+});
+
+describe('a pre-alert of a number that its courier is shown masked', () => {
+  const create = (trackingNumber: string, as = 'iex') =>
+    service.call('createPrealert', {
+      as,
+      body: { tracking_number: trackingNumber, user_code: CUSTOMERS.IEX, vendor: 'V', courier_id: IEX },
+    });
+  const listed = async (prealertId: string) => {
+    const { body } = await service.call('listPrealerts', { as: 'iex', query: { limit: 500 } });
+    return body['data'].find((each: { prealert_id: string }) => each.prealert_id === prealertId)
+      .status as string;
+  };
+
+  test('looks like that of any other number, in each way to make one', async () => {
+    const seen = new Set<string>();
+    for (const guess of [number, `${number.slice(0, -5)}X${number.slice(-4)}`]) {
+      seen.add(await listed(await parcels.announce('IEX', guess)));
+      await parcels.select('delete from prealerts where tracking_number = $1', [guess]);
+      const created = String((await create(guess)).body['data'].prealert_id);
+      seen.add(await listed(created));
+      const moved = newNumber();
+      const fields = { prealert_id: created, user_code: CUSTOMERS.IEX, vendor: 'V' };
+      const replace = (tracking_number: string) =>
+        service.call('replacePrealert', { as: 'iex', body: { ...fields, tracking_number } });
+      seen.add((await replace(moved)).body['data'].status);
+      seen.add((await replace(guess)).body['data'].status);
+    }
+    expect([...seen]).toEqual(['pending']);
+  });
+
+  test.each(['warehouse', 'iex'])(
+    'becomes received, and is answered, when %s names its customer',
+    async (as) => {
+      const prealertId = await parcels.announce('IEX', number);
+      const other = await parcels.announce('IEX', newNumber());
+      await update({ user_code: CUSTOMERS.IEX }, as);
+      expect([await parcels.statusOf(prealertId), await parcels.statusOf(other)]).toEqual([
+        'received',
+        'pending',
+      ]);
+      expect(await parcels.packageRow(packageId)).toMatchObject({ prealert_id: prealertId });
+      expect((await parcels.auditOf(prealertId)).at(-1)).toMatchObject({
+        ...{ action: 'prealert.received', before: { status: 'pending' }, after: { status: 'received' } },
+        actor_id: as === 'iex' ? DEMO.users.iex : DEMO.users.warehouse,
+      });
+    },
+  );
+
+  test('stays pending when another customer is named', async () => {
+    const prealertId = await parcels.announce('IEX', number);
+    await update({ user_code: 'IEX-1002' }, 'warehouse');
+    expect(await parcels.statusOf(prealertId)).toBe('pending');
+  });
+
+  test('is received at once when staff make it, or when the customer is known', async () => {
+    const byStaff = String((await create(number, 'warehouse')).body['data'].prealert_id);
+    expect(await parcels.statusOf(byStaff)).toBe('received');
+    const known = newNumber();
+    await parcels.receive(known, { user_code: 'IEX-1002' });
+    expect(await parcels.statusOf(await parcels.announce('IEX', known))).toBe('received');
+  });
+
+  test('at the same time as staff name the customer never stays pending, 60 rounds', async () => {
+    for (let round = 0; round < 60; round += 1) {
+      const fresh = newNumber();
+      const id = await parcels.receive(fresh, { courier_id: IEX });
+      const link = () => parcels.update('warehouse', id, { user_code: CUSTOMERS.IEX });
+      const announce = () => parcels.announce('IEX', fresh);
+      const early = round % 2 ? announce() : undefined;
+      const linking = link();
+      const prealertId = await (early ?? announce());
+      await linking;
+      expect(await parcels.statusOf(prealertId)).toBe('received');
+    }
+  }, 60_000);
+});
+
+test('no reply to its courier has the whole number of a package without a customer', async () => {
+  const aboard = { action: 'add_packages', manifest_id: DEMO.manifests.draft, package_ids: [packageId] };
+  expect((await service.call('manageManifest', { as: 'admin', body: aboard })).status).toBe(200);
+  await update({ description: 'Pens' });
+  const today = new Date().toISOString().slice(0, 10);
+  const period = { courier_id: IEX, start_date: today, end_date: today };
+  const replies = await Promise.all([
+    service.call('retrievePackages', { as: 'iex', body: { houseNumber } }),
+    service.call('retrievePackages', { as: 'iex', body: { trackingNumber: number } }),
+    service.call('retrievePackages', { as: 'iex', body: { houseNumber, export: true } }),
+    service.call('getManifest', { as: 'iex', query: { id: DEMO.manifests.draft } }),
+    service.call('packageEvents', { as: 'iex', query: { package_id: packageId } }),
+    service.call('generateCourierInvoice', { as: 'iex', body: period }),
+    service.call('readEvents', { as: 'iex', query: { limit: 500 } }),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+  for (const { bytes } of replies) expect(bytes.toString()).not.toContain(number);
+  // so that the last of them is known to have looked
+  for (const index of [0, 2, 3, 5, 6]) expect(replies[index]?.bytes.toString()).toContain(masked(number));
+});

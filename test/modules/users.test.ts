@@ -1,0 +1,462 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createApp } from '../../src/app.js';
+import { newOneTimePassword } from '../../src/modules/auth/credentials/one-time-password.js';
+import { readConfig } from '../../src/config/config.js';
+import { openDb } from '../../src/platform/db/open-database.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { newId } from '../../src/platform/values/ids.js';
+import { operationIds, operationOf } from '../support/service/contract.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+type Fields = Record<string, unknown>;
+
+const manage = (body: Fields, call: Call = { as: 'admin' }) => service.call('manageUsers', { ...call, body });
+const logIn = (username: string, password: string) =>
+  service.call('login', { body: { action: 'login', username, password } });
+const changePassword = (token: string, current: string, wanted: string) =>
+  service.call('changePassword', { token, body: { current_password: current, new_password: wanted } });
+const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
+const fieldOf = ({ body }: Reply) =>
+  body['errors']?.map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`);
+
+let serial = 0;
+const freshName = () => `user${(serial += 1)}`;
+
+type Made = { id: string; username: string; token: string };
+
+/** A user who has a token, without the cost of a hash. */
+async function makeUser(fields: Fields = {}): Promise<Made> {
+  const row: Fields = {
+    id: newId(),
+    username: freshName(),
+    full_name: 'Test User',
+    role: 'warehouse',
+    ...fields,
+  };
+  const columns = Object.keys(row);
+  await service.owner.query(
+    `insert into users (tenant_id, password_hash, ${columns.join(', ')})
+     select $1, password_hash, ${columns.map((_, index) => `$${index + 3}`).join(', ')} from users where id = $2`,
+    [DEMO.tenants.demo, DEMO.users.admin, ...Object.values(row)],
+  );
+  const username = String(row['username']);
+  return { id: String(row['id']), username, token: await service.tokenOf(username) };
+}
+
+async function rowOf(id: string): Promise<Fields> {
+  const { rows } = await service.owner.query<Fields>('select * from users where id = $1', [id]);
+  return rows[0] ?? {};
+}
+
+async function auditOf(id: string): Promise<Fields[]> {
+  const { rows } = await service.owner.query<Fields>(
+    'select action, actor_id, before, after from audit_entries where entity_id = $1 order by at, id',
+    [id],
+  );
+  return rows;
+}
+
+const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
+
+describe('create', () => {
+  test('a user gets a one-time password, logs in with it, must change it, and then works', async () => {
+    const created = await manage({ action: 'create', username: 'Bob', full_name: 'Bob M', role: 'manager' });
+    expect(coded(created)).toBe('200 success');
+    const { user_id: id, one_time_password: password, password_expires_at: expires } = created.body['data'];
+    // in lower case, as logging in compares it
+    expect(created.body['data'].username).toBe('bob');
+    expect(password).toMatch(/^(?:[2-9A-HJ-NP-Za-km-z]{4}-){3}[2-9A-HJ-NP-Za-km-z]{4}$/);
+    const days = (Date.parse(`${expires}Z`) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(6.99);
+    expect(days).toBeLessThan(7.01);
+    expect(await auditOf(id)).toEqual([
+      {
+        action: 'user.created',
+        actor_id: DEMO.users.admin,
+        before: null,
+        after: { username: 'bob', full_name: 'Bob M', email: null, role: 'manager', courier_id: null },
+      },
+    ]);
+
+    const first = await logIn('bob', password);
+    expect(first.body['data'].user).toMatchObject({ id, role: 'manager', must_change_password: true });
+    const { access_token: token } = first.body['data'];
+    expect(coded(await service.call('listPrealerts', { token }))).toBe('403 password_change_required');
+
+    const changed = await changePassword(token, password, 'seven parcels on a wet quay');
+    expect(changed.body['data'].user).toMatchObject({ id, username: 'bob', must_change_password: false });
+    expect(await statusWith(token)).toBe(401);
+    const fresh = await service.call('listPrealerts', { token: changed.body['data'].access_token });
+    expect(fresh.status).toBe(200);
+    expect(coded(await logIn('bob', password))).toBe('401 credentials_invalid');
+    expect((await logIn('bob', 'seven parcels on a wet quay')).status).toBe(200);
+    // what was handed over is nowhere to be read
+    const dump = JSON.stringify([await rowOf(id), await auditOf(id)]);
+    expect(dump).not.toContain(password);
+    expect(dump).not.toContain('seven parcels');
+  });
+
+  test('until it is changed, every operation with a token is refused, and nothing else of it is looked at', async () => {
+    const { id: userId, token } = await makeUser({ role: 'admin', must_change_password: true });
+    const before = await fingerprint(service.owner);
+    const ids = operationIds.filter(
+      (id) => operationOf(id).credential === 'token' && id !== 'changePassword' && id !== 'manageSessions',
+    );
+    expect(ids.length).toBeGreaterThan(25);
+    for (const id of ids) {
+      const call = operationOf(id).mediaTypes.length > 0 ? { body: '{"action":1}' } : {};
+      const type = { 'content-type': operationOf(id).mediaTypes[0] ?? '' };
+      const reply = await service.call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
+      expect([id, coded(reply)]).toEqual([id, '403 password_change_required']);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+    // refused for its content, and no sooner
+    const own = await service.call('changePassword', { token, body: {} });
+    expect(coded(own)).toBe('400 validation_failed');
+    await service.owner.query('delete from users where id = $1', [userId]);
+  });
+
+  test('a one-time password that has expired is a wrong one, to log in and to change', async () => {
+    const user = await makeUser({ must_change_password: true });
+    expect((await logIn(user.username, DEMO.password)).status).toBe(200);
+    await service.owner.query(
+      "update users set password_expires_at = now() - interval '1 second' where id = $1",
+      [user.id],
+    );
+    const [late, wrong] = [await logIn(user.username, DEMO.password), await logIn(user.username, 'wrong')];
+    expect(coded(late)).toBe('401 credentials_invalid');
+    expect(late.body['message']).toBe(wrong.body['message']);
+    const change = await changePassword(user.token, DEMO.password, 'seven parcels on a wet quay');
+    expect(coded(change)).toBe('400 password_wrong');
+  });
+
+  test("a courier's user sees its courier alone", async () => {
+    const body = { action: 'create', username: freshName(), full_name: 'Desk', role: 'courier' };
+    const created = await manage({ ...body, courier_id: DEMO.couriers.HRB });
+    expect(created.status).toBe(200);
+    const list = await service.call('listUsers', { as: 'admin', query: { search: body.username } });
+    expect(list.body['data']).toMatchObject([
+      { courier_id: DEMO.couriers.HRB, courier_code: 'HRB', role: 'courier' },
+    ]);
+  });
+
+  test.each([
+    [
+      'the role courier without a courier',
+      { role: 'courier' },
+      '400 validation_failed',
+      ['courier_id required'],
+    ],
+    [
+      'another role with one',
+      { role: 'manager', courier_id: DEMO.couriers.IEX },
+      '400 validation_failed',
+      ['courier_id conflict'],
+    ],
+    [
+      'a courier of another tenant',
+      { role: 'courier', courier_id: DEMO.couriers.TWO },
+      '404 courier_not_found',
+      undefined,
+    ],
+    ['a name that is taken', { username: 'manager' }, '409 duplicate_username', undefined],
+    ['a name that is taken, in capitals', { username: 'MANAGER' }, '409 duplicate_username', undefined],
+    ['a blank full name', { full_name: ' ' }, '400 validation_failed', ['full_name pattern']],
+    ['a name with a space', { username: 'bob m' }, '400 validation_failed', ['username pattern']],
+    ['a role that does not exist', { role: 'owner' }, '400 validation_failed', ['role enum']],
+  ])('%s is refused', async (_what, fields, code, named) => {
+    const before = await fingerprint(service.owner);
+    const body = { action: 'create', username: 'refused', full_name: 'R', role: 'warehouse', ...fields };
+    const reply = await manage(body);
+    expect([coded(reply), fieldOf(reply)]).toEqual([code, named]);
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('two tenants may have one user name; of 10 callers with one name, one has it', async () => {
+    const body = { action: 'create', username: 'popular', full_name: 'P', role: 'warehouse' };
+    const replies = await Promise.all(Array.from({ length: 10 }, () => untilAdmitted(() => manage(body))));
+    expect(replies.map(coded).sort()).toEqual(['200 success', ...Array(9).fill('409 duplicate_username')]);
+    expect((await manage(body, { as: 'two/admin' })).status).toBe(200);
+  });
+});
+
+test('one-time passwords use each of 57 characters alike, and none that looks like another', () => {
+  const counts = new Map<string, number>();
+  const made = Array.from({ length: 5_700 }, newOneTimePassword);
+  for (const letter of made.join('').replaceAll('-', '')) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  expect(counts.size).toBe(57);
+  for (const letter of '0O1lI') expect(counts.has(letter)).toBe(false);
+  // 1,600 each; nine standard deviations to either side
+  for (const [letter, count] of counts)
+    expect([letter, Math.abs(count - 1_600) < 360]).toEqual([letter, true]);
+  expect(new Set(made).size).toBe(made.length);
+});
+
+describe('what ends tokens', () => {
+  let replica: Awaited<ReturnType<typeof startReplica>>;
+
+  beforeAll(async () => {
+    replica = await startReplica();
+  });
+  afterAll(() => replica.stop());
+
+  test.each([
+    ['change_role', { role: 'manager' }, 'user.role_changed', 401],
+    ['disable', {}, 'user.disabled', 403],
+    ['reset_password', {}, 'user.password_reset', 401],
+    ['reset_two_factor', {}, 'user.two_factor_disabled', 401],
+  ])(
+    '%s: at the next call, on every replica, and what was begun with the old ones',
+    async (action, fields, noted, status) => {
+      const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
+      await service.owner.query(
+        `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
+        [DEMO.tenants.demo, user.id],
+      );
+      expect(await replica.status(user.token)).toBe(200);
+      const reply = await manage({ action, user_id: user.id, ...fields });
+      expect(reply.status).toBe(200);
+      expect([await replica.status(user.token), await statusWith(user.token)]).toEqual([status, status]);
+      const facts = await auditOf(user.id);
+      expect(facts).toMatchObject([{ action: noted, actor_id: DEMO.users.admin }]);
+      expect(JSON.stringify(facts)).not.toMatch(/hash|secret/);
+      const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [
+        user.id,
+      ]);
+      expect(rows).toEqual([]);
+    },
+  );
+
+  test('a disabled user that is enabled again needs a new token', async () => {
+    const user = await makeUser();
+    await manage({ action: 'disable', user_id: user.id });
+    const enabled = await manage({ action: 'enable', user_id: user.id });
+    expect(enabled.body['data']).toMatchObject({ user_id: user.id, is_active: true });
+    expect(await statusWith(user.token)).toBe(401);
+    expect((await auditOf(user.id)).map(({ action }) => action)).toEqual(['user.disabled', 'user.enabled']);
+  });
+
+  test('another name ends none', async () => {
+    const user = await makeUser();
+    const reply = await manage({ action: 'update', user_id: user.id, full_name: 'Another Name' });
+    expect(reply.body['data']).toMatchObject({ full_name: 'Another Name' });
+    expect(await statusWith(user.token)).toBe(200);
+    expect(await auditOf(user.id)).toMatchObject([
+      { action: 'user.updated', before: { full_name: 'Test User' }, after: { full_name: 'Another Name' } },
+    ]);
+  });
+
+  test('what is like that already stays as it is: nothing is written, and no token ends', async () => {
+    const [user, courier] = [
+      await makeUser(),
+      await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX }),
+    ];
+    const off = await makeUser({ is_active: false });
+    const before = await fingerprint(service.owner);
+    for (const body of [
+      { action: 'update', user_id: user.id, full_name: 'Test User' },
+      { action: 'change_role', user_id: user.id, role: 'warehouse' },
+      { action: 'change_role', user_id: courier.id, role: 'courier', courier_id: DEMO.couriers.IEX },
+      { action: 'enable', user_id: user.id },
+      { action: 'disable', user_id: off.id },
+      { action: 'reset_two_factor', user_id: user.id },
+    ])
+      expect(coded(await manage(body))).toBe('200 success');
+    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await statusWith(user.token)).toBe(200);
+  });
+});
+
+/** A second server on the same database. */
+async function startReplica() {
+  const url = String((service.owner.options as { connectionString?: string }).connectionString);
+  const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url });
+  const db = openDb({ url, size: 2, assumeRole: 'crossdock_app', onError: () => {} });
+  const { server } = await createApp({ config, db });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    async status(token: string) {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${address}/api/TwoFactor.php`, { headers })).status;
+    },
+    async stop() {
+      await server.close();
+      await db.close();
+    },
+  };
+}
+
+describe('reset_password', () => {
+  test('gives a one-time password, and ends the lock that wrong ones caused', async () => {
+    const user = await makeUser();
+    await service.owner.query(
+      `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
+       values ($1, 'password', $2, 5, now() + interval '15 minutes')`,
+      [DEMO.tenants.demo, user.username],
+    );
+    expect(coded(await logIn(user.username, DEMO.password))).toBe('429 too_many_attempts');
+    const reset = await manage({ action: 'reset_password', user_id: user.id });
+    expect(Object.keys(reset.body['data']).sort()).toEqual([
+      'one_time_password',
+      'password_expires_at',
+      'user_id',
+      'username',
+    ]);
+    const again = await logIn(user.username, reset.body['data'].one_time_password);
+    expect(again.body['data'].user).toMatchObject({ must_change_password: true });
+  });
+
+  test('keeps the second factor, which is asked for first', async () => {
+    const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
+    const reset = await manage({ action: 'reset_password', user_id: user.id });
+    expect(coded(await logIn(user.username, reset.body['data'].one_time_password))).toBe('200 2fa_required');
+  });
+});
+
+test('reset_two_factor turns it off, deletes the codes and forgets wrong ones', async () => {
+  const user = await makeUser({ two_factor_enabled: true, totp_secret: 'x' });
+  await service.owner.query(
+    'insert into backup_codes (tenant_id, id, user_id, code_hash) values ($1, new_id(), $2, $2::uuid::text)',
+    [DEMO.tenants.demo, user.id],
+  );
+  await service.owner.query(
+    `insert into login_throttles (tenant_id, kind, subject, failures) values ($1, 'code', $2, 4)`,
+    [DEMO.tenants.demo, user.id],
+  );
+  const reply = await manage({ action: 'reset_two_factor', user_id: user.id });
+  expect(reply.body['data']).toMatchObject({ two_factor_enabled: false });
+  expect(await rowOf(user.id)).toMatchObject({ totp_secret: null, totp_last_step: null });
+  const { rows } = await service.owner.query(
+    `select 1 from backup_codes where user_id = $1 union all select 1 from login_throttles where subject = $1::text`,
+    [user.id],
+  );
+  expect(rows).toEqual([]);
+  expect(coded(await logIn(user.username, DEMO.password))).toBe('200 success');
+});
+
+test('a courier’s user becomes staff, and staff a courier’s user, with the rows of that courier alone', async () => {
+  const user = await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX });
+  const staff = await manage({ action: 'change_role', user_id: user.id, role: 'manager' });
+  expect(staff.body['data']).toMatchObject({ role: 'manager', courier_id: null, courier_code: null });
+  const body = { action: 'change_role', user_id: user.id, role: 'courier', courier_id: DEMO.couriers.HRB };
+  expect((await manage(body)).body['data']).toMatchObject({ courier_id: DEMO.couriers.HRB });
+  expect(coded(await manage({ ...body, courier_id: newId() }))).toBe('404 courier_not_found');
+  expect(coded(await manage({ ...body, courier_id: DEMO.couriers.TWO }))).toBe('404 courier_not_found');
+  expect(coded(await manage({ action: 'change_role', user_id: user.id, role: 'courier' }))).toBe(
+    '400 validation_failed',
+  );
+});
+
+describe('who may', () => {
+  test('nobody but administrators lists or manages users', async () => {
+    for (const as of ['manager', 'warehouse', 'iex']) {
+      expect(coded(await service.call('listUsers', { as }))).toBe('403 permission_denied');
+      const reply = await manage({ action: 'disable', user_id: DEMO.users.hrb }, { as });
+      expect(coded(reply)).toBe('403 permission_denied');
+    }
+  });
+
+  test('an unknown user and another tenant’s are one answer', async () => {
+    for (const action of ['disable', 'enable', 'reset_password', 'reset_two_factor']) {
+      for (const id of [newId(), DEMO.usersOfTwo.two])
+        expect(coded(await manage({ action, user_id: id }))).toBe('404 user_not_found');
+    }
+  });
+
+  test('an administrator resets neither its own password nor its own second factor here', async () => {
+    for (const action of ['reset_password', 'reset_two_factor']) {
+      const reply = await manage({ action, user_id: DEMO.users.admin });
+      expect(coded(reply)).toBe('400 own_account');
+    }
+  });
+});
+
+describe('the last administrator', () => {
+  const cases = [
+    { action: 'disable' },
+    { action: 'change_role', role: 'manager' },
+    { action: 'change_role', role: 'courier', courier_id: DEMO.couriers.TWO },
+  ];
+
+  test('cannot be disabled, nor lose its role, and is as before', async () => {
+    const admin = DEMO.usersOfTwo.admin;
+    // a disabled one is no help
+    await service.owner.query(
+      `insert into users (tenant_id, id, username, full_name, role, password_hash, is_active)
+       values ($1, new_id(), 'retired', 'R', 'admin', 'x', false)`,
+      [DEMO.tenants.two],
+    );
+    for (const body of cases) {
+      const reply = await manage({ ...body, user_id: admin }, { as: 'two/admin' });
+      expect(coded(reply)).toBe('400 last_admin');
+    }
+    expect((await service.call('listUsers', { as: 'two/admin' })).status).toBe(200);
+  });
+
+  test('of two that remove each other, one remains: 100 rounds', async () => {
+    const [one, two] = [await makeUser({ role: 'admin' }), await makeUser({ role: 'admin' })];
+    await service.owner.query('update users set is_active = false where id = $1', [DEMO.users.admin]);
+    const outcomes: string[] = [];
+    try {
+      for (let round = 0; round < 100; round += 1) {
+        const tokens = await Promise.all([one, two].map(freshToken));
+        const replies = await Promise.all(
+          [two, one].map((target, index) => {
+            const body = round % 2 ? { action: 'disable' } : { action: 'change_role', role: 'manager' };
+            return manage({ ...body, user_id: target.id }, { token: tokens[index] ?? '' });
+          }),
+        );
+        outcomes.push(
+          replies
+            .map(({ status }) => status)
+            .sort()
+            .join(' '),
+        );
+        const { rows } = await service.owner.query(
+          "select 1 from users where tenant_id = $1 and role = 'admin' and is_active",
+          [DEMO.tenants.demo],
+        );
+        expect(rows).toHaveLength(1);
+        await service.owner.query("update users set is_active = true, role = 'admin' where id = any($1)", [
+          [one.id, two.id],
+        ]);
+      }
+    } finally {
+      await service.owner.query('update users set is_active = true where id = $1', [DEMO.users.admin]);
+      await service.owner.query('delete from users where id = any($1)', [[one.id, two.id]]);
+    }
+    // the other one is told so, or finds its own account gone
+    expect(outcomes.filter((each) => !/^200 (400|401|403)$/.test(each))).toEqual([]);
+    expect(outcomes.filter((each) => each === '200 400').length).toBeGreaterThan(0);
+  });
+
+  async function freshToken({ id }: Made): Promise<string> {
+    const { rows } = await service.owner.query<{ token_version: number; now_s: number }>(
+      'select token_version, extract(epoch from now())::int as now_s from users where id = $1',
+      [id],
+    );
+    const { token_version: tokenVersion = 1, now_s: nowS = 0 } = rows[0] ?? {};
+    const user = {
+      tenantId: DEMO.tenants.demo,
+      userId: id,
+      role: 'admin' as const,
+      courierId: null,
+      tokenVersion,
+    };
+    return service.app.tokens.issue(user, nowS);
+  }
+});

@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
+
+const { primary: MIAMI, second: MEDLEY, two: TAMPA } = DEMO.warehouses;
+const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const list = (query: Call['query'] = {}, as = 'admin') => service.call('listWarehouses', { as, query });
+const manage = (body: unknown, as = 'admin') => service.call('manageWarehouses', { as, body });
+
+type Row = Record<string, unknown>;
+
+async function rows(statement: string, values: unknown[] = []): Promise<Row[]> {
+  return (await service.owner.query<Row>(statement, values)).rows;
+}
+
+const auditOf = (id: unknown) =>
+  rows(
+    'select action, entity, actor_id, before, after, request_id from audit_entries where entity_id = $1 order by id',
+    [id],
+  );
+
+const idOf = ({ body }: Reply) => String(body['data'].warehouse_id);
+const create = async (name: string) => idOf(await manage({ action: 'create', name }));
+const remove = (id: string) => manage({ action: 'delete', warehouse_id: id });
+const makePrimary = (id: string) => manage({ action: 'make_primary', warehouse_id: id });
+
+const primariesOf = async (tenantId: string) =>
+  (await rows('select id from warehouses where tenant_id = $1 and is_primary', [tenantId])).map(
+    ({ id }) => id,
+  );
+
+describe('the list', () => {
+  test('has the primary one first and then the others by name, a page at a time', async () => {
+    const added = [await create('Annex'), await create('Zone')];
+    const reply = await list();
+    expect(reply.body).toMatchObject({
+      message: '4 warehouses found.',
+      meta: { current_page: 1, per_page: 50, total_records: 4, total_pages: 1 },
+    });
+    const all = reply.body['data'] as Row[];
+    expect(all.map(({ name }) => name)).toEqual(['Miami Gateway', 'Annex', 'Medley Overflow', 'Zone']);
+    expect(all[0]).toEqual({
+      ...{ warehouse_id: MIAMI, name: 'Miami Gateway', address: '8200 NW 41st Street', city: 'Miami' },
+      ...{ country: 'United States', phone: '+1 305 555 0180', email: 'dock@miami-gateway.example' },
+      is_primary: true,
+      created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
+    });
+    const pages = await Promise.all([1, 2, 3].map((page) => list({ page, limit: 2 })));
+    expect(pages.flatMap(({ body }) => body['data'])).toEqual(all);
+    for (const id of added) expect((await remove(id)).status).toBe(200);
+  });
+
+  test('is for staff; a courier and warehouse staff change nothing in it', async () => {
+    for (const as of ['admin', 'manager', 'warehouse']) expect((await list({}, as)).status).toBe(200);
+    const refused = { status: 403, body: { code: 'permission_denied' } };
+    expect(await list({}, 'iex')).toMatchObject(refused);
+    for (const as of ['iex', 'warehouse'])
+      expect(await manage({ action: 'create', name: 'X' }, as)).toMatchObject(refused);
+  });
+});
+
+describe('a warehouse', () => {
+  const WHOLE = {
+    ...{ name: 'Kingston Annex', address: '14 Port Royal Street', city: 'Kingston', country: 'Jamaica' },
+    ...{ phone: '+1 876 555 0170', email: 'annex@miami-gateway.example' },
+  };
+
+  test('is created, changed and deleted, each on the audit trail', async () => {
+    const created = await manage({ action: 'create', ...WHOLE, is_primary: true }, 'manager');
+    const id = idOf(created);
+    expect(created.body['data']).toMatchObject({ ...WHOLE, warehouse_id: id, is_primary: false });
+    const changed = await manage({ action: 'update', warehouse_id: id, city: 'Spanish Town', phone: ' ' });
+    const after = { ...created.body['data'], city: 'Spanish Town', phone: null };
+    expect(changed.body).toMatchObject({ message: 'Warehouse updated.', data: after });
+    expect((await list()).body['data']).toContainEqual(after);
+    const deleted = await remove(id);
+    expect(deleted.body).toMatchObject({ message: 'Warehouse deleted.', data: after });
+    expect(await rows('select * from warehouses where id = $1', [id])).toEqual([]);
+    const by = { entity: 'warehouse', actor_id: DEMO.users.admin, before: null, after: null };
+    expect(await auditOf(id)).toEqual([
+      {
+        ...{ ...by, action: 'warehouse.created', actor_id: DEMO.users.manager },
+        ...{ after: { ...WHOLE, is_primary: false }, request_id: created.headers.get('x-request-id') },
+      },
+      {
+        ...{ ...by, action: 'warehouse.updated', request_id: changed.headers.get('x-request-id') },
+        before: { city: 'Kingston', phone: '+1 876 555 0170' },
+        after: { city: 'Spanish Town', phone: null },
+      },
+      {
+        ...{ ...by, action: 'warehouse.deleted', request_id: deleted.headers.get('x-request-id') },
+        before: { ...WHOLE, city: 'Spanish Town', phone: null },
+      },
+    ]);
+  });
+
+  test('of a name alone has nothing else, and the name is as it was sent', async () => {
+    const created = await manage({ action: 'create', name: ' Dépôt  2 ', city: '', email: ' ' });
+    const nothing = { address: null, city: null, country: null, phone: null, email: null };
+    expect(created.body['data']).toMatchObject({ name: ' Dépôt  2 ', ...nothing });
+    await remove(idOf(created));
+  });
+
+  test('cannot have the name of another, whatever its case or the blanks around it; its own it can', async () => {
+    const before = await fingerprint(service.owner);
+    for (const name of ['Miami Gateway', 'MIAMI gateway', '  Miami Gateway ']) {
+      const taken = { status: 409, body: { code: 'duplicate_warehouse_name' } };
+      expect(await manage({ action: 'create', name })).toMatchObject(taken);
+      expect(await manage({ action: 'update', warehouse_id: MEDLEY, name })).toMatchObject(taken);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+    const shouted = await manage({ action: 'update', warehouse_id: MEDLEY, name: 'MEDLEY OVERFLOW' });
+    expect(shouted.body['data'].name).toBe('MEDLEY OVERFLOW');
+    await manage({ action: 'update', warehouse_id: MEDLEY, name: 'Medley Overflow' });
+    // of another tenant it can
+    const id = await create('Tampa Bay Hub');
+    await remove(id);
+  });
+
+  test('that is like that already is not changed', async () => {
+    const before = await fingerprint(service.owner);
+    for (const body of [
+      { action: 'update', warehouse_id: MEDLEY },
+      { action: 'update', warehouse_id: MEDLEY, city: 'Medley', is_primary: true },
+      { action: 'make_primary', warehouse_id: MIAMI },
+    ]) {
+      const reply = await manage(body);
+      expect([reply.status, String(reply.body['message'])]).toEqual([
+        200,
+        expect.stringContaining('Nothing was changed'),
+      ]);
+    }
+    expect(await fingerprint(service.owner)).toEqual(before);
+  });
+
+  test('whose fields will not do is refused, naming each', async () => {
+    const bad = {
+      name: 'a\nb',
+      address: 'a\u2028',
+      city: 'a\u0007',
+      country: 'a\r',
+      phone: '\t',
+      email: 'desk',
+    };
+    for (const action of [{ action: 'create' }, { action: 'update', warehouse_id: MEDLEY }]) {
+      const reply = await manage({ ...action, ...bad });
+      expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+      const fields = (reply.body['errors'] as { field: string }[]).map(({ field }) => field);
+      expect(fields.sort()).toEqual(Object.keys(bad).sort());
+    }
+    for (const name of ['', ' ', '\u00a0'])
+      expect((await manage({ action: 'create', name })).status).toBe(400);
+  });
+
+  test.each(['update', 'make_primary', 'delete'])('%s of one that is not there is 404', async (action) => {
+    for (const warehouse_id of [UNKNOWN, TAMPA])
+      expect(await manage({ action, warehouse_id })).toMatchObject({
+        status: 404,
+        body: { code: 'warehouse_not_found' },
+      });
+  });
+
+  test('that is primary, or that packages or a manifest name, is not deleted', async () => {
+    const id = await create('In use');
+    const inUse = { status: 400, body: { code: 'warehouse_in_use' } };
+    expect(await remove(MIAMI)).toMatchObject({ status: 400, body: { code: 'warehouse_is_primary' } });
+    const parcel = { tracking_number: 'WAREHOUSE-1', weight: 1, warehouse_id: id };
+    const received = await service.call('receivePackage', { as: 'warehouse', body: parcel });
+    expect(await remove(id)).toMatchObject(inUse);
+    await rows('update packages set warehouse_id = $2 where id = $1', [
+      received.body['data'].package_id,
+      MIAMI,
+    ]);
+    const manifest = await service.call('createManifest', { as: 'admin', body: { warehouse_id: id } });
+    expect(await remove(id)).toMatchObject(inUse);
+    await rows('delete from manifests where id = $1', [manifest.body['data'].manifest_id]);
+    expect((await remove(id)).status).toBe(200);
+  });
+
+  test('that is being deleted takes no package, and one with a package is not deleted, whoever is first', async () => {
+    const ROUNDS = 12;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const id = await create(`Round ${round}`);
+      const body = { tracking_number: `ROUND-${round}`, weight: 1, warehouse_id: id };
+      const intake = () => service.call('receivePackage', { as: 'warehouse', body });
+      const both = round % 2 ? [intake(), remove(id)] : [remove(id), intake()].reverse();
+      const [received, deleted] = await Promise.all(both);
+      const packages = await rows('select id from packages where warehouse_id = $1', [id]);
+      const left = await rows('select id from warehouses where id = $1', [id]);
+      const isDeleted = deleted?.status === 200;
+      expect([received?.status, deleted?.body['code'] ?? 'deleted', packages.length, left.length]).toEqual(
+        isDeleted ? [404, 'deleted', 0, 0] : [201, 'warehouse_in_use', 1, 1],
+      );
+    }
+  }, 60_000);
+});
+
+describe('which is primary', () => {
+  test('is moved, and intake and manifests follow', async () => {
+    const reply = await makePrimary(MEDLEY);
+    expect(reply.body).toMatchObject({
+      message: 'Medley Overflow is the primary warehouse now.',
+      data: { warehouse_id: MEDLEY, is_primary: true },
+    });
+    expect(await primariesOf(DEMO.tenants.demo)).toEqual([MEDLEY]);
+    expect((await list()).body['data'][0].warehouse_id).toBe(MEDLEY);
+    const received = await service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: 'PRIMARY-1', weight: 1 },
+    });
+    expect(
+      await rows('select warehouse_id from packages where id = $1', [received.body['data'].package_id]),
+    ).toEqual([{ warehouse_id: MEDLEY }]);
+    const entry = (await auditOf(MEDLEY)).at(-1);
+    expect(entry).toMatchObject({
+      action: 'warehouse.made_primary',
+      before: { primary_warehouse_id: MIAMI },
+      after: { primary_warehouse_id: MEDLEY },
+    });
+    await makePrimary(MIAMI);
+    expect(await primariesOf(DEMO.tenants.demo)).toEqual([MIAMI]);
+    expect(await primariesOf(DEMO.tenants.two)).toEqual([TAMPA]);
+  });
+
+  test('is one at the end, after two hundred callers have made five different ones primary', async () => {
+    const ids = [MIAMI, MEDLEY, ...(await Promise.all(['A', 'B', 'C'].map(create)))];
+    const moves = async () =>
+      rows(
+        `select before ->> 'primary_warehouse_id' as "from", after ->> 'primary_warehouse_id' as "to"
+         from audit_entries where action = 'warehouse.made_primary' order by id`,
+      );
+    const before = await moves();
+    const calls = Array.from({ length: 200 }, (_, n) => untilAdmitted(() => makePrimary(ids[n % 5] ?? '')));
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(200).fill(200));
+    const [last] = await primariesOf(DEMO.tenants.demo);
+    expect(await primariesOf(DEMO.tenants.demo)).toHaveLength(1);
+    // every move began where another had ended: each warehouse was left as often as it was reached, but for the ends
+    const done = (await moves()).slice(before.length);
+    expect(done.length).toBeGreaterThan(0);
+    const balance = (id: string) =>
+      done.filter(({ to }) => to === id).length - done.filter(({ from }) => from === id).length;
+    for (const id of ids) expect(balance(id)).toBe((id === last ? 1 : 0) - (id === MIAMI ? 1 : 0));
+    await makePrimary(MIAMI);
+    for (const id of ids.slice(2)) expect((await remove(id)).status).toBe(200);
+  }, 60_000);
+
+  test('is the first that a tenant makes, of two hundred at once one', async () => {
+    // a tenant without any: nothing of tenant two names its own any more
+    await rows(`begin; set local session_replication_role = replica;
+      delete from warehouses where tenant_id = '${DEMO.tenants.two}'; commit`);
+    const make = (n: number) =>
+      untilAdmitted(() => manage({ action: 'create', name: `First ${n}` }, 'two/admin'));
+    const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => make(n)));
+    expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(200));
+    const marked = replies.filter(({ body }) => body['data'].is_primary).map(idOf);
+    expect(marked).toHaveLength(1);
+    expect(await primariesOf(DEMO.tenants.two)).toEqual(marked);
+  }, 60_000);
+
+  test('is held by the database: a tenant with warehouses has one, whoever writes', async () => {
+    const refused = (statement: string) =>
+      expect(rows(statement)).rejects.toThrow(/no primary one|one_primary/);
+    await refused(`update warehouses set is_primary = false where id = '${MIAMI}'`);
+    await refused(`update warehouses set is_primary = true where id = '${MEDLEY}'`);
+    await refused(`insert into tenants (id, slug, name) values ('${UNKNOWN}', 'x', 'X');
+      insert into warehouses (tenant_id, id, name) values ('${UNKNOWN}', '${UNKNOWN}', 'X')`);
+    // without one in between it may be, inside a transaction
+    await rows(`begin; update warehouses set is_primary = false where id = '${MIAMI}';
+      update warehouses set is_primary = true where id = '${MEDLEY}'; commit`);
+    expect(await primariesOf(DEMO.tenants.demo)).toEqual([MEDLEY]);
+    await makePrimary(MIAMI);
+  });
+});

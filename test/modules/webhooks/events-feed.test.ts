@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { plantEvent } from '../../support/builders/deliveries.js';
+import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB, TWO } = DEMO.couriers;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ poolSize: 20 });
+});
+
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  await service.owner.query('delete from events; delete from event_counters');
+});
+
+const read = (as: string, query: Record<string, string | number> = {}) =>
+  service.call('readEvents', { as, query });
+
+const receive = (body: object) =>
+  service.call('receivePackage', { as: 'warehouse', body: { weight: 2.25, ...body } });
+
+type Event = { type: string; event_id: string; sequence: number; data: Record<string, unknown> };
+
+async function page(as: string, query: Record<string, string | number> = {}) {
+  const { body } = await read(as, query);
+  return { events: body['data'] as Event[], meta: body['meta'] as Record<string, number | boolean | null> };
+}
+
+const sequences = (events: Event[]) => events.map(({ sequence }) => sequence);
+
+describe('what is in it', () => {
+  test('what happened to the courier’s packages, in order, as the webhooks say it', async () => {
+    const { body: received } = await receive({ tracking_number: 'FEED-1', user_code: 'IEX-1001' });
+    const packageId = String(received['data'].package_id);
+    const manage = (body: object) => service.call('manageManifest', { as: 'admin', body });
+    const { body: created } = await manage({ action: 'create_manifest' });
+    const manifestId = String(created['data'].manifest_id);
+    await manage({ action: 'add_packages', manifest_id: manifestId, package_ids: [packageId] });
+    for (const status of ['ready', 'shipped'])
+      await manage({ action: 'update_meta', manifest_id: manifestId, status });
+    const { events, meta } = await page('iex');
+    expect(events).toMatchObject([
+      {
+        type: 'package.created',
+        sequence: 1,
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+        data: {
+          package_id: packageId,
+          tracking_number: 'FEED-1',
+          house_number: received['data'].house_number,
+          user_code: 'IEX-1001',
+          weight: 2.25,
+          status: 'received',
+          manifest_number: null,
+        },
+      },
+      {
+        type: 'package.status_changed',
+        sequence: 2,
+        data: {
+          package_id: packageId,
+          previous_status: 'received',
+          status: 'shipped',
+          manifest_number: created['data'].manifest_number,
+        },
+      },
+    ]);
+    expect(meta).toEqual({ limit: 100, next_after: 2, has_more: false, first_sequence: 1, last_sequence: 2 });
+  });
+
+  test('a courier that has no URL has its events all the same', async () => {
+    const { rows } = await service.owner.query('select api_url_add_package from couriers where id = $1', [
+      HRB,
+    ]);
+    expect(rows).toEqual([{ api_url_add_package: null }]);
+    await receive({ tracking_number: 'FEED-NO-URL', courier_id: HRB });
+    expect((await page('hrb')).events).toMatchObject([{ type: 'package.created' }]);
+  });
+
+  test('each courier has its own numbers', async () => {
+    for (const courierId of [IEX, HRB, IEX, IEX, HRB]) await plantEvent(service.owner, { courierId });
+    expect(sequences((await page('iex')).events)).toEqual([1, 2, 3]);
+    expect(sequences((await page('hrb')).events)).toEqual([1, 2]);
+  });
+});
+
+describe('reading on', () => {
+  test('page after page, each event once and in order; at the end there is nothing new', async () => {
+    for (let count = 0; count < 7; count += 1) await plantEvent(service.owner);
+    const first = await page('iex', { limit: 3 });
+    expect([sequences(first.events), first.meta]).toEqual([
+      [1, 2, 3],
+      { limit: 3, next_after: 3, has_more: true, first_sequence: 1, last_sequence: 7 },
+    ]);
+    const second = await page('iex', { limit: 3, after: 3 });
+    expect([sequences(second.events), second.meta['has_more']]).toEqual([[4, 5, 6], true]);
+    // a page that is exactly full and the last
+    const third = await page('iex', { limit: 1, after: 6 });
+    expect([sequences(third.events), third.meta['next_after'], third.meta['has_more']]).toEqual([
+      [7],
+      7,
+      false,
+    ]);
+    for (const after of [7, 8, 99_999_999_999_999]) {
+      const none = await page('iex', { after });
+      expect([none.events, none.meta]).toEqual([
+        [],
+        { limit: 100, next_after: after, has_more: false, first_sequence: 1, last_sequence: 7 },
+      ]);
+    }
+  });
+
+  test('without any event it is empty, and begins at 0', async () => {
+    expect(await page('iex')).toEqual({
+      events: [],
+      meta: { limit: 100, next_after: 0, has_more: false, first_sequence: null, last_sequence: 0 },
+    });
+  });
+
+  test('where old events are gone, first_sequence says so, and the numbers go on', async () => {
+    for (let count = 0; count < 5; count += 1) await plantEvent(service.owner);
+    await service.owner.query('delete from events where sequence <= 3');
+    const { events, meta } = await page('iex', { after: 1 });
+    expect([sequences(events), meta['first_sequence'], meta['last_sequence']]).toEqual([[4, 5], 4, 5]);
+    await service.owner.query('delete from events');
+    expect((await page('iex')).meta).toMatchObject({ first_sequence: null, last_sequence: 5, next_after: 0 });
+  });
+});
+
+describe('whose', () => {
+  test('a courier reads its own, whichever it names; staff name one of their tenant', async () => {
+    await plantEvent(service.owner, { courierId: IEX });
+    const hrbs = await plantEvent(service.owner, { courierId: HRB });
+    const named: Record<string, string>[] = [
+      {},
+      { courier_id: HRB },
+      { courier_id: TWO },
+      { courier_id: randomUUID() },
+    ];
+    for (const query of named)
+      expect((await page('iex', query)).events.map(({ event_id }) => event_id)).not.toContain(hrbs);
+    for (const as of ['admin', 'manager'])
+      expect((await page(as, { courier_id: HRB })).events).toMatchObject([{ event_id: hrbs }]);
+    expect(await read('admin')).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'courier_id', code: 'required' }] },
+    });
+    for (const courier_id of [TWO, randomUUID()])
+      expect(await read('admin', { courier_id })).toMatchObject({
+        status: 404,
+        body: { code: 'courier_not_found' },
+      });
+    expect(await read('warehouse', { courier_id: IEX })).toMatchObject({ status: 403 });
+    expect(await service.call('readEvents', {})).toMatchObject({ status: 401 });
+  });
+});
+
+test('200 parcels received at once while a reader polls: it never sees a gap, and ends with all', async () => {
+  const writing = { isOver: false };
+  const seen: number[] = [];
+  let polls = 0;
+  const poll = async () => {
+    const reply = await untilAdmitted(() => read('iex', { after: seen.at(-1) ?? 0, limit: 1000 }));
+    const events = reply.body['data'] as Event[];
+    // each page goes on exactly where the one before ended, and knows of nothing that it does not show
+    expect(sequences(events)).toEqual(events.map((_, n) => seen.length + n + 1));
+    seen.push(...sequences(events));
+    expect(reply.body['meta'].last_sequence).toBe(seen.length);
+    polls += 1;
+  };
+  const reader = (async () => {
+    while (!writing.isOver) await poll();
+  })();
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, n) =>
+      untilAdmitted(() => receive({ tracking_number: `GAP-${n}`, courier_id: IEX })),
+    ),
+  );
+  writing.isOver = true;
+  await reader;
+  await poll();
+  expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(201));
+  expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  // it was there while they were written
+  expect(polls).toBeGreaterThan(5);
+}, 120_000);

@@ -1,0 +1,589 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import type { Caller } from '../../../src/platform/identity/callers.js';
+import { pipeline, transaction, raw, sql, type Tx } from '../../../src/platform/db/transaction.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { recordPackageEvents } from '../../../src/modules/webhooks/events/events.js';
+import { bundle } from '../../support/service/contract.js';
+import { rounds } from '../../support/harness/effort.js';
+import { eventsOf, giveUrls, promised, waitingLanes } from '../../support/receivers/outbound.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { assertEventData, assertPayload, webhookTypes } from '../../support/receivers/webhook-payloads.js';
+
+const { IEX, HRB, TWO } = DEMO.couriers;
+const { demo, two } = DEMO.tenants;
+const CUSTOMERS: Record<string, string> = { [IEX]: 'IEX-1001', [HRB]: 'HRB-2001' };
+
+describe('the contract’s webhooks', () => {
+  // as: the bundle has them beside its paths
+  const { webhooks } = bundle as unknown as { webhooks: Record<string, { post: { requestBody: Body } }> };
+  type Body = { content: { 'application/json': { example: Record<string, unknown> } } };
+  const examples = Object.values(webhooks).map(
+    ({ post }) => post.requestBody.content['application/json'].example,
+  );
+
+  test('each type has an example, which is what it says', () => {
+    expect(examples.map(({ type }) => type).sort()).toEqual([...webhookTypes].sort());
+    for (const example of examples) {
+      assertPayload(String(example['type']), example);
+      assertEventData(String(example['type']), example['data']);
+    }
+  });
+
+  test('a field more, a field less and another type’s data are told apart', () => {
+    for (const example of examples) {
+      const type = String(example['type']);
+      // as: data is an object in every example
+      const data = example['data'] as Record<string, unknown>;
+      const [first = ''] = Object.keys(data);
+      const { [first]: _left, ...less } = data;
+      for (const wrong of [{ ...data, courier_id: IEX }, less, { ...data, [first]: 1 }]) {
+        expect(() => assertEventData(type, wrong)).toThrow(type);
+        expect(() => assertPayload(type, { ...example, data: wrong })).toThrow(type);
+      }
+      expect(() => assertPayload(type, { ...example, courier_id: IEX })).toThrow(type);
+      const other = examples.find((each) => each['type'] !== type);
+      expect(() => assertPayload(type, other)).toThrow(type);
+    }
+  });
+});
+
+let service: Service;
+beforeAll(async () => {
+  // so that callers contend in the database, not for a connection
+  service = await startService({ poolSize: 40 });
+  await giveUrls(service.owner, [IEX, HRB]);
+  for (const user of ['admin', 'warehouse', 'manager']) await service.tokenOf(user);
+}, 60_000);
+afterAll(() => service.stop(), 60_000);
+
+const system = (tenantId: string): Caller => ({ kind: 'system', tenantId });
+
+const receive = (courierId: string) =>
+  untilAdmitted(() =>
+    service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: `EVENTS-${randomUUID()}`, weight: 1, user_code: CUSTOMERS[courierId] },
+    }),
+  );
+
+const update = (packageId: string, fields: object) =>
+  untilAdmitted(() =>
+    service.call('updatePackage', { as: 'admin', body: { package_id: packageId, ...fields } }),
+  );
+
+const dispatch = (body: object) =>
+  untilAdmitted(() =>
+    service.call('retrievePackages', { as: 'manager', body: { action: 'queue_dispatch', ...body } }),
+  );
+
+const manage = (body: object) =>
+  untilAdmitted(() => service.call('manageManifest', { as: 'warehouse', body }));
+const ship = (manifestId: string) =>
+  manage({ action: 'update_meta', manifest_id: manifestId, status: 'shipped' });
+
+/** Straight into the table, so that there is no event of them yet. */
+async function addPackages(many: number, courierId: string | null, tenantId = demo): Promise<string[]> {
+  const fresh = Array.from({ length: many }, () => [`EVENTS-${randomUUID()}`, newHouseNumber()] as const);
+  const { rows } = await service.owner.query<{ id: string }>(
+    `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
+     select $1, gen_random_uuid(), $2, number, number, house, 1, w.id
+     from unnest($3::text[], $4::text[]) as fresh (number, house), warehouses w
+     where w.tenant_id = $1 and w.is_primary returning id`,
+    [tenantId, courierId, fresh.map(([number]) => number), fresh.map(([, house]) => house)],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** A manifest that is ready to ship, with these packages aboard. */
+async function loadManifest(packageIds: string[]): Promise<string> {
+  const created = await untilAdmitted(() => service.call('createManifest', { as: 'warehouse' }));
+  const manifestId = String(created.body['data'].manifest_id);
+  await manage({ action: 'add_packages', manifest_id: manifestId, package_ids: packageIds });
+  await manage({ action: 'update_meta', manifest_id: manifestId, status: 'ready' });
+  return manifestId;
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Records events, and fails when they are written and the counters held. */
+async function recordInVain(packageIds: string[]): Promise<void> {
+  const { db } = service;
+  const changes = packageIds.map((packageId) => ({ packageId }));
+  const outcome = await transaction(db, system(demo), async (tx) => {
+    await recordPackageEvents({ db, tx }, 'package.created', changes);
+    throw new Error('in vain');
+  }).catch((error: unknown) => messageOf(error));
+  // 2 seconds did not win it a connection: nothing was done, as after a 503
+  if (/Unable to start a transaction/.test(outcome)) return recordInVain(packageIds);
+  expect(outcome).toBe('in vain');
+}
+
+/** What a reader of the feed has before it at one moment: how many events, and the last number, of each courier. */
+async function feeds(): Promise<
+  { courier_id: string; events: number; last: number; counted: number | null }[]
+> {
+  const { rows } = await service.owner.query(
+    `select e.courier_id, count(*)::int as events, max(sequence)::int as last,
+       (select last_sequence::int from event_counters c where c.courier_id = e.courier_id) as counted
+     from events e where sequence is not null group by e.courier_id order by e.courier_id`,
+  );
+  return rows;
+}
+
+/** Numbers are unique, so that as many as the highest is 1, 2, 3 and so on. */
+async function expectNoGap(): Promise<void> {
+  for (const { events, last, counted } of await feeds())
+    expect({ events, counted }).toEqual({ events: last, counted: last });
+}
+
+const statusesOf = (replies: Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
+
+describe('sequences', () => {
+  test('200 intakes of 2 couriers, a manifest of both and 40 that fail, at once: no gap, at no moment', async () => {
+    const ours = await addPackages(10, IEX);
+    const theirs = await addPackages(10, HRB);
+    const manifestId = await loadManifest([...ours, ...theirs]);
+    const before = await feeds();
+    const watch = { isOver: false, moments: 0 };
+    // a reader that is at number n has seen all before it: what commits later has the higher numbers
+    const watching = (async () => {
+      for (; !watch.isOver; watch.moments += 1) await expectNoGap();
+    })();
+    const [replies, shipping] = await Promise.all([
+      Promise.all(Array.from({ length: 200 }, (_, index) => receive(index % 2 ? IEX : HRB))),
+      ship(manifestId),
+      ...Array.from({ length: 40 }, (_, index) =>
+        recordInVain(index % 2 ? [...ours, ...theirs] : [...theirs, ...ours].slice(0, 1 + (index % 15))),
+      ),
+    ]).finally(() => (watch.isOver = true));
+    await watching;
+    expect([statusesOf(replies), shipping.status]).toEqual([[201], 200]);
+    expect(watch.moments).toBeGreaterThan(10);
+    await expectNoGap();
+    const grown = (await feeds()).map(({ courier_id, events }) => [
+      courier_id,
+      events - (before.find((each) => each.courier_id === courier_id)?.events ?? 0),
+    ]);
+    expect(new Map(grown as [string, number][])).toEqual(new Map([IEX, HRB].map((id) => [id, 110])));
+    const received = replies.map(({ body }) => String(body['data'].package_id));
+    for (const { courier_id, type, deliveries } of await eventsOf(service.owner, received))
+      expect([type, deliveries]).toEqual(['package.created', promised(courier_id, 'add_package')]);
+    expect(await eventsOf(service.owner, received)).toHaveLength(200);
+    expect(await eventsOf(service.owner, [...ours, ...theirs], 'package.created')).toEqual([]);
+    for (const courierId of [IEX, HRB])
+      expect((await waitingLanes(service.owner, courierId)).sort()).toEqual([
+        'add_package',
+        'update_package',
+      ]);
+  }, 60_000);
+
+  test('one package’s events are numbered in the order in which they happened', async () => {
+    const { body } = await receive(IEX);
+    const packageId = String(body['data'].package_id);
+    const manifestId = await loadManifest([packageId]);
+    await ship(manifestId);
+    await manage({ action: 'update_meta', manifest_id: manifestId, status: 'completed' });
+    const told = await eventsOf(service.owner, [packageId]);
+    expect(told.map(({ type, data }) => [type, data['previous_status'], data['status']])).toEqual([
+      ['package.created', undefined, 'received'],
+      ['package.status_changed', 'received', 'shipped'],
+      ['package.status_changed', 'shipped', 'delivered'],
+    ]);
+  });
+
+  test('the events of one transaction are in the order in which they were given', async () => {
+    const { db } = service;
+    const ids = (await addPackages(12, IEX)).reverse();
+    await transaction(db, system(demo), (tx) =>
+      recordPackageEvents(
+        { db, tx },
+        'package.updated',
+        ids.map((packageId) => ({ packageId })),
+      ),
+    );
+    expect((await eventsOf(service.owner, ids)).map(({ package_id }) => package_id)).toEqual(ids);
+  });
+
+  test('what fails leaves nothing: no event, no delivery, no number, and no lane is woken', async () => {
+    const ids = await addPackages(3, HRB);
+    await service.owner.query('delete from graphile_worker._private_jobs');
+    const before = await feeds();
+    await recordInVain(ids);
+    expect(await feeds()).toEqual(before);
+    expect(await waitingLanes(service.owner, HRB)).toEqual([]);
+    expect((await service.owner.query('select from events where package_id = any($1)', [ids])).rows).toEqual(
+      [],
+    );
+  });
+
+  test('a package of no courier is nobody’s news', async () => {
+    const ids = await addPackages(2, null);
+    const { db } = service;
+    const before = await feeds();
+    await transaction(db, system(demo), (tx) =>
+      recordPackageEvents(
+        { db, tx },
+        'package.created',
+        ids.map((packageId) => ({ packageId })),
+      ),
+    );
+    expect(await feeds()).toEqual(before);
+  });
+
+  test('neither a courier that is switched off nor a URL that is paused is sent anything; both have the event', async () => {
+    const [first = '', second = ''] = await addPackages(2, HRB);
+    const { db, owner } = service;
+    const record = (packageId: string) =>
+      transaction(db, system(demo), (tx) =>
+        recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]),
+      );
+    await owner.query(
+      `insert into webhook_endpoints (tenant_id, courier_id, endpoint, paused_at) values ($1, $2, 'add_package', now())`,
+      [demo, HRB],
+    );
+    await record(first);
+    await owner.query('delete from webhook_endpoints');
+    await owner.query('update couriers set is_active = false where id = $1', [HRB]);
+    await record(second);
+    await owner.query('update couriers set is_active = true where id = $1', [HRB]);
+    expect((await eventsOf(owner, [first, second])).map(({ deliveries }) => deliveries)).toEqual([[], []]);
+  });
+});
+
+test('what waits for a worker names ids and kinds, and nothing that a tenant wrote', async () => {
+  const [packageId = ''] = await addPackages(1, IEX);
+  await receive(HRB);
+  await ship(await loadManifest([packageId]));
+  await dispatch({ package_ids: [packageId] });
+  const { rows } = await service.owner.query<{
+    task: string;
+    payload: object;
+    key: string | null;
+    queue: string | null;
+  }>(
+    `select identifier as task, payload, key, queue_name as queue from graphile_worker._private_jobs j
+     join graphile_worker._private_tasks t on t.id = j.task_id
+     left join graphile_worker._private_job_queues q on q.id = j.job_queue_id`,
+  );
+  expect(new Set(rows.map(({ task }) => task))).toEqual(new Set(['deliver', 'sendManifestMail']));
+  for (const { payload, key, queue } of rows) {
+    const words = [
+      ...Object.values(payload).map(String),
+      ...[key, queue].flatMap((name) => name?.split(':') ?? []),
+    ];
+    for (const word of words) expect(word).toMatch(/^([0-9a-f-]{36}|deliver|add_package|update_package)$/);
+  }
+});
+
+describe('deadlocks', () => {
+  /** How many PostgreSQL has broken in this database. A session says so when it ends, so all others are ended. */
+  async function countDeadlocks(): Promise<number> {
+    const client = new pg.Client({ connectionString: service.owner.options.connectionString });
+    await client.connect();
+    try {
+      const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+      const left = async () =>
+        (await client.query(`select pg_terminate_backend(pid) ${others} and backend_type = 'client backend'`))
+          .rowCount;
+      while ((await left()) !== 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const { rows } = await client.query<{ deadlocks: number }>(
+        'select deadlocks::int from pg_stat_database where datname = current_database()',
+      );
+      return rows[0]?.deadlocks ?? -1;
+    } finally {
+      await client.end();
+    }
+  }
+
+  test('are seen here, where there is one', async () => {
+    const before = await countDeadlocks();
+    const [a, b] = [await service.owner.connect(), await service.owner.connect()];
+    for (const client of [a, b]) await client.query('begin');
+    await a.query('select pg_advisory_xact_lock(1)');
+    await b.query('select pg_advisory_xact_lock(2)');
+    const crossed = await Promise.allSettled([
+      a.query('select pg_advisory_xact_lock(2)'),
+      b.query('select pg_advisory_xact_lock(1)'),
+    ]);
+    expect(crossed.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    for (const client of [a, b]) {
+      await client.query('rollback');
+      client.release();
+    }
+    expect(await countDeadlocks()).toBe(before + 1);
+  });
+
+  /** Runs `second` when `first` waits for the courier's lane, and lets both go when each waits for something. */
+  async function meetAtLane(courierId: string, first: () => Promise<Reply>, second: () => Promise<Reply>) {
+    // both couriers' lanes are there to be waited for
+    const [known = ''] = await addPackages(1, courierId);
+    await dispatch({ package_ids: [known] });
+    const holder = await service.owner.connect();
+    try {
+      await holder.query('begin');
+      const held = await holder.query('select from graphile_worker._private_jobs where key = $1 for update', [
+        `deliver:${courierId}:update_package`,
+      ]);
+      expect(held.rowCount).toBe(1);
+      const one = first();
+      await untilBlocked(1);
+      const two = second();
+      await untilBlocked(2);
+      await holder.query('commit');
+      return await Promise.all([one, two]);
+    } finally {
+      holder.release();
+    }
+  }
+
+  async function untilBlocked(sessions: number): Promise<void> {
+    const { rows } = await service.owner.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
+    );
+    if ((rows[0]?.n ?? 0) < sessions) return untilBlocked(sessions);
+  }
+
+  const MEETINGS: [string, (packageId: string, manifestId: string) => Promise<Reply>][] = [
+    ['a manifest that ships', (_packageId, manifestId) => ship(manifestId)],
+    ['an update', (packageId) => update(packageId, { weight: 7 })],
+    ['a new number', (packageId) => update(packageId, { tracking_number: `EVENTS-${randomUUID()}` })],
+  ];
+
+  test.each(MEETINGS)(
+    '%s and a dispatch of a package that was never dispatched: none, in either order',
+    async (_name, other) => {
+      const before = await countDeadlocks();
+      for (const isFirst of [true, false]) {
+        const [packageId = ''] = await addPackages(1, IEX);
+        const manifestId = await loadManifest([packageId]);
+        const calls = [
+          () => dispatch({ package_ids: [packageId] }),
+          () => other(packageId, manifestId),
+        ] as const;
+        const replies = await meetAtLane(IEX, calls[isFirst ? 0 : 1], calls[isFirst ? 1 : 0]);
+        expect(statusesOf(replies)).toEqual([200]);
+      }
+      expect((await countDeadlocks()) - before).toBe(0);
+    },
+  );
+
+  const DISPATCH_ROUNDS = rounds(2, 5);
+  test(`dispatches of different packages of the same two couriers, 40 at once, ${DISPATCH_ROUNDS} rounds: none`, async () => {
+    const before = await countDeadlocks();
+    for (let round = 0; round < DISPATCH_ROUNDS; round += 1) {
+      const ours = await addPackages(40, IEX);
+      const theirs = await addPackages(40, HRB);
+      const replies = await Promise.all(
+        ours.map((id, index) => dispatch({ package_ids: [id, String(theirs[index])] })),
+      );
+      expect(replies.map(({ body }) => body['data'].total_queued)).toEqual(Array(40).fill(2));
+    }
+    expect((await countDeadlocks()) - before).toBe(0);
+  }, 60_000);
+
+  const MIXED_ROUNDS = rounds(8, 20);
+  test(`ships, intakes, updates and dispatches of the same couriers and packages at once, ${MIXED_ROUNDS} rounds: none, and no gap`, async () => {
+    const before = await countDeadlocks();
+    for (let round = 0; round < MIXED_ROUNDS; round += 1) {
+      const ours = await addPackages(6, IEX);
+      const theirs = await addPackages(6, HRB);
+      const all = [...ours, ...theirs];
+      // each has packages of both couriers; what is dispatched and updated is aboard
+      const manifests = [
+        await loadManifest([...ours.slice(0, 3), ...theirs.slice(0, 3)]),
+        await loadManifest([...theirs.slice(3), ...ours.slice(3)]),
+      ];
+      const calls = [
+        ...manifests.map((id) => () => ship(id)),
+        ...[IEX, HRB, IEX, HRB, IEX, HRB].map((id) => () => receive(id)),
+        ...all.map((id, index) => () => update(id, { weight: 2 + index })),
+        ...[all, [...all].reverse(), theirs, ours].map((ids) => () => dispatch({ package_ids: ids })),
+        ...[IEX, HRB].map((id) => () => dispatch({ courierID: id })),
+      ];
+      // every round begins with another of them
+      const start = (round * 7) % calls.length;
+      const replies = await Promise.all(
+        [...calls.slice(start), ...calls.slice(0, start)].map((call) => call()),
+      );
+      expect(statusesOf(replies).filter((status) => status >= 300)).toEqual([]);
+      expect(await eventsOf(service.owner, all, 'package.status_changed')).toHaveLength(12);
+    }
+    await expectNoGap();
+    expect((await countDeadlocks()) - before).toBe(0);
+  }, 120_000);
+});
+
+describe('whose events they are', () => {
+  const TABLES = [
+    ...[
+      'event_counters',
+      'events',
+      'webhook_deliveries',
+      'webhook_attempts',
+      'webhook_endpoints',
+      'dispatches',
+    ],
+    ...['manifest_mails', 'customer_sync_runs'],
+  ];
+  const OWNERS: [tenantId: string, courierId: string | null][] = [
+    [demo, IEX],
+    [demo, HRB],
+    [demo, null],
+    [two, TWO],
+  ];
+  const VISIBLE = {
+    iex: [`${demo} ${IEX}`],
+    hrb: [`${demo} ${HRB}`],
+    warehouse: [`${demo} ${IEX}`, `${demo} ${HRB}`, `${demo} none`],
+    'two/two': [`${two} ${TWO}`],
+    'two/admin': [`${two} ${TWO}`],
+    'key IEX': [`${demo} ${IEX}`],
+    'the tenant itself': [`${demo} ${IEX}`, `${demo} ${HRB}`, `${demo} none`],
+    'tenant two itself': [`${two} ${TWO}`],
+  };
+  type Name = keyof typeof VISIBLE;
+  const NAMES = Object.keys(VISIBLE) as Name[];
+
+  /** With row-level security alone: nothing of the application filters these statements. */
+  let alone: Service;
+  beforeAll(async () => {
+    alone = await startService({ applicationFilters: false });
+    for (const [tenantId, courierId] of OWNERS) await plant(alone, tenantId, courierId);
+  }, 60_000);
+  afterAll(() => alone.stop(), 60_000);
+
+  async function plant({ owner }: Service, tenantId: string, courierId: string | null): Promise<void> {
+    await owner.query(
+      `insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued)
+       values ($1, gen_random_uuid(), $2, gen_random_uuid(), 1, 1)`,
+      [tenantId, courierId],
+    );
+    if (courierId === null) return;
+    await owner.query(
+      `with counted as (insert into event_counters values ($1, $2, 1)),
+        told as (insert into events (tenant_id, id, courier_id, sequence, type, data)
+          values ($1, gen_random_uuid(), $2, 1, 'package.created', '{}') returning id),
+        promised as (insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint)
+          select $1, gen_random_uuid(), id, $2, 'add_package' from told returning id),
+        tried as (insert into webhook_attempts (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome)
+          select $1, id, 1, $2, now(), 1, 'timeout' from promised),
+        paused as (insert into webhook_endpoints (tenant_id, courier_id, endpoint) values ($1, $2, 'add_package')),
+        mailed as (insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
+          values ($1, gen_random_uuid(), $2, gen_random_uuid(), 'MAN', 'ready'))
+      insert into customer_sync_runs (tenant_id, id, courier_id, origin) values ($1, gen_random_uuid(), $2, 'schedule')`,
+      [tenantId, courierId],
+    );
+  }
+
+  async function callerOf({ owner }: Service, name: Name): Promise<Caller> {
+    if (name === 'the tenant itself') return system(demo);
+    if (name === 'tenant two itself') return system(two);
+    if (name === 'key IEX') {
+      const { rows } = await owner.query('select api_key_hash from couriers where id = $1', [IEX]);
+      return { kind: 'key', tenantId: demo, keyHash: rows[0].api_key_hash };
+    }
+    const { rows } = await owner.query(
+      'select tenant_id, id, role, courier_id, token_version from users where tenant_id = $1 and username = $2',
+      [name.startsWith('two/') ? two : demo, name.replace('two/', '')],
+    );
+    const [{ tenant_id: tenantId, id: userId, role, courier_id: courierId, token_version: tokenVersion }] =
+      rows;
+    const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
+    return { kind: 'user', tenantId, userId, role, courierId, tokenVersion, expiresAt };
+  }
+
+  type Owned = { tenant_id: string; courier_id: string | null };
+  const named = (rows: Owned[]) =>
+    rows.map(({ tenant_id, courier_id }) => `${tenant_id} ${courier_id ?? 'none'}`).sort();
+
+  /** Whose rows of a table a caller may see; only a dispatch can be nobody's. */
+  const ownersSeen = (name: Name, table: string) =>
+    VISIBLE[name].filter((each) => table === 'dispatches' || !each.endsWith('none')).sort();
+
+  const ownersOf = (table: string) => sql`select tenant_id, courier_id from ${raw(table)}`;
+
+  describe.each(NAMES)('%s, by row-level security alone,', (name) => {
+    test.each(TABLES)('reads its own of %s and no other', async (table) => {
+      const read = (tx: Tx) => tx.query<Owned>(ownersOf(table));
+      const rows = await transaction(alone.db, await callerOf(alone, name), read);
+      expect(named(rows)).toEqual(ownersSeen(name, table));
+    });
+
+    test.each(TABLES)('deletes its own of %s at most, and moves none to another', async (table) => {
+      const caller = await callerOf(alone, name);
+      const mayDelete = await may('delete', table);
+      const removed: Owned[] = [];
+      const outcome = await transaction(alone.db, caller, async (tx) => {
+        const statement = sql`delete from ${raw(table)} returning tenant_id, courier_id`;
+        removed.push(...(await tx.query<Owned>(statement)));
+        throw new Error('undone');
+      }).catch((error: unknown) => messageOf(error));
+      expect(outcome).toContain(mayDelete ? 'undone' : 'permission denied');
+      expect(named(removed)).toEqual(mayDelete ? ownersSeen(name, table) : []);
+
+      const refusal = (await may('update', table)) ? 'row-level security' : 'permission denied';
+      const [tenantId, courierId] = caller.tenantId === two ? [demo, IEX] : [two, TWO];
+      const moves = [sql`tenant_id = ${tenantId}::uuid, courier_id = ${courierId}::uuid`];
+      if (name === 'iex' || name === 'key IEX') moves.push(sql`courier_id = ${HRB}::uuid`);
+      for (const move of moves) {
+        const statement = sql`update ${raw(table)} set ${move}`;
+        await expect(pipeline(alone.db, caller, [statement])).rejects.toThrow(refusal);
+      }
+    });
+  });
+
+  async function may(privilege: 'update' | 'delete', table: string): Promise<boolean> {
+    const { rows } = await alone.owner.query<{ may: boolean }>(
+      "select has_table_privilege('crossdock_app', $1, $2) as may",
+      [table, privilege],
+    );
+    return rows[0]?.may ?? false;
+  }
+
+  test('outside a scope there is none of it', async () => {
+    for (const table of TABLES) {
+      const { rows } = await alone.db.pool.query(`select from ${table}`);
+      expect([table, rows.length]).toEqual([table, 0]);
+    }
+  });
+
+  test.each([
+    ['both layers', {}],
+    ['row-level security alone', { applicationFilters: false }],
+    ['the application’s filters alone', { rowSecurity: false }],
+  ])(
+    'by %s nothing is recorded of another tenant’s package, or for another tenant’s courier',
+    async (_name, options) => {
+      const other = await startService(options);
+      try {
+        await giveUrls(other.owner, [IEX, HRB, TWO]);
+        const { db, owner } = other;
+        const mine = String(DEMO.packages.available.IEX[0]);
+        const theirs = String(DEMO.packages.two[0]);
+        for (const [tenantId, own, courierId] of [
+          [demo, mine, IEX],
+          [two, theirs, TWO],
+        ] as const) {
+          await transaction(db, system(tenantId), (tx) =>
+            recordPackageEvents({ db, tx }, 'package.updated', [{ packageId: mine }, { packageId: theirs }]),
+          );
+          const { rows } = await owner.query(
+            'select tenant_id, courier_id, package_id from events where tenant_id = $1',
+            [tenantId],
+          );
+          expect(rows).toEqual([{ tenant_id: tenantId, courier_id: courierId, package_id: own }]);
+          expect(await eventsOf(owner, [own])).toMatchObject([
+            { sequence: 1, deliveries: promised(courierId, 'update_package') },
+          ]);
+          expect(await waitingLanes(owner, courierId)).toEqual(['update_package']);
+        }
+      } finally {
+        await other.stop();
+      }
+    },
+  );
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
+import { until } from '../../support/service/processes.js';
+import {
+  accept,
+  hang,
+  refuse,
+  startReceiver,
+  talkForEver,
+  type Receiver,
+} from '../../support/receivers/receiver.js';
+import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+import { setEndpoints } from '../../support/receivers/webhooks.js';
+
+const HEALTHY = 50;
+const EVENTS_EACH = rounds(10, 20);
+/** How long one of the healthy may wait, from the commit to the arrival, in 99 of 100 cases. */
+const LIMIT_MS = 5_000;
+
+let service: Service;
+let healthy: Receiver;
+let canary: Receiver;
+const sick: { [name: string]: Receiver } = {};
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  healthy = await startReceiver(accept);
+  canary = await startReceiver(accept);
+  sick['hangs'] = await startReceiver(hang);
+  sick['answers 500'] = await startReceiver(refuse(500));
+  sick['never ends'] = await startReceiver(talkForEver);
+  sick['redirects'] = await startReceiver((_request, response) =>
+    response.writeHead(307, { location: `${canary.url}/inside` }).end(),
+  );
+  await service.tokenOf('warehouse');
+});
+
+afterAll(async () => {
+  await service.stop();
+  await Promise.all([healthy, canary, ...Object.values(sick)].map((receiver) => receiver.stop()));
+});
+
+test(`beside receivers that hang, fail, redirect and never end, ${HEALTHY} healthy ones get 99 of 100 events within 5 s`, async () => {
+  const couriers = await makeCouriers(HEALTHY + Object.keys(sick).length);
+  const { owner } = service;
+  const { secrets } = service.app;
+  const receivers = [...Array<Receiver>(HEALTHY).fill(healthy), ...Object.values(sick)];
+  for (const [index, courierId] of couriers.entries())
+    await setEndpoints({ owner, secrets }, { courierId, add: `${receivers[index]?.url}/add` });
+
+  for (let round = 0; round < EVENTS_EACH; round += 1) {
+    await Promise.all([sleep(250), ...couriers.map((courier_id) => receive(courier_id))]);
+  }
+  await until(async () => healthy.received.length >= HEALTHY * EVENTS_EACH);
+  const waits = await waitsMs();
+  expect(waits).toHaveLength(HEALTHY * EVENTS_EACH);
+  waits.sort((a, b) => a - b);
+  const p99 = waits[Math.ceil(waits.length * 0.99) - 1] ?? Infinity;
+  const p50 = waits[Math.floor(waits.length / 2)] ?? Infinity;
+  process.stdout.write(`Commit to arrival: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms\n`);
+  expect(p99).toBeLessThan(LIMIT_MS);
+
+  const outcomes = async (name: string) =>
+    (
+      await owner.query<{ outcome: string; http_status: number | null }>(
+        'select distinct outcome, http_status from webhook_attempts where courier_id = $1',
+        [couriers[HEALTHY + Object.keys(sick).indexOf(name)]],
+      )
+    ).rows;
+  await until(async () => (await outcomes('hangs')).length > 0);
+  expect(await outcomes('hangs')).toEqual([{ outcome: 'timeout', http_status: null }]);
+  expect(await outcomes('answers 500')).toEqual([{ outcome: 'rejected', http_status: 500 }]);
+  expect(await outcomes('redirects')).toEqual([{ outcome: 'rejected', http_status: 307 }]);
+  expect(await outcomes('never ends')).toEqual([{ outcome: 'delivered', http_status: 200 }]);
+  expect(canary.received).toEqual([]);
+}, 120_000);
+
+async function makeCouriers(number: number): Promise<string[]> {
+  const { rows } = await service.owner.query<{ id: string }>(
+    `insert into couriers (tenant_id, id, code, name)
+     select $1, gen_random_uuid(), 'FAIR' || n, 'Courier ' || n from generate_series(1, $2::int) n returning id`,
+    [DEMO.tenants.demo, number],
+  );
+  return rows.map(({ id }) => id);
+}
+
+let scans = 0;
+async function receive(courier_id: string): Promise<void> {
+  const body = { tracking_number: `FAIR-${(scans += 1)}`, weight: 1, courier_id };
+  const reply = await untilAdmitted(() => service.call('receivePackage', { as: 'warehouse', body }));
+  expect(reply.status).toBe(201);
+}
+
+/** From each event's transaction to its arrival, by the one clock that the test, the service and PostgreSQL share. */
+async function waitsMs(): Promise<number[]> {
+  const { rows } = await service.owner.query<{ id: string; occurred_at: Date }>(
+    'select id, occurred_at from events',
+  );
+  const began = new Map(rows.map(({ id, occurred_at }) => [id, occurred_at.getTime()]));
+  return healthy.received.map(
+    ({ headers, atMs }) => performance.timeOrigin + atMs - (began.get(headers['webhook-id'] ?? '') ?? 0),
+  );
+}

@@ -1,0 +1,563 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { plantDelivery, plantEvent } from '../../support/builders/deliveries.js';
+import { fingerprint } from '../../support/readers/fingerprint.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+const { IEX, HRB, TWO } = DEMO.couriers;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ poolSize: 20 });
+  await setUrls('https://partner.example/hooks');
+});
+
+afterAll(() => service.stop());
+
+// each test has the log to itself
+beforeEach(async () => {
+  await service.owner.query(
+    'truncate events, webhook_deliveries, webhook_attempts, event_counters, webhook_endpoints',
+  );
+  await service.owner.query('delete from graphile_worker._private_jobs');
+});
+
+const setUrls = (url: string | null) =>
+  service.owner.query('update couriers set api_url_add_package = $1, api_url_update_package = $1', [url]);
+
+const select = async <Row>(statement: string, values: unknown[] = []) =>
+  (await service.owner.query(statement, values)).rows as Row[];
+
+const list = (as: string, query: Record<string, string | number> = {}) =>
+  service.call('listWebhookDeliveries', { as, query });
+const manage = (as: string, body: object) => service.call('manageWebhookDeliveries', { as, body });
+
+const plantFor = (courierId: string, type: 'package.created' | 'package.updated' = 'package.created') =>
+  plantEvent(service.owner, {
+    courierId,
+    type,
+    tenantId: courierId === TWO ? DEMO.tenants.two : DEMO.tenants.demo,
+  });
+const plantSent = async (courierId: string, planted: object = {}) =>
+  plantDelivery(service.owner, { eventId: await plantFor(courierId), ...planted });
+
+const pause = (courierId: string, endpoint: string) =>
+  service.owner.query(
+    `insert into webhook_endpoints (tenant_id, courier_id, endpoint, failing_since, failures, last_failure_at, paused_at)
+     select tenant_id, id, $2, now() - interval '3 days', 40, now(), now() from couriers where id = $1`,
+    [courierId, endpoint],
+  );
+
+type Row = {
+  id: string;
+  event_id: string;
+  endpoint: string;
+  origin: string;
+  status: string;
+  courier_id: string;
+};
+
+const rowsOf = (eventId: string) =>
+  select<Row>('select * from webhook_deliveries where event_id = $1 order by created_at, id', [eventId]);
+
+/** The lanes that a worker will look through. */
+const wokenLanes = async () =>
+  (await select<{ key: string }>('select key from graphile_worker._private_jobs order by key')).map(
+    ({ key }) => key,
+  );
+
+const lastAudit = async () =>
+  (
+    await select<Record<string, unknown>>(
+      'select action, entity, entity_id, actor_id, after from audit_entries order by id desc limit 1',
+    )
+  )[0];
+
+const idsIn = ({ body }: Reply) =>
+  (body['data'] as { delivery_id: string }[]).map((each) => each.delivery_id);
+
+describe('the log', () => {
+  test('a delivery shows its event, where it goes, how it stands and every attempt', async () => {
+    const packageId = randomUUID();
+    const eventId = await plantEvent(service.owner, { packageId });
+    const id = await plantDelivery(service.owner, { eventId, status: 'failed', attempts: 2 });
+    await service.owner.query(
+      `update webhook_deliveries set created_at = '2026-11-21 15:04:09.9Z', settled_at = '2026-11-21 16:00Z',
+         last_http_status = 500 where id = $1`,
+      [id],
+    );
+    await service.owner.query(
+      `update webhook_attempts set started_at = '2026-11-21 15:04:10.5Z', outcome = 'timeout', http_status = null,
+         response_start = null, error = 'No answer within 10 seconds.' where number = 1`,
+    );
+    await service.owner.query(
+      `update webhook_attempts set started_at = '2026-11-21 15:04:15Z' where number = 2`,
+    );
+    for (const as of ['admin', 'manager', 'iex']) {
+      const reply = await list(as);
+      expect(reply.body['data']).toEqual([
+        {
+          delivery_id: id,
+          event_id: eventId,
+          type: 'package.created',
+          sequence: 1,
+          package_id: packageId,
+          courier_id: IEX,
+          courier_name: 'Island Express',
+          endpoint: 'add_package',
+          origin: 'event',
+          status: 'failed',
+          attempt_count: 2,
+          next_attempt_at: null,
+          last_http_status: 500,
+          created_at: '2026-11-21 15:04:09',
+          settled_at: '2026-11-21 16:00:00',
+          attempts: [
+            {
+              number: 1,
+              started_at: '2026-11-21 15:04:10',
+              duration_ms: 40,
+              outcome: 'timeout',
+              http_status: null,
+              response_start: null,
+              error: 'No answer within 10 seconds.',
+            },
+            {
+              number: 2,
+              started_at: '2026-11-21 15:04:15',
+              duration_ms: 80,
+              outcome: 'rejected',
+              http_status: 500,
+              response_start: 'no thanks',
+              error: 'Answered 500.',
+            },
+          ],
+        },
+      ]);
+      expect(reply.body['meta']).toEqual({ limit: 50, next_before: null });
+    }
+  });
+
+  test('neither a URL nor a secret of the courier is in it', async () => {
+    await plantSent(IEX);
+    expect(JSON.stringify((await list('admin')).body)).not.toMatch(/partner\.example|whsec_/);
+  });
+
+  test('a courier reads its own, whichever it names; staff read all of their tenant, or of the one they name', async () => {
+    const [iex, hrb, two] = [await plantSent(IEX), await plantSent(HRB), await plantSent(TWO)];
+    const named: Record<string, string>[] = [{}, { courier_id: HRB }, { courier_id: TWO }];
+    for (const query of named) expect(idsIn(await list('iex', query))).toEqual([iex]);
+    expect(idsIn(await list('admin')).sort()).toEqual([iex, hrb].sort());
+    expect(idsIn(await list('manager', { courier_id: HRB }))).toEqual([hrb]);
+    expect(idsIn(await list('admin', { courier_id: TWO }))).toEqual([]);
+    expect(idsIn(await list('two/admin'))).toEqual([two]);
+  });
+
+  test('the newest comes first, 50 on a page, and reading on by key finds each once while more are added', async () => {
+    const eventId = await plantFor(IEX);
+    for (let count = 0; count < 120; count += 1) await plantDelivery(service.owner, { eventId });
+    // many of one moment, as after a recovery
+    await service.owner.query("update webhook_deliveries set created_at = date_trunc('second', created_at)");
+    const inOrder = (
+      await select<{ id: string }>('select id from webhook_deliveries order by created_at desc, id desc')
+    ).map(({ id }) => id);
+    expect(inOrder).toHaveLength(120);
+    const first = await list('iex');
+    expect(idsIn(first)).toEqual(inOrder.slice(0, 50));
+    await plantDelivery(service.owner, { eventId });
+    const second = await list('iex', { before: first.body['meta'].next_before });
+    expect(idsIn(second)).toEqual(inOrder.slice(50, 100));
+    const third = await list('iex', { before: second.body['meta'].next_before });
+    expect([idsIn(third), third.body['meta'].next_before]).toEqual([inOrder.slice(100), null]);
+    const exact = await list('iex', { before: second.body['meta'].next_before, limit: 20 });
+    expect([idsIn(exact).length, exact.body['meta'].next_before]).toEqual([20, null]);
+    expect(idsIn(await list('iex', { before: randomUUID() }))).toEqual([]);
+  });
+
+  test('a day is whole, first and last second in; the wrong way round is 400', async () => {
+    const eventId = await plantFor(IEX);
+    const at = (createdAt: string) => plantDelivery(service.owner, { eventId, createdAt });
+    await at('2026-11-18 23:59:59.999Z');
+    const inside = [await at('2026-11-19 00:00Z'), await at('2026-11-19 23:59:59.999Z')];
+    await at('2026-11-20 00:00Z');
+    const day = { from: '2026-11-19', to: '2026-11-19' };
+    expect(idsIn(await list('iex', day)).sort()).toEqual(inside.sort());
+    expect(await list('iex', { from: '2026-11-20', to: '2026-11-19' })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed', errors: [{ field: 'to', code: 'minimum' }] },
+    });
+  });
+
+  test('all filters together narrow to what each allows', async () => {
+    const packageId = randomUUID();
+    const eventId = await plantEvent(service.owner, { packageId, type: 'package.updated' });
+    const id = await plantDelivery(service.owner, {
+      eventId,
+      status: 'failed',
+      createdAt: '2026-11-19 12:00Z',
+    });
+    await plantDelivery(service.owner, { eventId, status: 'delivered', createdAt: '2026-11-19 12:00Z' });
+    const query = {
+      ...{ courier_id: IEX, status: 'failed', endpoint: 'update_package', type: 'package.updated' },
+      ...{ event_id: eventId, package_id: packageId, from: '2026-11-19', to: '2026-11-19' },
+    };
+    expect(idsIn(await list('admin', query))).toEqual([id]);
+    for (const other of [
+      { type: 'package.created' },
+      { package_id: randomUUID() },
+      { to: '2026-11-19', from: '2026-11-18', status: 'pending' },
+    ])
+      expect(idsIn(await list('admin', { ...query, ...other }))).toEqual([]);
+  });
+});
+
+describe('redeliver', () => {
+  test.each(['failed', 'delivered'] as const)(
+    'one that is %s stays as it is, and the event goes out in a new one',
+    async (status) => {
+      const id = await plantSent(IEX, { status, attempts: 1 });
+      const [before] = await select<Row>('select * from webhook_deliveries where id = $1', [id]);
+      const reply = await manage('iex', { action: 'redeliver', delivery_id: id });
+      const created = String(reply.body['data'].delivery_id);
+      expect(reply.body).toMatchObject({
+        message: 'The event is sent again.',
+        data: { event_id: before?.event_id, endpoint: 'add_package', created: true },
+      });
+      expect(created).not.toBe(id);
+      const rows = await rowsOf(String(before?.event_id));
+      expect(rows.find((row) => row.id === id)).toEqual(before);
+      expect(rows.find((row) => row.id === created)).toMatchObject({
+        ...{ origin: 'redelivery', status: 'pending', courier_id: IEX, attempt_count: 0 },
+      });
+      expect(await wokenLanes()).toEqual([`deliver:${IEX}:add_package`]);
+      expect(await lastAudit()).toMatchObject({
+        action: 'webhook.redelivered',
+        entity: 'courier',
+        entity_id: IEX,
+        actor_id: DEMO.users.iex,
+        after: { id: created, of: id, isNew: true },
+      });
+    },
+  );
+
+  test('one that waits is sent now, and no second is made', async () => {
+    const id = await plantSent(IEX, { status: 'pending', attempts: 3 });
+    const reply = await manage('admin', { action: 'redeliver', delivery_id: id });
+    expect(reply.body['data']).toMatchObject({ delivery_id: id, created: false });
+    expect(
+      await select('select id, next_attempt_at <= now() as due, attempt_count from webhook_deliveries'),
+    ).toEqual([{ id, due: true, attempt_count: 3 }]);
+    expect(await wokenLanes()).toEqual([`deliver:${IEX}:add_package`]);
+  });
+
+  test('100 callers at once make one, and all are told of it', async () => {
+    const id = await plantSent(IEX, { status: 'failed' });
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        untilAdmitted(() => manage('iex', { action: 'redeliver', delivery_id: id })),
+      ),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    expect(replies.filter(({ body }) => body['data'].created)).toHaveLength(1);
+    expect(new Set(replies.map(({ body }) => body['data'].delivery_id)).size).toBe(1);
+    expect(await select("select from webhook_deliveries where status = 'pending'")).toHaveLength(1);
+  }, 60_000);
+
+  test('what a failed one was to synchronise goes with the new one; what was taken in already does not', async () => {
+    const jobs = { failed: randomUUID(), delivered: randomUUID() };
+    for (const status of ['failed', 'delivered'] as const) {
+      const id = await plantSent(IEX, { status, syncJobId: jobs[status] });
+      const { body } = await manage('iex', { action: 'redeliver', delivery_id: id });
+      expect(
+        await select('select sync_job_id from webhook_deliveries where id = $1', [body['data'].delivery_id]),
+      ).toEqual([{ sync_job_id: status === 'failed' ? jobs.failed : null }]);
+    }
+  });
+
+  test('without a URL, of a disabled courier, or while it is paused, it is refused and nothing is written', async () => {
+    const id = await plantSent(HRB, { status: 'failed' });
+    const refused = async (code: string) => {
+      const before = await fingerprint(service.owner);
+      const reply = await manage('admin', { action: 'redeliver', delivery_id: id });
+      expect(reply).toMatchObject({ status: 400, body: { code } });
+      expect(await fingerprint(service.owner)).toEqual(before);
+    };
+    try {
+      await pause(HRB, 'add_package');
+      await refused('endpoint_paused');
+      await service.owner.query('update couriers set is_active = false where id = $1', [HRB]);
+      await refused('endpoint_missing');
+      await service.owner.query(
+        'update couriers set is_active = true, api_url_add_package = null where id = $1',
+        [HRB],
+      );
+      await refused('endpoint_missing');
+    } finally {
+      await service.owner.query('update couriers set is_active = true');
+      await setUrls('https://partner.example/hooks');
+    }
+    // the other URL's pause is its own affair
+    await service.owner.query("update webhook_endpoints set endpoint = 'update_package'");
+    expect((await manage('admin', { action: 'redeliver', delivery_id: id })).status).toBe(200);
+  });
+
+  test('a test that is sent again is a test, and stays out of what is missed', async () => {
+    const { body } = await manage('iex', { action: 'send_test', endpoint: 'add_package' });
+    await service.owner.query(
+      "update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()",
+    );
+    const id = body['data'].delivery_id as string;
+    await manage('iex', { action: 'redeliver', delivery_id: id });
+    expect(idsIn(await list('iex', { type: 'webhook.test' }))).toHaveLength(2);
+    expect(await select('select distinct origin from webhook_deliveries')).toEqual([{ origin: 'test' }]);
+  });
+
+  test('what does not exist, a sibling’s and another tenant’s are the same 404', async () => {
+    for (const id of [randomUUID(), await plantSent(HRB), await plantSent(TWO)])
+      expect(await manage('iex', { action: 'redeliver', delivery_id: id })).toMatchObject({
+        status: 404,
+        body: { code: 'delivery_not_found', message: 'There is no such delivery.' },
+      });
+  });
+});
+
+describe('recover_since', () => {
+  const recover = (as: string, body: object = {}) =>
+    manage(as, { action: 'recover_since', since: '2026-01-01 00:00:00', ...body });
+  const queuedFor = async () =>
+    (
+      await select<{ event_id: string }>(
+        "select event_id from webhook_deliveries where origin = 'recovery' order by event_id",
+      )
+    ).map(({ event_id: id }) => id);
+
+  test('sends what was never delivered: without a delivery or with failed ones alone, and nothing else', async () => {
+    const missed = [await plantFor(IEX), await plantFor(IEX), await plantFor(IEX, 'package.updated')];
+    await plantDelivery(service.owner, { eventId: String(missed[1]), status: 'failed' });
+    await plantDelivery(service.owner, {
+      eventId: String(missed[1]),
+      status: 'failed',
+      origin: 'redelivery',
+    });
+    const taken = await plantFor(IEX);
+    await plantDelivery(service.owner, { eventId: taken, status: 'failed' });
+    await plantDelivery(service.owner, { eventId: taken, status: 'delivered', origin: 'redelivery' });
+    await plantDelivery(service.owner, { eventId: await plantFor(IEX), status: 'pending' });
+    await plantEvent(service.owner, { age: '400 days' });
+    await manage('iex', { action: 'send_test', endpoint: 'add_package' });
+    const others = [await plantFor(HRB), await plantFor(TWO)];
+    const reply = await recover('iex');
+    expect(reply.body).toMatchObject({
+      message: '3 events are sent again.',
+      data: {
+        since: '2026-01-01 00:00:00',
+        endpoints: {
+          add_package: { selected: 4, queued: 2, skipped: null },
+          update_package: { selected: 1, queued: 1, skipped: null },
+        },
+        has_more: false,
+      },
+    });
+    expect(await queuedFor()).toEqual([...missed].sort());
+    expect(await wokenLanes()).toEqual([`deliver:${IEX}:add_package`, `deliver:${IEX}:update_package`]);
+    expect(await rowsOf(String(missed[2]))).toMatchObject([
+      { endpoint: 'update_package', status: 'pending', courier_id: IEX },
+    ]);
+    for (const eventId of others) expect(await rowsOf(eventId)).toEqual([]);
+    expect(await lastAudit()).toMatchObject({
+      action: 'webhook.recovered',
+      entity_id: IEX,
+      after: { since: '2026-01-01 00:00:00', endpoints: { add_package: { queued: 2 } } },
+    });
+  });
+
+  test('since is the first moment that counts', async () => {
+    const at = (time: string) =>
+      service.owner.query(
+        'update events set occurred_at = $1 where sequence = (select max(sequence) from events)',
+        [time],
+      );
+    await plantFor(IEX);
+    await at('2026-11-19 11:59:59.999Z');
+    const inside = await plantFor(IEX);
+    await at('2026-11-19 12:00:00Z');
+    await recover('iex', { since: '2026-11-19 12:00:00' });
+    expect(await queuedFor()).toEqual([inside]);
+  });
+
+  test('calling it again queues nothing again, and 100 at once queue each event once', async () => {
+    const events: string[] = [];
+    for (let count = 0; count < 30; count += 1) events.push(await plantFor(IEX));
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        untilAdmitted(() => (n % 2 ? recover('iex') : recover('admin', { courier_id: IEX }))),
+      ),
+    );
+    const queued = replies.map(({ body }) => Number(body['data'].endpoints.add_package.queued));
+    expect(queued.reduce((sum, each) => sum + each, 0)).toBe(30);
+    expect(await queuedFor()).toEqual([...events].sort());
+    expect((await recover('iex')).body['data'].endpoints.add_package).toEqual({
+      ...{ selected: 30, queued: 0, skipped: null },
+    });
+  }, 60_000);
+
+  test('a URL that is paused or not set is left out and named, the other is sent to', async () => {
+    await plantFor(IEX);
+    await plantFor(IEX, 'package.updated');
+    await pause(IEX, 'update_package');
+    const paused = await recover('iex');
+    expect(paused.body).toMatchObject({
+      message: '1 event is sent again. update_package is paused; send it a test first.',
+      data: {
+        endpoints: {
+          add_package: { selected: 1, queued: 1, skipped: null },
+          update_package: { selected: 1, queued: 0, skipped: 'paused' },
+        },
+      },
+    });
+    await setUrls(null);
+    const missing = await recover('iex').finally(() => setUrls('https://partner.example/hooks'));
+    expect(missing.body['data'].endpoints).toEqual({
+      add_package: { selected: 1, queued: 0, skipped: 'missing' },
+      update_package: { selected: 1, queued: 0, skipped: 'missing' },
+    });
+  });
+
+  test('what a failed one was to synchronise goes with the new one', async () => {
+    const eventId = await plantFor(IEX, 'package.updated');
+    const syncJobId = randomUUID();
+    await plantDelivery(service.owner, { eventId, status: 'failed', syncJobId });
+    await recover('iex');
+    expect(await select("select sync_job_id from webhook_deliveries where origin = 'recovery'")).toEqual([
+      { sync_job_id: syncJobId },
+    ]);
+  });
+
+  test('100,001 missed events are sent in two calls, the oldest 100,000 first', async () => {
+    await service.owner.query(
+      `insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
+       select $1, new_id(), $2, n, 'package.created', $3, '{}' from generate_series(1, 100001) n`,
+      [DEMO.tenants.demo, IEX, randomUUID()],
+    );
+    const first = await recover('iex');
+    expect(first.body).toMatchObject({
+      message: '100000 events are sent again. There are more: call again.',
+      data: { has_more: true, endpoints: { add_package: { selected: 100_001, queued: 100_000 } } },
+    });
+    expect(
+      await select(
+        `select e.sequence::int from events e where not exists (select from webhook_deliveries d where d.event_id = e.id)`,
+      ),
+    ).toEqual([{ sequence: 100_001 }]);
+    expect((await recover('iex')).body['data']).toMatchObject({
+      ...{ has_more: false, endpoints: { add_package: { queued: 1 } } },
+    });
+  }, 120_000);
+
+  test.each([
+    ...['2026-02-30 00:00:00', '2026-11-21 24:00:00', '2026-11-21 12:60:00', '2026-11-21 12:00:60'],
+    ...['0000-01-01 00:00:00', '2026-13-01 00:00:00'],
+  ])('%s does not exist and is 400', async (since) => {
+    expect(await recover('iex', { since })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed', errors: [{ field: 'since', code: 'invalid' }] },
+    });
+  });
+
+  test('the ends of time are moments like any other', async () => {
+    for (const since of ['0001-01-01 00:00:00', '9999-12-31 23:59:59'])
+      expect((await recover('iex', { since })).status).toBe(200);
+  });
+});
+
+describe('send_test', () => {
+  const sendTest = (as: string, body: object = {}) =>
+    manage(as, { action: 'send_test', endpoint: 'update_package', ...body });
+
+  test('makes an event that is no part of the feed, and a delivery to the URL that is named', async () => {
+    await plantFor(IEX);
+    const { body } = await sendTest('iex');
+    expect(body).toMatchObject({
+      message: 'A test is on its way to update_package.',
+      data: { endpoint: 'update_package', created: true },
+    });
+    const [found] = (await list('iex', { event_id: body['data'].event_id })).body['data'] as object[];
+    expect(found).toMatchObject({
+      ...{ delivery_id: body['data'].delivery_id, type: 'webhook.test', sequence: null, package_id: null },
+      ...{ origin: 'test', status: 'pending', endpoint: 'update_package', attempts: [] },
+    });
+    expect(await select('select data from events where id = $1', [body['data'].event_id])).toEqual([
+      { data: { message: 'A test from Crossdock. Answer it with any status from 200 to 299.' } },
+    ]);
+    expect(await wokenLanes()).toEqual([`deliver:${IEX}:update_package`]);
+    const feed = await service.call('readEvents', { as: 'iex' });
+    expect(feed.body['data']).toHaveLength(1);
+    expect(feed.body['meta'].last_sequence).toBe(1);
+    expect(await lastAudit()).toMatchObject({ action: 'webhook.test_sent', entity_id: IEX });
+  });
+
+  test('a paused URL gets it, one that is not set does not', async () => {
+    await pause(IEX, 'update_package');
+    expect((await sendTest('admin', { courier_id: IEX })).status).toBe(200);
+    await setUrls(null);
+    const reply = await sendTest('iex').finally(() => setUrls('https://partner.example/hooks'));
+    expect(reply).toMatchObject({ status: 400, body: { code: 'endpoint_missing' } });
+  });
+
+  test('of 60 at once ten are sent, and when one is over the next is', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        untilAdmitted(() => sendTest('iex', { endpoint: n % 2 ? 'add_package' : 'update_package' })),
+      ),
+    );
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
+    const refused = replies.filter(({ status }) => status !== 200);
+    expect(refused.map(({ status, body }) => [status, body['code']])).toEqual(
+      Array(50).fill([400, 'tests_pending']),
+    );
+    // another courier's ten are its own
+    expect((await sendTest('hrb')).status).toBe(200);
+    await service.owner.query(
+      `update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()
+       where id = (select id from webhook_deliveries where courier_id = $1 limit 1)`,
+      [IEX],
+    );
+    expect((await sendTest('iex')).status).toBe(200);
+    expect((await sendTest('iex')).body['code']).toBe('tests_pending');
+  }, 60_000);
+});
+
+describe('who', () => {
+  test.each(['recover_since', 'send_test'])(
+    '%s: staff name the courier, a courier is itself',
+    async (action) => {
+      await plantFor(IEX);
+      const body = { action, endpoint: 'add_package', since: '2026-01-01 00:00:00' };
+      expect(await manage('manager', body)).toMatchObject({
+        status: 400,
+        body: { errors: [{ field: 'courier_id', code: 'required' }] },
+      });
+      for (const id of [randomUUID(), TWO])
+        expect(await manage('admin', { ...body, courier_id: id })).toMatchObject({
+          status: 404,
+          body: { code: 'courier_not_found' },
+        });
+      await manage('iex', { ...body, courier_id: HRB });
+      expect(await select('select distinct courier_id from webhook_deliveries')).toEqual([
+        { courier_id: IEX },
+      ]);
+    },
+  );
+
+  test('the warehouse neither reads nor sends, and nobody does without a token', async () => {
+    const id = await plantSent(IEX, { status: 'failed' });
+    const body = { action: 'redeliver', delivery_id: id };
+    for (const reply of [await list('warehouse'), await manage('warehouse', body)])
+      expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    expect(await service.call('manageWebhookDeliveries', { body })).toMatchObject({ status: 401 });
+    expect(await service.call('listWebhookDeliveries', {})).toMatchObject({ status: 401 });
+    expect(await select('select id from webhook_deliveries')).toEqual([{ id }]);
+  });
+});

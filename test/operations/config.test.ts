@@ -1,0 +1,374 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { ConfigError, readConfig, readOwnerUrl } from '../../src/config/config.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import { ask } from '../support/service/client.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  run,
+  until,
+} from '../support/service/processes.js';
+import { statusOf } from '../support/service/processes.js';
+
+const SECRETS = {
+  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+  LOOKUP_KEY: 'cd'.repeat(32),
+};
+const PRODUCTION = {
+  APP_ENV: 'production',
+  ...SECRETS,
+  DATABASE_URL: 'postgres://service@db.example.com/crossdock',
+  TRUST_PROXY: '10.0.0.0/8',
+};
+
+/** The lines with which these settings stop a boot; none when they are fine. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+describe('reading the settings', () => {
+  test('without any, a laptop has all it needs', () => {
+    expect(readConfig({})).toMatchObject({
+      appEnv: 'development',
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: undefined,
+      databaseOwnerUrl: undefined,
+      embeddedPostgres: true,
+      dataDir: '.data',
+      poolSize: 10,
+      logLevel: 'info',
+      tls: undefined,
+      trustProxy: [],
+      maxConnectionsPerAddress: undefined,
+      rateLimitPerMinute: undefined,
+      mail: { from: 'crossdock@localhost', ses: undefined, outbox: '.data/outbox' },
+      outbound: { allowLoopback: false, dnsServers: [] },
+      worker: { inProcess: true, concurrency: 50, heartbeatSeconds: 15 },
+      metrics: undefined,
+      webhookRetrySeconds: [5, 300, 1800, 7200, 18000, 36000, 36000],
+      tokens: { deployment: 'development', keys: [{ id: 'dev' }] },
+    });
+  });
+
+  test('an empty value means unset', () => {
+    const names = ['APP_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'TOKEN_KEYS', 'TRUST_PROXY'];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+  });
+
+  test('what is set counts, converted', () => {
+    const config = readConfig({
+      ...PRODUCTION,
+      PORT: '0',
+      POOL_SIZE: '25',
+      TRUST_PROXY: '10.0.0.0/8, ::1',
+      DATA_DIR: '/srv/crossdock',
+      WEBHOOK_RETRY_SECONDS: '1,2',
+      MAIL_FROM: 'gateway@example.com',
+      SES_REGION: 'us-east-1',
+      RUN_WORKER: 'false',
+      WORKER_CONCURRENCY: '200',
+      WORKER_HEARTBEAT_SECONDS: '5',
+      METRICS_HOST: '10.0.0.5',
+      METRICS_PORT: '9464',
+      OUTBOUND_DNS_SERVERS: '192.0.2.53, [2001:db8::53]:5353',
+      RATE_LIMIT_PER_MINUTE: '600',
+      TOKEN_KEYS: `new:${'n:'.repeat(20)},old:${'o'.repeat(32)}`,
+      ENCRYPTION_KEYS: `2:${'CD'.repeat(32)},1:${'ab'.repeat(32)}`,
+    });
+    expect(config).toMatchObject({
+      port: 0,
+      poolSize: 25,
+      trustProxy: ['10.0.0.0/8', '::1'],
+      maxConnectionsPerAddress: 512,
+      mail: { from: 'gateway@example.com', ses: { region: 'us-east-1' }, outbox: '/srv/crossdock/outbox' },
+      outbound: { allowLoopback: false, dnsServers: ['192.0.2.53', '[2001:db8::53]:5353'] },
+      worker: { inProcess: false, concurrency: 200, heartbeatSeconds: 5 },
+      metrics: { host: '10.0.0.5', port: 9464 },
+      webhookRetrySeconds: [1, 2],
+      rateLimitPerMinute: 600,
+      embeddedPostgres: false,
+      tokens: {
+        deployment: 'production',
+        keys: [
+          { id: 'new', secret: 'n:'.repeat(20) },
+          { id: 'old', secret: 'o'.repeat(32) },
+        ],
+      },
+      secrets: { encryptionKeys: [{ version: '2', key: Buffer.alloc(32, 0xcd) }, { version: '1' }] },
+    });
+  });
+
+  test.each([
+    ['APP_ENV', 'prod-like', 'must be equal to one of the allowed values: development, staging, production'],
+    ['PORT', 'eighty', 'must be integer'],
+    ['PORT', '65536', 'must be <= 65535'],
+    ['PORT', '-1', 'must be >= 0'],
+    ['PORT', '3000.5', 'must be integer'],
+    ['POOL_SIZE', '0', 'must be >= 1'],
+    ['POOL_SIZE', '201', 'must be <= 200'],
+    ['DATABASE_URL', 'mysql://user:sesame@db/x', 'must be a postgres:// URL'],
+    ['DATABASE_URL', 'postgres://user:ses#ame@db/x', 'must be a postgres:// URL; encode special characters'],
+    ['DATABASE_OWNER_URL', 'sesame', 'must be a postgres:// URL'],
+    ['EMBEDDED_POSTGRES', 'sesame', 'must be true or false'],
+    ['LOG_LEVEL', 'sesame', 'must be equal to one of the allowed values: fatal'],
+    ['DEPLOYMENT', 'Sesame Street', 'must be lower-case letters, digits and hyphens'],
+    ['TOKEN_KEYS', 'k1:sesame', 'must be id:secret pairs'],
+    ['TOKEN_KEYS', 'sesame'.repeat(10), 'must be id:secret pairs'],
+    ['ENCRYPTION_KEYS', `1:${'xy'.repeat(32)}`, 'must be version:key pairs'],
+    ['ENCRYPTION_KEYS', 'ab'.repeat(32), 'must be version:key pairs'],
+    ['LOOKUP_KEY', 'ab'.repeat(31), 'must be 64 hex digits'],
+    ['TRUST_PROXY', 'sesame', 'must be addresses or CIDR blocks'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'must be addresses or CIDR blocks'],
+    ['RATE_LIMIT_PER_MINUTE', '0', 'must be >= 1'],
+    ['OUTBOUND_ALLOW_LOOPBACK', 'maybe-sesame', 'must be true or false'],
+    ['PASSWORD_RESET_URL', 'https://sesame.example/reset', 'must be a URL with {token} in it'],
+    ['PASSWORD_RESET_URL', 'sesame:{token}', 'must be a URL with {token} in it'],
+    ['WEBHOOK_RETRY_SECONDS', '5,sesame', 'must be whole seconds joined by commas'],
+  ])('%s=%s stops the boot with one line that names it and hides the value', (name, value, says) => {
+    const faults = faultsOf(
+      name === 'DATABASE_OWNER_URL' ? { DATABASE_URL: 'postgres://db/x', [name]: value } : { [name]: value },
+    );
+    expect(faults).toEqual([expect.stringContaining(`${name} ${says}`)]);
+    expect(faults[0]).not.toContain('\n');
+    expect(faults[0]).not.toContain(value);
+    expect(faults[0]).not.toContain('sesame');
+  });
+
+  test('every fault has its line', () => {
+    const faults = faultsOf({ PORT: 'x', POOL_SIZE: '0', LOOKUP_KEY: 'y' });
+    expect(faults.map((fault) => fault.split(' ')[0]).sort()).toEqual(['LOOKUP_KEY', 'POOL_SIZE', 'PORT']);
+  });
+
+  test('what belongs together must come together', async () => {
+    expect(faultsOf({ TLS_CERT_FILE: '/cert.pem' })).toEqual([
+      'TLS_CERT_FILE and TLS_KEY_FILE must be set together',
+    ]);
+    expect(faultsOf({ DATABASE_OWNER_URL: 'postgres://db/x' })).toEqual([
+      expect.stringMatching(/^DATABASE_OWNER_URL needs DATABASE_URL/),
+    ]);
+    const folder = await makeFolder();
+    await writeFile(join(folder, 'not.pem'), 'not a certificate');
+    for (const file of [join(folder, 'absent.pem'), join(folder, 'not.pem')]) {
+      expect(faultsOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: file })).toEqual([
+        expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE cannot be used: [^\n]+$/),
+      ]);
+    }
+  });
+
+  test('the scripts for the owner ask for no other setting', () => {
+    expect(readOwnerUrl({ DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: 'postgres://b/x' })).toBe(
+      'postgres://b/x',
+    );
+    expect(readOwnerUrl({ DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: '' })).toBe('postgres://a/x');
+    expect(() => readOwnerUrl({})).toThrow(/^Set DATABASE_OWNER_URL/);
+    expect(() => readOwnerUrl({ DATABASE_URL: 'sesame' })).toThrow(
+      /^DATABASE_URL must be a postgres:\/\/ URL$/,
+    );
+  });
+});
+
+describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
+  const complete = { ...PRODUCTION, APP_ENV };
+  const without = (...names: string[]) =>
+    Object.fromEntries(Object.entries(complete).filter(([name]) => !names.includes(name)));
+
+  test('a whole set of settings is accepted', () => {
+    expect(faultsOf(complete)).toEqual([]);
+    expect(readConfig(complete)).toMatchObject({ appEnv: APP_ENV, databaseOwnerUrl: undefined });
+    expect(faultsOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
+  });
+
+  test.each(['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'DATABASE_URL'])('%s is required', (name) => {
+    expect(faultsOf(without(name))).toEqual([
+      expect.stringMatching(new RegExp(`^${name} is required in ${APP_ENV}`)),
+    ]);
+  });
+
+  test('TLS or a trusted proxy is required', () => {
+    expect(faultsOf(without('TRUST_PROXY'))).toEqual([
+      expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required/),
+    ]);
+  });
+
+  test('all that is missing is said at once', () => {
+    expect(faultsOf({ APP_ENV })).toHaveLength(5);
+  });
+
+  test.each([
+    ['TOKEN_KEYS', 'dev:crossdock-development-token-key-0000'],
+    ['TOKEN_KEYS', `k1:${'t'.repeat(40)},other-name:crossdock-development-token-key-0000`],
+    ['ENCRYPTION_KEYS', `1:${'d0'.repeat(32)}`],
+    ['ENCRYPTION_KEYS', `2:${'ab'.repeat(32)},1:${'D0'.repeat(32)}`],
+    ['LOOKUP_KEY', 'D1'.repeat(32)],
+  ])('%s may not hold the public development value, wherever it stands (%#)', (name, value) => {
+    expect(faultsOf({ ...complete, [name]: value })).toEqual([
+      expect.stringMatching(new RegExp(`^${name} holds the public development value`)),
+    ]);
+  });
+});
+
+test('mail through SES needs a sender, and name servers are addresses', () => {
+  expect(faultsOf({ SES_REGION: 'us-east-1' })).toEqual([
+    'MAIL_FROM must be set with SES_REGION: an address that SES may send from',
+  ]);
+  const fault = 'OUTBOUND_DNS_SERVERS must be addresses joined by commas, each with or without a port';
+  for (const OUTBOUND_DNS_SERVERS of ['ns.example.com', '192.0.2.1:', '[192.0.2.1', '1.2.3', '192.0.2.1,x'])
+    expect([OUTBOUND_DNS_SERVERS, faultsOf({ OUTBOUND_DNS_SERVERS })]).toEqual([
+      OUTBOUND_DNS_SERVERS,
+      [fault],
+    ]);
+  expect(faultsOf({ OUTBOUND_DNS_SERVERS: '192.0.2.1,192.0.2.1:53,2001:db8::1,[::1]:53' })).toEqual([]);
+});
+
+test('the page for resetting passwords is https outside of development', () => {
+  const PASSWORD_RESET_URL = 'http://portal.example/reset#token={token}';
+  expect(faultsOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
+    'PASSWORD_RESET_URL must begin with https:// outside of development',
+  ]);
+  expect(readConfig({ PASSWORD_RESET_URL })).toMatchObject({ passwordResetUrl: PASSWORD_RESET_URL });
+});
+
+test('calls to loopback are refused in production alone', () => {
+  const OUTBOUND_ALLOW_LOOPBACK = 'true';
+  expect(faultsOf({ ...PRODUCTION, OUTBOUND_ALLOW_LOOPBACK })).toEqual([
+    'OUTBOUND_ALLOW_LOOPBACK is refused in production',
+  ]);
+  expect(faultsOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
+  expect(readConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outbound: { allowLoopback: true } });
+});
+
+describe('a boot in production', () => {
+  const LOGIN = { user: `crossdock_test_login_${process.pid}`, password: 'login-password' };
+  let database: TestDatabase;
+  let owner: pg.Client;
+
+  beforeAll(async () => {
+    database = await demoDatabase();
+    owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    await owner.query(`create role ${LOGIN.user} login password '${LOGIN.password}' in role crossdock_app`);
+  }, 30_000);
+
+  afterEach(endProcesses);
+
+  afterAll(async () => {
+    await owner.query(`drop role ${LOGIN.user}`);
+    await owner.end();
+    await database.drop();
+    await removeFolders();
+  }, 30_000);
+
+  const urlOf = (login: { user: string; password: string }) => {
+    const url = new URL(database.ownerUrl);
+    return Object.assign(url, { username: login.user, password: login.password }).href;
+  };
+  const boot = (DATABASE_URL: string, more: Record<string, string> = {}) =>
+    run('src/main.js', {
+      ...PRODUCTION,
+      TRUST_PROXY: '127.0.0.1',
+      LOG_LEVEL: 'error',
+      DATABASE_URL,
+      ...more,
+    });
+
+  test('with settings missing says one line a fault, and exits with 1', async () => {
+    const refused = run('src/main.js', { APP_ENV: 'production', PORT: 'sesame' });
+    expect(await refused.ended).toEqual({ code: 1, signal: null });
+    const lines = refused.output().trimEnd().split('\n');
+    expect(lines).toHaveLength(6);
+    expect(lines.join(' ')).not.toContain('sesame');
+    for (const line of lines) expect(line).toMatch(/^[A-Z_]+ /);
+  });
+
+  test('refuses a superuser, and says why', async () => {
+    const refused = boot(database.ownerUrl);
+    expect(await refused.ended).toEqual({ code: 1, signal: null });
+    expect(refused.output()).toMatch(
+      /^DATABASE_URL must not be able to bypass row-level security, but the role \S+ is a superuser; [^\n]+\n$/,
+    );
+  });
+
+  test('refuses a role that bypasses row-level security, may become one that does, or owns the tables', async () => {
+    await owner.query(`alter role ${LOGIN.user} bypassrls`);
+    const bypassing = boot(urlOf(LOGIN));
+    await bypassing.ended;
+    expect(bypassing.output()).toMatch(/but the role \S+ bypasses row-level security/);
+
+    await owner.query(`alter role ${LOGIN.user} nobypassrls`);
+    await owner.query(`grant "${new URL(database.ownerUrl).username}" to ${LOGIN.user}`);
+    const becoming = boot(urlOf(LOGIN));
+    await becoming.ended;
+    await owner.query(`revoke "${new URL(database.ownerUrl).username}" from ${LOGIN.user}`);
+    expect(becoming.output()).toMatch(/but the role \S+ may become \S+;/);
+
+    await owner.query(`alter table prealerts owner to ${LOGIN.user}`);
+    const owning = boot(urlOf(LOGIN));
+    await owning.ended;
+    await owner.query('alter table prealerts owner to current_user');
+    expect(owning.output()).toMatch(/but the role \S+ owns the tables/);
+  });
+
+  test('serves with a login that has the role crossdock_app and nothing else, over HTTPS alone', async () => {
+    const PORT = String(await freePort());
+    const serving = boot(urlOf(LOGIN), { PORT });
+    const url = `http://127.0.0.1:${PORT}`;
+    await until(async () => serving.child.exitCode !== null || (await statusOf(`${url}/ready`)) === 200);
+    expect(serving.output()).toBe('');
+
+    const path = '/api/ManagePrealerts.php';
+    expect(await ask(url, { path })).toMatchObject({ status: 403 });
+    expect(await ask(url, { path, headers: { 'x-forwarded-proto': 'https' } })).toMatchObject({
+      status: 401,
+    });
+    serving.child.kill('SIGTERM');
+    expect(await serving.ended).toEqual({ code: 0, signal: null });
+  });
+
+  test('says which migrations the database lacks, and serves, without demo data, once they are applied', async () => {
+    const bare = `${new URL(database.ownerUrl).pathname.slice(1)}_bare`;
+    await owner.query(`create database "${bare}"`);
+    const at = (url: string) => Object.assign(new URL(url), { pathname: `/${bare}` }).href;
+    const refused = boot(at(urlOf(LOGIN)));
+    expect(await refused.ended).toEqual({ code: 1, signal: null });
+    expect(refused.output()).toMatch(
+      /^The database lacks \d+_\w+[^\n]*: run npm run migrate with DATABASE_OWNER_URL set\n$/,
+    );
+
+    const migrating = run('scripts/migrate.js', { DATABASE_OWNER_URL: at(database.ownerUrl) });
+    expect(await migrating.ended).toEqual({ code: 0, signal: null });
+    expect(migrating.output()).toMatch(/^Applied \d+_\w+/);
+    const again = run('scripts/migrate.js', { DATABASE_OWNER_URL: at(database.ownerUrl) });
+    await again.ended;
+    expect(again.output()).toBe('Nothing to apply.\n');
+
+    const PORT = String(await freePort());
+    const serving = boot(at(urlOf(LOGIN)), { PORT, DATABASE_OWNER_URL: at(database.ownerUrl) });
+    await until(
+      async () =>
+        serving.child.exitCode !== null || (await statusOf(`http://127.0.0.1:${PORT}/ready`)) === 200,
+    );
+    expect(serving.output()).toBe('');
+    const client = new pg.Client({ connectionString: at(database.ownerUrl) });
+    await client.connect();
+    expect((await client.query('select count(*)::int as tenants from tenants')).rows).toEqual([
+      { tenants: 0 },
+    ]);
+    await client.end();
+    serving.child.kill('SIGTERM');
+    await serving.ended;
+    await owner.query(`drop database "${bare}" with (force)`);
+  }, 30_000);
+});

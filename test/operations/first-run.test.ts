@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { announce, countPrealerts, logIn } from '../support/service/client.js';
+import { endProcesses, makeFolder, removeFolders, run, startReplica } from '../support/service/processes.js';
+import { statusOf, until, type Replica } from '../support/service/processes.js';
+
+const LIMIT_MS = 60_000;
+
+let folder: string | undefined;
+
+afterEach(endProcesses, LIMIT_MS);
+
+afterAll(removeFolders, LIMIT_MS);
+
+test(
+  'the first start migrates, loads the demo data, serves, and says what to try next',
+  async () => {
+    const replica = await startHere();
+    expect(replica.output()).toMatch(/Creating the database cluster/);
+    expect(replica.output()).toMatch(/Applied migrations: \d+/);
+    expect(replica.output()).toMatch(/Loaded the demo data\./);
+    await until(async () => replica.output().includes('Ctrl-C stops'));
+    expect(replica.output()).toContain(`Crossdock is serving ${replica.url}\n`);
+    expect(replica.output()).toContain(`${replica.url}/docs`);
+
+    expect(await logIn(replica.url)).toMatch(/^\S+\.\S+\.\S+$/);
+    expect(await announce(replica.url, 'HELLO-1')).toBe(201);
+    const page = await fetch(`${replica.url}/docs`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(await replica.stop()).toEqual({ code: 0, signal: null });
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a second start keeps what the first has stored, and loads nothing again',
+  async () => {
+    const first = await startHere();
+    expect(await announce(first.url, 'KEPT-BY-A-RESTART')).toBe(201);
+    await first.stop();
+
+    const second = await startHere();
+    expect(await countPrealerts(second.url, 'KEPT-BY-A-RESTART')).toBe(1);
+    expect(second.output()).not.toMatch(/Applied|Loaded|Creating/);
+    await second.stop('SIGINT');
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a killed service is started again on the server that it left, with all that it had acknowledged',
+  async () => {
+    const killed = await startHere();
+    expect(await announce(killed.url, 'KEPT-BY-A-KILL')).toBe(201);
+    expect(await killed.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+    expect(await isServerRunning()).toBe(true);
+
+    const next = await startHere();
+    expect(next.output()).toMatch(/PostgreSQL adopted/);
+    expect(await countPrealerts(next.url, 'KEPT-BY-A-KILL')).toBe(1);
+    expect(await next.stop()).toEqual({ code: 0, signal: null });
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a port that is taken gives one line and exit status 1, and leaves no database server behind',
+  async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const address = squatter.address();
+    const port = String(typeof address === 'object' ? address?.port : undefined);
+    const refused = run('src/main.js', { ...(await settings()), PORT: port });
+    expect(await refused.ended).toEqual({ code: 1, signal: null });
+    squatter.close();
+
+    const said = refused.output().trimEnd().split('\n');
+    expect(said.filter((line) => !line.startsWith('PostgreSQL started'))).toEqual([
+      expect.stringMatching(new RegExp(`^Cannot listen on 127.0.0.1:${port}: .* Set HOST or PORT\\.$`)),
+    ]);
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a signal during the start, or one that comes twice, ends it all the same and stops the server',
+  async () => {
+    const early = run('src/main.js', { ...(await settings()), PORT: '0', LOG_LEVEL: 'error' });
+    await until(async () => /PostgreSQL started/.test(early.output()));
+    early.child.kill('SIGINT');
+    early.child.kill('SIGINT');
+    expect(await early.ended).toEqual({ code: 0, signal: null });
+    expect(early.output()).not.toContain('is serving');
+
+    const twice = await startHere();
+    twice.child.kill('SIGINT');
+    await until(async () => (await statusOf(`${twice.url}/health`)) !== 200);
+    expect(await twice.stop('SIGINT')).toEqual({ code: 0, signal: null });
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+async function settings(): Promise<Record<string, string>> {
+  folder ??= await makeFolder();
+  return { DATA_DIR: folder };
+}
+
+const startHere = async (): Promise<Replica> => startReplica(await settings());
+
+/** PostgreSQL removes the file when it stops in order; the test folder is where root's account can enter it. */
+async function isServerRunning(): Promise<boolean> {
+  const { DATA_DIR = '' } = await settings();
+  return existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid'));
+}

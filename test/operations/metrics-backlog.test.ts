@@ -1,0 +1,355 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { openProbe } from '../../src/platform/db/connections/pool.js';
+import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
+import { MIGRATIONS } from '../../src/startup/prepare-database.js';
+import { migrate } from '../../src/platform/db/migrations/migrate.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { openBacklog } from '../../src/platform/metrics/backlog.js';
+import { listenForScrapes } from '../../src/platform/metrics/listen.js';
+import { makeMetrics } from '../../src/platform/metrics/metrics.js';
+import { serveMetrics, type ServedMetrics } from '../../src/platform/metrics/serve.js';
+import { addJobs } from '../../src/platform/queue/jobs.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import { scrape } from '../support/readers/exposition.js';
+import { startOwnServer } from '../support/service/postgres.js';
+import { removeFolders, until } from '../support/service/processes.js';
+
+const LIMIT_MS = 60_000;
+let database: TestDatabase;
+let owner: pg.Pool;
+const open: ServedMetrics[] = [];
+/** What waits for seconds: all begun at once, each with a database of its own, and awaited by its test. */
+const WAITS = { askedAnew, crashed };
+const waits = new Map<keyof typeof WAITS, Promise<void>>();
+
+beforeAll(async () => {
+  database = await demoDatabase();
+  owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
+  owner.on('error', () => {});
+  // as: the keys are those of WAITS
+  for (const [name, begin] of Object.entries(WAITS)) waits.set(name as keyof typeof WAITS, begin());
+  for (const wait of waits.values()) wait.catch(() => {});
+});
+
+beforeEach(async () => {
+  await owner.query(`truncate webhook_deliveries, webhook_endpoints, manifest_mails, customer_sync_runs,
+    queue.worker_pools, graphile_worker._private_jobs, graphile_worker._private_tasks,
+    graphile_worker._private_job_queues cascade`);
+});
+
+afterAll(async () => {
+  await Promise.allSettled(waits.values());
+  for (const metrics of open.splice(0)) await metrics.close();
+  await owner.end();
+  await database.drop();
+  await removeFolders();
+}, LIMIT_MS);
+
+/** The metrics of a process that serves from the database, in the role that the service has there. */
+function serve(url: string): Promise<ServedMetrics> {
+  const connection = { url, assumeRole: APP_ROLE, onError: () => {} };
+  return serveMetrics({ host: '127.0.0.1', port: 0 }, connection);
+}
+
+/** The same until the last test has ended, for the database that the tests share unless another is named. */
+async function startMetrics(url = database.ownerUrl): Promise<ServedMetrics> {
+  const metrics = await serve(url);
+  open.push(metrics);
+  return metrics;
+}
+
+/** The gauges of ours whose names begin so, as a scrape by itself tells them. */
+async function gauges(...prefixes: string[]): Promise<Record<string, number>> {
+  const { values } = await scrape((await startMetrics()).port);
+  return Object.fromEntries(
+    [...values].filter(([key]) => prefixes.some((prefix) => key.startsWith(`crossdock_${prefix}`))),
+  );
+}
+
+const { tenants, couriers } = DEMO;
+
+async function plantDelivery(
+  tenantId: string,
+  courierId: string,
+  status: string,
+  dueInSeconds: number,
+  on = owner,
+): Promise<void> {
+  await on.query(
+    `with event as (
+       insert into events (tenant_id, id, courier_id, sequence, type, data)
+       values ($1, gen_random_uuid(), $2, (select coalesce(max(sequence), 0) + 1 from events
+         where tenant_id = $1 and courier_id = $2), 'package.created', '{}') returning id
+     )
+     insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, status, next_attempt_at, settled_at)
+     select $1, gen_random_uuid(), id, $2, 'add_package', $3,
+       case when $3 = 'pending' then now() + make_interval(secs => $4) end, case when $3 <> 'pending' then now() end
+     from event`,
+    [tenantId, courierId, status, dueInSeconds],
+  );
+}
+
+describe('what waits is counted over all tenants, and nothing of it is told but numbers', () => {
+  test('of an idle service: zeros', async () => {
+    expect(await gauges('webhook_deliveries', 'webhook_oldest', 'webhook_endpoints', 'worker_pools')).toEqual(
+      {
+        crossdock_webhook_deliveries_pending: 0,
+        crossdock_webhook_oldest_due_seconds: 0,
+        crossdock_webhook_endpoints_paused: 0,
+        crossdock_worker_pools: 0,
+      },
+    );
+    expect(
+      await gauges('mails_queued', 'mails_oldest', 'customer_syncs_open', 'customer_syncs_oldest'),
+    ).toEqual({
+      crossdock_mails_queued: 0,
+      crossdock_mails_oldest_queued_seconds: 0,
+      crossdock_customer_syncs_open: 0,
+      crossdock_customer_syncs_oldest_open_seconds: 0,
+    });
+  });
+
+  test('webhooks: the pending ones, and how late the latest is', async () => {
+    await plantDelivery(tenants.demo, couriers.IEX, 'pending', -90);
+    await plantDelivery(tenants.demo, couriers.HRB, 'pending', -5);
+    await plantDelivery(tenants.two, couriers.TWO, 'pending', 600);
+    await plantDelivery(tenants.demo, couriers.IEX, 'delivered', 0);
+    await plantDelivery(tenants.two, couriers.TWO, 'failed', 0);
+    const found = await gauges('webhook_deliveries_pending', 'webhook_oldest');
+    expect(found['crossdock_webhook_deliveries_pending']).toBe(3);
+    expect(found['crossdock_webhook_oldest_due_seconds']).toBeGreaterThanOrEqual(90);
+    expect(found['crossdock_webhook_oldest_due_seconds']).toBeLessThan(120);
+  });
+
+  test('webhooks that are all for later are not late', async () => {
+    await plantDelivery(tenants.two, couriers.TWO, 'pending', 600);
+    expect(await gauges('webhook_deliveries_pending', 'webhook_oldest')).toEqual({
+      crossdock_webhook_deliveries_pending: 1,
+      crossdock_webhook_oldest_due_seconds: 0,
+    });
+  });
+
+  test('URLs that are paused', async () => {
+    await owner.query(
+      `insert into webhook_endpoints (tenant_id, courier_id, endpoint, paused_at)
+       values ($1, $2, 'add_package', now()), ($1, $2, 'update_package', null), ($3, $4, 'update_package', now())`,
+      [tenants.demo, couriers.IEX, tenants.two, couriers.TWO],
+    );
+    expect(await gauges('webhook_endpoints')).toEqual({ crossdock_webhook_endpoints_paused: 2 });
+  });
+
+  test('mails and synchronisations: those that are open, and the age of the oldest', async () => {
+    await owner.query(
+      `insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status, status, created_at)
+       select tenant_id::uuid, gen_random_uuid(), courier_id::uuid, gen_random_uuid(), 'M', 'ready', status, now() - age
+       from (values ($1, $2, 'queued', interval '50 s'), ($3, $4, 'queued', interval '70 s'),
+         ($1, $2, 'sent', interval '1 day'), ($1, $2, 'failed', interval '1 day'), ($1, $2, 'skipped', interval '1 day'))
+         as mail (tenant_id, courier_id, status, age)`,
+      [tenants.demo, couriers.IEX, tenants.two, couriers.TWO],
+    );
+    await owner.query(
+      `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, created_at)
+       select tenant_id::uuid, gen_random_uuid(), courier_id::uuid, 'schedule', status, now() - age
+       from (values ($1, $2, 'queued', interval '30 s'), ($3, $4, 'running', interval '80 s'),
+         ($1, $2, 'succeeded', interval '1 day'), ($1, $2, 'failed', interval '1 day'))
+         as run (tenant_id, courier_id, status, age)`,
+      [tenants.demo, couriers.IEX, tenants.two, couriers.TWO],
+    );
+    const found = await gauges('mails_', 'customer_syncs_');
+    expect(found).toMatchObject({ crossdock_mails_queued: 2, crossdock_customer_syncs_open: 2 });
+    expect(Math.floor((found['crossdock_mails_oldest_queued_seconds'] ?? 0) / 10)).toBe(7);
+    expect(Math.floor((found['crossdock_customer_syncs_oldest_open_seconds'] ?? 0) / 10)).toBe(8);
+  });
+
+  test('jobs, by kind and state', async () => {
+    const { text, values } = addJobs(
+      'sendManifestMail',
+      Array.from({ length: 5 }, (_, n) => ({ tenantId: tenants.demo, mailId: `CANARY-${n}` })),
+    );
+    await owner.query({ text, values });
+    const jobs = `update graphile_worker._private_jobs job set`;
+    const nth = (n: number) => `where payload ->> 'mailId' = 'CANARY-${n}'`;
+    await owner.query(`${jobs} run_at = now() - interval '40 s' ${nth(0)}`);
+    await owner.query(`${jobs} run_at = now() + interval '1 hour' ${nth(1)}`);
+    await owner.query(`${jobs} locked_at = now() - interval '20 s', locked_by = 'CANARY' ${nth(2)}`);
+    await owner.query(`${jobs} attempts = max_attempts, last_error = 'CANARY' ${nth(3)}`);
+    // behind another of the same named queue, which is being worked on
+    await owner.query(`insert into graphile_worker._private_job_queues (queue_name, locked_at, locked_by)
+      values ('CANARY', now(), 'CANARY')`);
+    await owner.query(`${jobs} run_at = now() - interval '1 day', job_queue_id = q.id
+      from graphile_worker._private_job_queues q ${nth(4)}`);
+    await owner.query(`select graphile_worker.add_job('prune')`);
+
+    const found = await gauges('queue_');
+    const states = { ready: 1, blocked: 1, scheduled: 1, running: 1, failed: 1 };
+    for (const [state, count] of Object.entries(states)) {
+      expect(found[`crossdock_queue_jobs{kind="sendManifestMail",state="${state}"}`]).toBe(count);
+      expect(found[`crossdock_queue_jobs{kind="prune",state="${state}"}`]).toBe(state === 'ready' ? 1 : 0);
+    }
+    expect(
+      Math.floor((found['crossdock_queue_oldest_ready_seconds{kind="sendManifestMail"}'] ?? 0) / 10),
+    ).toBe(4);
+    expect(
+      Math.floor((found['crossdock_queue_longest_running_seconds{kind="sendManifestMail"}'] ?? 0) / 10),
+    ).toBe(2);
+    expect(found['crossdock_queue_longest_running_seconds{kind="prune"}']).toBe(0);
+    expect(Object.keys(found).join()).not.toContain('CANARY');
+  });
+
+  test('pools of workers, while they give signs of life', async () => {
+    await owner.query(`insert into queue.worker_pools (id, seen_at)
+      values ('CANARY-1', now()), ('CANARY-2', now() - interval '44 s'), ('CANARY-3', now() - interval '46 s')`);
+    const { text, values } = await scrape((await startMetrics()).port);
+    expect(values.get('crossdock_worker_pools')).toBe(2);
+    expect(text).not.toContain('CANARY');
+  });
+
+  test('the role that asks sees none of the rows', async () => {
+    await plantDelivery(tenants.demo, couriers.IEX, 'pending', -90);
+    const probe = openProbe({ url: database.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
+    try {
+      for (const table of ['webhook_deliveries', 'webhook_endpoints', 'manifest_mails', 'customer_sync_runs'])
+        expect((await probe.query(`select from ${table}`)).rowCount).toBe(0);
+      const { rows } = await probe.query('select * from outbound_backlog()');
+      expect(rows).toMatchObject([{ pending_deliveries: '1' }]);
+      // numbers alone, so that no name or id can pass
+      const { rows: types } = await probe.query(
+        `select distinct unnest(proallargtypes)::regtype::text as type from pg_proc where proname = 'outbound_backlog'`,
+      );
+      expect(types.map(({ type }) => type).sort()).toEqual(['bigint', 'double precision']);
+    } finally {
+      await probe.end();
+    }
+  });
+});
+
+describe('scrapes are no load', () => {
+  test(
+    '100 at once ask the database once; five seconds later it is asked anew',
+    () => waits.get('askedAnew'),
+    LIMIT_MS,
+  );
+
+  test('pending webhooks and queued mails are found by index, however many are settled', async () => {
+    const client = await owner.connect();
+    try {
+      await client.query('begin; set local enable_seqscan = off; set local role crossdock_lookup');
+      const planOf = async (statement: string) =>
+        (await client.query<{ 'QUERY PLAN': string }>(`explain ${statement}`)).rows
+          .map((row) => row['QUERY PLAN'])
+          .join('\n');
+      expect(
+        await planOf(
+          `select count(*), min(next_attempt_at) from webhook_deliveries where status = 'pending'`,
+        ),
+      ).toContain('webhook_deliveries_due');
+      expect(
+        await planOf(`select count(*), min(created_at) from manifest_mails where status = 'queued'`),
+      ).toContain('manifest_mails_queued');
+      expect(
+        await planOf(
+          `select count(*), min(created_at) from customer_sync_runs where status in ('queued', 'running')`,
+        ),
+      ).toContain('customer_sync_runs_one_open');
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+});
+
+describe('while the database is away the rest is told', () => {
+  test('a crash: 0, no old figures; and 1 again after its return', () => waits.get('crashed'), LIMIT_MS);
+
+  test('a table that somebody holds: 0 within three seconds', async () => {
+    const client = await owner.connect();
+    try {
+      await client.query('begin; lock table webhook_deliveries in access exclusive mode');
+      const { port } = await startMetrics();
+      const began = performance.now();
+      expect(await isUp(port)).toBe(0);
+      expect(performance.now() - began).toBeLessThan(3_000);
+      await client.query('rollback');
+      await until(async () => (await isUp(port)) === 1, 10_000);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+
+  test('a server that takes the connection and says nothing: 0 within three seconds', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    try {
+      const port = typeof address === 'object' ? address?.port : undefined;
+      const metrics = await startMetrics(`postgres://nobody@127.0.0.1:${port}/nowhere`);
+      const began = performance.now();
+      expect(await isUp(metrics.port)).toBe(0);
+      expect(performance.now() - began).toBeLessThan(3_000);
+    } finally {
+      silent.close();
+    }
+  });
+});
+
+async function askedAnew(): Promise<void> {
+  const copy = await demoDatabase();
+  const itsOwner = new pg.Pool({ connectionString: copy.ownerUrl, max: 2 });
+  itsOwner.on('error', () => {});
+  await itsOwner.query('truncate webhook_deliveries cascade');
+  const probe = openProbe({ url: copy.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
+  let asked = 0;
+  probe.on('acquire', () => (asked += 1));
+  const metrics = makeMetrics(openBacklog(probe));
+  const listener = await listenForScrapes({ host: '127.0.0.1', port: 0 }, metrics);
+  const pending = async () =>
+    (await scrape(listener.port)).values.get('crossdock_webhook_deliveries_pending');
+  const began = performance.now();
+  try {
+    expect(await Promise.all(Array.from({ length: 100 }, pending))).toEqual(Array(100).fill(0));
+    expect(asked).toBe(1);
+    await plantDelivery(tenants.demo, couriers.IEX, 'pending', 0, itsOwner);
+    await until(async () => (await pending()) === 1, 10_000);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(5_000);
+    expect(asked).toBe(2);
+  } finally {
+    await listener.close();
+    await probe.end();
+    await itsOwner.end();
+    await copy.drop();
+  }
+}
+
+const backlogOf = (text: string) =>
+  text.match(/crossdock_(queue|worker|webhook_del|webhook_old|mails_q|customer_syncs_o)\w*/g);
+
+const isUp = async (port: number) => (await scrape(port)).values.get('crossdock_database_up');
+
+async function crashed(): Promise<void> {
+  const server = await startOwnServer();
+  let metrics: ServedMetrics | undefined;
+  try {
+    await server.query('create database crossdock');
+    await migrate(server.urlOf('crossdock'), MIGRATIONS);
+    metrics = await serve(server.urlOf('crossdock'));
+    const { port } = metrics;
+    const first = await scrape(port);
+    expect(first.values.get('crossdock_database_up')).toBe(1);
+    expect(backlogOf(first.text)).not.toBeNull();
+    await server.crash();
+    await until(async () => (await isUp(port)) === 0);
+    const away = await scrape(port);
+    expect(backlogOf(away.text)).toBeNull();
+    expect(away.values.get('process_resident_memory_bytes')).toBeGreaterThan(0);
+    expect(away.values.get('crossdock_mails_total{result="sent"}')).toBe(0);
+    await server.restart();
+    await until(async () => (await isUp(port)) === 1);
+  } finally {
+    await metrics?.close();
+    await server.stop();
+  }
+}

@@ -1,0 +1,211 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../src/config/project-root.js';
+import { judgePassword } from '../../src/modules/tenants/tenant.js';
+import { ask, logIn } from '../support/service/client.js';
+import { endProcesses, run, until } from '../support/service/processes.js';
+import { startService, type Service } from '../support/service/service.js';
+
+let service: Service;
+let ownerUrl: string;
+
+beforeAll(async () => {
+  service = await startService();
+  ownerUrl = String(service.owner.options.connectionString);
+});
+
+afterEach(endProcesses);
+
+afterAll(() => service.stop());
+
+const GATEWAY = ['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', 'Gateway.Example.com'];
+
+async function tenantCreate(args: string[], url = ownerUrl): Promise<{ code: number | null; said: string }> {
+  // no terminal: who runs it in a pipeline can answer no prompt
+  const program = run('scripts/tenant-create.js', { DATABASE_OWNER_URL: url }, args);
+  const { code } = await program.ended;
+  return { code, said: program.output() };
+}
+
+async function countTenants(): Promise<number> {
+  const { rows } = await service.owner.query<{ count: number }>('select count(*)::int from tenants');
+  return rows[0]?.count ?? 0;
+}
+
+describe('a new tenant', () => {
+  let said: string;
+
+  beforeAll(async () => {
+    const created = await tenantCreate([
+      ...[...GATEWAY, '--host', 'www.gateway.example.com', '--host', 'gateway.example.com'],
+      ...['--warehouse', 'Doral', '--admin', 'Boss'],
+    ]);
+    expect(created).toMatchObject({ code: 0 });
+    said = created.said;
+  });
+
+  test('has its hosts, one primary warehouse, one administrator, and a line in the audit', async () => {
+    const { rows } = await service.owner.query(
+      `select name,
+         (select array_agg(host order by host) from tenant_hosts where tenant_id = t.id) as hosts,
+         (select jsonb_agg(jsonb_build_array(name, is_primary)) from warehouses where tenant_id = t.id) as warehouses,
+         (select jsonb_agg(jsonb_build_array(username, role)) from users where tenant_id = t.id) as users,
+         (select array_agg(action) from audit_entries where tenant_id = t.id) as audit
+       from tenants t where slug = 'gateway'`,
+    );
+    expect(rows).toEqual([
+      {
+        name: 'Gateway Ltd',
+        hosts: ['gateway.example.com', 'www.gateway.example.com'],
+        warehouses: [['Doral', true]],
+        users: [['boss', 'admin']],
+        audit: ['tenant.created'],
+      },
+    ]);
+  });
+
+  test('without a terminal its password is made up, shown once, and lets the administrator in', async () => {
+    const [password = '', ...more] = [...said.matchAll(/Password, shown this once: (\S+)/g)].map(
+      ([, it]) => it,
+    );
+    expect(more).toEqual([]);
+    expect(said.split(password)).toHaveLength(2);
+    expect(password.length).toBeGreaterThanOrEqual(20);
+
+    const token = await logIn(service.url, 'boss', password, 'gateway.example.com:8443');
+    const page = await ask(service.url, {
+      path: '/api/ManagePrealerts.php',
+      headers: { host: 'www.gateway.example.com', authorization: `Bearer ${token}` },
+    });
+    expect(page).toMatchObject({ status: 200 });
+    expect(JSON.parse(page.text)).toMatchObject({ data: [] });
+    await expect(logIn(service.url, 'boss', password, 'elsewhere.example.com')).rejects.toThrow('401');
+  });
+
+  test.each([
+    [
+      'slug',
+      ['--slug', 'gateway', '--name', 'X', '--host', 'other.example.com'],
+      'The slug gateway is taken.',
+    ],
+    [
+      'host',
+      ['--slug', 'other', '--name', 'X', '--host', 'free.example.com', '--host', 'gateway.example.com'],
+      'The host gateway.example.com belongs to another tenant.',
+    ],
+  ])('a taken %s is one line, and nothing is half done', async (_what, args, line) => {
+    const before = await countTenants();
+    expect(await tenantCreate(args)).toEqual({ code: 1, said: `${line}\n` });
+    expect(await countTenants()).toBe(before);
+    const { rowCount } = await service.owner.query(
+      "select from tenant_hosts where host in ('other.example.com', 'free.example.com')",
+    );
+    expect(rowCount).toBe(0);
+  });
+});
+
+test.each([
+  ['nothing', [], '--slug, --name and --host are required.'],
+  ['no host', ['--slug', 'a', '--name', 'A'], '--slug, --name and --host are required.'],
+  ['a slug with capitals', ['--slug', 'A', '--name', 'A', '--host', 'a'], '--slug must be'],
+  ['a host with a port', ['--slug', 'a', '--name', 'A', '--host', 'a.example.com:443'], '--host must be'],
+  ['a URL', ['--slug', 'a', '--name', 'A', '--host', 'https://a.example.com'], '--host must be'],
+  ['a blank administrator', [...GATEWAY, '--admin', ' '], '--admin must not be blank.'],
+  ['an unknown option', [...GATEWAY, '--colour', 'red'], "Unknown option '--colour'"],
+])('%s: told what is wrong and how to call it', async (_what, args, fault) => {
+  const before = await countTenants();
+  const { code, said } = await tenantCreate(args);
+  expect(code).toBe(1);
+  expect(said.slice(0, fault.length)).toBe(fault);
+  expect(said).toContain('\nnpm run tenant:create -- --slug');
+  expect(await countTenants()).toBe(before);
+});
+
+test('without the owner’s connection it asks for one, and one that fails is a line', async () => {
+  const unset = run('scripts/tenant-create.js', {}, GATEWAY);
+  expect(await unset.ended).toMatchObject({ code: 1 });
+  expect(unset.output()).toMatch(/^Set DATABASE_OWNER_URL [^\n]+\n$/);
+  const wrong = await tenantCreate(GATEWAY, 'postgres://nobody-here:sesame@127.0.0.1:1/x');
+  expect(wrong).toEqual({
+    code: 1,
+    said: expect.stringMatching(/^The database does not let us in: [^\n]+\n$/),
+  });
+  expect(wrong.said).not.toContain('sesame');
+});
+
+test('an owner who is no superuser migrates, and creates tenants', async () => {
+  const [owner, database] = [
+    `crossdock_test_owner_${process.pid}`,
+    `${new URL(ownerUrl).pathname.slice(1)}_owned`,
+  ];
+  await service.owner.query(`create role ${owner} login nosuperuser createrole password 'owner-password'`);
+  // the roles are there already, made by another database's owner: its administrator hands them on
+  await service.owner.query(`grant crossdock_app, crossdock_lookup to ${owner} with admin option`);
+  await service.owner.query(`create database "${database}" owner ${owner}`);
+  const url = Object.assign(new URL(ownerUrl), { username: owner, password: 'owner-password' });
+  url.pathname = `/${database}`;
+  try {
+    const migrating = run('scripts/migrate.js', { DATABASE_OWNER_URL: url.href });
+    expect(await migrating.ended).toMatchObject({ code: 0 });
+    expect(await tenantCreate(GATEWAY, url.href)).toMatchObject({
+      code: 0,
+      said: expect.stringMatching(/^Created tenant gateway /),
+    });
+  } finally {
+    await service.owner.query(`drop database "${database}" with (force)`);
+    await service.owner.query(`drop owned by ${owner}`);
+    await service.owner.query(`drop role ${owner}`);
+  }
+}, 30_000);
+
+describe('a password that somebody chooses', () => {
+  test.each([
+    ['11 characters', 'eleven char', 'The password must have 12 characters or more.'],
+    ['12 characters', 'twelve chars', true],
+    ['74 bytes', `${'é'.repeat(36)}ab`, 'The password must have at most 72 bytes in UTF-8.'],
+    [
+      'the administrator’s name',
+      'gatekeeper-of-miami',
+      'The password must not be your user name or your full name.',
+    ],
+  ])('%s', async (_what, password, judgement) => {
+    expect(await judgePassword(password, ['Gatekeeper-of-Miami'])).toBe(judgement);
+  });
+
+  // util-linux's, which gives a program a terminal of its own
+  const hasTerminals = spawnSync('script', ['--version']).status === 0;
+  (hasTerminals ? test : test.skip)(
+    'is asked for at a terminal until it will do, and is never shown',
+    async () => {
+      const program = join(projectRoot, 'dist', 'scripts', 'tenant-create.js');
+      const command = [
+        process.execPath,
+        program,
+        '--slug',
+        'asked',
+        '--name',
+        'Asked',
+        '--host',
+        'asked.example.com',
+      ];
+      const terminal = spawn('script', ['-qec', command.map((word) => `'${word}'`).join(' '), '/dev/null'], {
+        env: { PATH: process.env['PATH'], TERM: 'xterm', DATABASE_OWNER_URL: ownerUrl },
+      });
+      let shown = '';
+      terminal.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+      const ended = once(terminal, 'close');
+
+      await until(async () => shown.includes('Password of the administrator'));
+      terminal.stdin.write('too short\r');
+      await until(async () => shown.includes('must have 12 characters or more.'));
+      // Ctrl-U empties the line
+      terminal.stdin.write('\u0015chosen-at-a-terminal\r');
+      expect(await ended).toEqual([0, null]);
+      expect(shown).toContain('Created tenant asked');
+      expect(shown).not.toMatch(/too short|chosen|shown this once/);
+      await logIn(service.url, 'admin', 'chosen-at-a-terminal', 'asked.example.com');
+    },
+  );
+});

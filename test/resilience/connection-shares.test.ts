@@ -1,0 +1,169 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type pg from 'pg';
+import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { until } from '../support/service/processes.js';
+import { startService, type Reply, type Service } from '../support/service/service.js';
+
+const POOL = 10;
+const KEYS = { HRB: 'b'.repeat(64), IEX: 'a'.repeat(64) };
+
+let service: Service;
+let unlock: (() => Promise<void>) | undefined;
+let sent = 0;
+
+beforeAll(async () => {
+  service = await startService({ poolSize: POOL });
+});
+
+afterEach(async () => {
+  await unlock?.();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** Makes every statement wait that writes something of this courier's, until `unlock`. */
+async function lockCourier(courierId: string): Promise<void> {
+  const client: pg.PoolClient = await service.owner.connect();
+  await client.query('begin');
+  await client.query('select from couriers where id = $1 for update', [courierId]);
+  unlock = async () => {
+    unlock = undefined;
+    await client.query('rollback');
+    client.release();
+  };
+}
+
+/** How many of the service's connections wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await service.owner.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity
+     where datname = current_database() and application_name = 'crossdock' and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+const announce = (key: string, userCode: string): Promise<Reply> =>
+  service.call('submitPrealert', {
+    key,
+    body: { UserCode: userCode, TrackingNumber: `SEAT-${(sent += 1)}`, Vendor: 'Shop' },
+  });
+
+const addCustomer = (as: string, courierId?: string): Promise<Reply> =>
+  service.call('createCustomer', {
+    as,
+    body: {
+      user_code: `SEAT-${(sent += 1)}`,
+      first_name: 'Ann',
+      last_name: 'Lee',
+      ...(courierId ? { courier_id: courierId } : {}),
+    },
+  });
+
+const times = <Result>(count: number, work: () => Promise<Result>): Promise<Result>[] =>
+  Array.from({ length: count }, work);
+
+const countOf = (replies: Reply[], status: number) =>
+  replies.filter((reply) => reply.status === status).length;
+
+const bystanders = () =>
+  Promise.all([
+    ...times(30, () => announce(KEYS.IEX, 'IEX-1001')),
+    ...times(20, () => service.call('listCustomers', { as: 'iex' })),
+    ...times(20, () => service.call('listCustomers', { as: 'admin' })),
+  ]);
+
+describe('slow queries', () => {
+  test('of one courier, by its users and its key, hold four of ten connections, and nobody else is refused', async () => {
+    expect((await announce(KEYS.HRB, 'HRB-2001')).status).toBe(201);
+    await lockCourier(DEMO.couriers.HRB);
+    const slow = [...times(20, () => announce(KEYS.HRB, 'HRB-2001')), ...times(20, () => addCustomer('hrb'))];
+    await until(async () => (await waiting()) === 4);
+    for (let round = 0; round < 3; round += 1) {
+      const replies = await bystanders();
+      expect(countOf(replies, 200) + countOf(replies, 201)).toBe(replies.length);
+      expect(await waiting()).toBe(4);
+    }
+    // longer than two seconds in the queue: refused as when the pool is exhausted
+    const refused: Reply[] = [];
+    for (const reply of slow) void reply.then((each) => each.status === 503 && refused.push(each));
+    await until(async () => refused.length === 36);
+    for (const { body, headers } of refused)
+      expect([body['code'], headers.get('retry-after')]).toEqual(['unavailable', '2']);
+    await unlock?.();
+    const replies = await Promise.all(slow);
+    expect([countOf(replies, 503), countOf(replies, 200) + countOf(replies, 201)]).toEqual([36, 4]);
+    expect((await announce(KEYS.HRB, 'HRB-2001')).status).toBe(201);
+  });
+
+  test('of one tenant, by its staff too, hold eight of ten connections, and another tenant is not refused', async () => {
+    await lockCourier(DEMO.couriers.TWO);
+    const slow = times(30, () => addCustomer('two/admin', DEMO.couriers.TWO));
+    await until(async () => (await waiting()) === 8);
+    const replies = await bystanders();
+    expect(countOf(replies, 200) + countOf(replies, 201)).toBe(replies.length);
+    expect(await waiting()).toBe(8);
+    await unlock?.();
+    expect(countOf(await Promise.all(slow), 200)).toBeGreaterThanOrEqual(8);
+  });
+
+  test('end with the statement timeout, which frees the courier’s connections', async () => {
+    await lockCourier(DEMO.couriers.HRB);
+    const slow = times(4, () => addCustomer('hrb'));
+    await until(async () => (await waiting()) === 4);
+    const replies = await Promise.all(slow);
+    expect(countOf(replies, 503)).toBe(4);
+    await unlock?.();
+    expect((await addCustomer('hrb')).status).toBe(200);
+  }, 40_000);
+});
+
+describe('seats', () => {
+  const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
+  const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash });
+
+  /** Work that runs until it is told to end. */
+  function open() {
+    const order: string[] = [];
+    const ends: (() => void)[] = [];
+    const work = (name: string) => () =>
+      new Promise<void>((resolve) => {
+        order.push(name);
+        ends.push(resolve);
+      });
+    return { order, ends, work };
+  }
+
+  test('a single tenant may use the whole pool', async () => {
+    const seats = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
+    await seats.run(system('t'), () => Promise.resolve());
+    const { order, ends, work } = open();
+    const running = times(POOL, () => seats.run(system('t'), work('t')));
+    await Promise.resolve();
+    expect(order).toHaveLength(POOL);
+    for (const end of ends) end();
+    await Promise.all(running);
+  });
+
+  test('those who wait take turns by courier, however many of one wait', async () => {
+    const seats = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    await seats.run(system('t'), () => Promise.resolve());
+    const { order, ends, work } = open();
+    const running = [
+      ...times(2, () => seats.run(system('t'), work('staff'))),
+      ...times(50, () => seats.run(key('a'), work('a'))),
+      seats.run(key('b'), work('b')),
+      seats.run(key('c'), work('c')),
+    ];
+    for (let n = 0; n < running.length; n += 1) {
+      await until(() => Promise.resolve(ends[n] !== undefined));
+      ends[n]?.();
+    }
+    await Promise.all(running);
+    expect(order.indexOf('b')).toBeLessThan(6);
+    expect(order.indexOf('c')).toBeLessThan(6);
+    expect(order).toHaveLength(54);
+  });
+});

@@ -1,0 +1,575 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openSecrets } from '../../src/platform/access/secrets.js';
+import { readConfig } from '../../src/config/config.js';
+import { enterScope, pipeline, sql } from '../../src/platform/db/transaction.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { deleteExpired } from '../../src/jobs/retention.js';
+import { CALLS } from '../security/authorization/calls.js';
+import { rows as matrixRows } from '../security/authorization/matrix.js';
+import {
+  bundle,
+  codesOf,
+  describeOperation,
+  operationIds,
+  operationOf,
+} from '../support/service/contract.js';
+import { makeCouriers, type Belongings } from '../support/builders/couriers.js';
+import { fingerprint } from '../support/readers/fingerprint.js';
+import { MULTIPART_TYPE } from '../support/service/forms.js';
+import {
+  startService,
+  untilAdmitted,
+  type Call,
+  type Reply,
+  type Service,
+} from '../support/service/service.js';
+import type { UserCaller } from '../../src/platform/identity/callers.js';
+
+const LIMIT_MS = 60_000;
+let service: Service;
+let iex: Belongings;
+
+beforeAll(async () => {
+  service = await startService({ poolSize: 20 });
+  iex = (await makeCouriers(service.owner)).IEX;
+});
+
+/** After a test that has made or taken one. */
+const giveApiKey = (hash = service.app.secrets.lookupHash(DEMO.apiKeys.IEX, 'api_key')) =>
+  service.owner.query('update couriers set api_key_hash = $1 where id = $2', [hash, iex.courierId]);
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const withKey = (call: Call, key: string): Call => ({
+  ...call,
+  headers: { ...call.headers, 'idempotency-key': key },
+});
+
+const isReplay = ({ headers }: Reply) => headers.get('idempotency-replayed') === 'true';
+const codeOf = ({ body }: Reply): unknown => body['code'];
+
+const taking = operationIds.filter((id) => operationOf(id).takesIdempotencyKey);
+
+describe('the contract', () => {
+  const posts = operationIds.filter((id) => operationOf(id).method === 'POST');
+  // as: the extension is ours
+  const reasonOf = (id: (typeof posts)[number]) =>
+    (describeOperation(id) as { 'x-idempotency-exempt'?: string })['x-idempotency-exempt'];
+
+  test('every POST takes the header or says why not, and nothing else takes it', () => {
+    const reasons = posts.map((id) => [id, operationOf(id).takesIdempotencyKey !== Boolean(reasonOf(id))]);
+    expect(reasons.filter(([, isEither]) => !isEither)).toEqual([]);
+    expect(taking.filter((id) => !posts.includes(id))).toEqual([]);
+    // a new exemption is a decision: decision 0020 names these
+    expect(new Set(posts.filter(reasonOf))).toEqual(
+      new Set([
+        ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
+        ...['generateCourierInvoice', 'verifyAuditLog'],
+      ]),
+    );
+  });
+
+  test.each(taking)(
+    '%s declares both refusals, and on every answer that is kept that it may be a repetition',
+    (id) => {
+      const { responses } = describeOperation(id);
+      expect(codesOf(id, 409)).toEqual(
+        expect.arrayContaining(['idempotency_key_reused', 'idempotency_in_progress']),
+      );
+      const silent = Object.entries(responses)
+        .filter(([status]) => /^(2\d\d|400|404|409|422)$/.test(status))
+        .filter(([, { headers }]) => !headers?.['Idempotency-Replayed']);
+      expect(silent).toEqual([]);
+    },
+  );
+
+  test('the reference explains it', () => {
+    // as: a contract has its info
+    const { info } = bundle as unknown as { info: { description: string } };
+    expect(info.description).toContain('## Repeating a request safely');
+  });
+});
+
+describe('every operation that takes a key', () => {
+  const cases = matrixRows
+    .filter(({ operation }) => operationOf(operation).takesIdempotencyKey)
+    .map(({ title, operation }) => ({ title, operation }));
+
+  test.each(cases)(
+    '$title: sent twice it answers the same bytes and does it once; another body is refused',
+    async ({ title, operation }) => {
+      const credential: Call =
+        operationOf(operation).credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
+      const made = await CALLS[title](iex, iex, service);
+      const key = `twice ${title}`.replaceAll(' ', '-');
+      const call = withKey({ ...made, ...credential }, key);
+      const before = await fingerprint(service.owner);
+      const first = await service.call(operation, call);
+      expect([first.status, isReplay(first)]).toEqual([expect.any(Number), false]);
+      expect(first.status).toBeLessThan(300);
+      const after = await fingerprint(service.owner);
+      const second = await service.call(operation, call);
+      const other = await service.call(operation, otherBody(call));
+      expect(await fingerprint(service.owner)).toEqual(after);
+      expect(second.status).toBe(first.status);
+      if (JSON.stringify(before) === JSON.stringify(after)) {
+        // what only reads has nothing to double, and answers with what there is now
+        expect([isReplay(second), other.status]).toEqual([false, first.status]);
+        return;
+      }
+      expect([isReplay(second), second.bytes.equals(first.bytes)]).toEqual([true, true]);
+      expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'));
+      expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+      expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
+      await expectInProgress(operation, call, title);
+    },
+  );
+
+  test('the cases are of all of them', () => {
+    expect([...new Set(cases.map(({ operation }) => operation))].sort()).toEqual([...taking].sort());
+  });
+
+  /** The same request under a key that another transaction works for. */
+  async function expectInProgress(operation: (typeof taking)[number], call: Call, title: string) {
+    const key = `held-${title}`.replaceAll(' ', '-');
+    const holder = await service.owner.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lockNameOf(key, call)]);
+      const reply = await service.call(operation, withKey(call, key));
+      expect([reply.status, codeOf(reply), reply.headers.get('retry-after')]).toEqual([
+        409,
+        'idempotency_in_progress',
+        '1',
+      ]);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  }
+
+  function lockNameOf(key: string, { key: apiKey }: Call): string {
+    const owner = apiKey ? ['courier', iex.courierId] : ['user', DEMO.users.admin];
+    const hash = service.app.secrets.lookupHash(key, 'idempotency_key');
+    return `idempotency key ${DEMO.tenants.demo} ${owner[0]} ${hash} ${owner[1]}`;
+  }
+
+  /** A field more, which the operation itself would ignore. */
+  function otherBody({ body, form, urlencoded, ...rest }: Call): Call {
+    if (form) return { ...rest, form: { ...form, more: '1' } };
+    if (urlencoded) return { ...rest, urlencoded: { ...urlencoded, more: '1' } };
+    return { ...rest, body: { ...(body as object), more: '1' } };
+  }
+});
+
+/** Makes a manifest, of which the same can be made twice. */
+const createManifest = (key: string, remarks = 'once', call: Call = { as: 'admin' }) =>
+  service.call('createManifest', withKey({ ...call, body: { remarks } }, key));
+
+const countManifests = async (): Promise<number> => {
+  const { rows } = await service.owner.query<{ n: number }>('select count(*)::int as n from manifests');
+  return rows[0]?.n ?? 0;
+};
+
+describe('whose key it is', () => {
+  beforeAll(() => giveApiKey());
+
+  const createCustomer = (as: string, user_code: string, key: string) => {
+    const body = { first_name: 'F', last_name: 'L', courier_id: iex.courierId, user_code };
+    return service.call('createCustomer', withKey({ as, body }, key));
+  };
+
+  test('the same key of another user, courier or tenant is another key', async () => {
+    const replies = [
+      await createCustomer('iex', 'SHARED-1', 'shared'),
+      await createCustomer('hrb', 'SHARED-2', 'shared'),
+      await createCustomer('admin', 'SHARED-3', 'shared'),
+      await createCustomer('manager', 'SHARED-4', 'shared'),
+      await createCustomer('two/two', 'SHARED-5', 'shared'),
+    ];
+    expect(replies.map((reply) => [reply.status, isReplay(reply)])).toEqual(Array(5).fill([200, false]));
+    const announced = (key: string, UserCode: string, host?: string) =>
+      service.call(
+        'submitPrealert',
+        withKey(
+          { key, body: { UserCode, TrackingNumber: 'SHARED-KEY' }, ...(host ? { host } : {}) },
+          'shared',
+        ),
+      );
+    const { rows } = await service.owner.query<{ user_code: string }>(
+      'select user_code from customers where courier_id = $1 and is_active limit 1',
+      [DEMO.couriers.TWO],
+    );
+    const [first, theirs] = [
+      await announced(DEMO.apiKeys.IEX, 'IEX-1001'),
+      await announced(DEMO.apiKeys.TWO, rows[0]?.user_code ?? '', DEMO.hosts.two),
+    ];
+    expect([first.status, theirs.status, isReplay(theirs)]).toEqual([201, 201, false]);
+  });
+
+  test('under row-level security a courier sees no answers but its own, and none of another tenant’s', async () => {
+    const scopeOf = async (userId: string, tenantId: string): Promise<UserCaller> => {
+      const { rows } = await service.owner.query('select * from users where id = $1', [userId]);
+      const { role, courier_id: courierId, token_version: tokenVersion } = rows[0];
+      return { kind: 'user', tenantId, userId, role, courierId, tokenVersion, expiresAt: 4_000_000_000 };
+    };
+    const seen = async (userId: string, tenantId = DEMO.tenants.demo) => {
+      const caller = await scopeOf(userId, tenantId);
+      expect(enterScope(caller).text).toContain('enter_as_user');
+      const [rows] = await pipeline(service.db, caller, [
+        sql`select distinct tenant_id, courier_id from idempotency_keys`,
+      ]);
+      return rows;
+    };
+    const { rows: users } = await service.owner.query<{ id: string; username: string }>(
+      'select id, username from users where username in ($1, $2)',
+      ['iex', 'two'],
+    );
+    const idOf = (name: string) => users.find(({ username }) => username === name)?.id ?? '';
+    const as = ['iex', 'hrb', 'two/two'];
+    const replies = await Promise.all(as.map((each) => createCustomer(each, 'SCOPED', 'scoped')));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await seen(idOf('iex'))).toEqual([
+      { tenant_id: DEMO.tenants.demo, courier_id: DEMO.couriers.IEX },
+    ]);
+    expect(await seen(idOf('two'), DEMO.tenants.two)).toEqual([
+      { tenant_id: DEMO.tenants.two, courier_id: DEMO.couriers.TWO },
+    ]);
+  });
+
+  test('who may no longer call gets no repetition either', async () => {
+    const disable = (isActive: boolean) =>
+      service.owner.query('update users set is_active = $1 where id = $2', [isActive, DEMO.users.manager]);
+    const first = await createManifest('disabled', 'once', { as: 'manager' });
+    expect(first.status).toBe(200);
+    await disable(false);
+    const refused = await createManifest('disabled', 'once', { as: 'manager' });
+    expect([refused.status, codeOf(refused)]).toEqual([403, 'account_disabled']);
+    const fresh = await createManifest('disabled-since', 'once', { as: 'manager' });
+    expect(fresh.status).toBe(403);
+    await disable(true);
+    expect(isReplay(await createManifest('disabled', 'once', { as: 'manager' }))).toBe(true);
+
+    const submit = () =>
+      service.call(
+        'submitPrealert',
+        withKey(
+          { key: DEMO.apiKeys.IEX, body: { UserCode: 'IEX-1001', TrackingNumber: 'REVOKED' } },
+          'revoked',
+        ),
+      );
+    expect((await submit()).status).toBe(201);
+    await giveApiKey('of another key');
+    expect(codeOf(await submit())).toBe('key_invalid');
+    await giveApiKey();
+    expect(isReplay(await submit())).toBe(true);
+  });
+
+  test('the new API key of a courier finds what the old one asked for', async () => {
+    const body = { UserCode: 'IEX-1001', TrackingNumber: 'ROTATED' };
+    const key = DEMO.apiKeys.IEX;
+    const first = await service.call('submitPrealert', withKey({ query: { api_key: key }, body }, 'rotated'));
+    expect(first.status).toBe(201);
+    const made = await service.call('updateCourierSettings', {
+      as: 'iex',
+      urlencoded: { action: 'regenerate_key' },
+    });
+    const again = await service.call(
+      'submitPrealert',
+      withKey({ key: made.body['data'].api_key, body }, 'rotated'),
+    );
+    expect([isReplay(again), again.bytes.equals(first.bytes)]).toEqual([true, true]);
+    await giveApiKey();
+  });
+});
+
+describe('what the same request is', () => {
+  const send = (body: string) => service.call('createManifest', withKey({ as: 'admin', body }, 'spelt'));
+
+  test('one whose body is spelt otherwise', async () => {
+    expect((await send('{"remarks":"same","awb_number":"1"}')).status).toBe(200);
+    expect(isReplay(await send('{ "awb_number": "\\u0031",\n "remarks": "same" }'))).toBe(true);
+    expect(codeOf(await send('{"remarks":"same","awb_number":1}'))).toBe('validation_failed');
+    expect(codeOf(await send('{"remarks":"same"}'))).toBe('idempotency_key_reused');
+  });
+
+  test('no body is an empty one', async () => {
+    const none = withKey({ as: 'admin' }, 'bare');
+    expect((await service.call('createManifest', none)).status).toBe(200);
+    expect(isReplay(await service.call('createManifest', { ...none, body: {} }))).toBe(true);
+  });
+
+  test('a form with another boundary and another name for its file; not one with another file', async () => {
+    const upload = (file: string, name: string) =>
+      withKey({ as: 'iex', form: { file: { file, name } } }, 'form');
+    const head = 'user_code,first_name,last_name\n';
+    const call = upload(`${head}FORM-1,F,L\n`, 'one.csv');
+    const first = await service.call('uploadCustomers', call);
+    expect(first.body['data'].created).toBe(1);
+    const bytes = Buffer.from(
+      `--other\r\nContent-Disposition: form-data; name="file"; filename="two.csv"\r\nContent-Type: text/csv\r\n\r\n` +
+        `${head}FORM-1,F,L\n\r\n--other--\r\n`,
+    );
+    const headers = { 'content-type': MULTIPART_TYPE.replace(/=.*/, '=other'), ...call.headers };
+    const again = await service.call('uploadCustomers', { as: 'iex', body: bytes, headers });
+    expect([isReplay(again), again.bytes.equals(first.bytes)]).toEqual([true, true]);
+    const other = await service.call('uploadCustomers', upload(`${head}FORM-1,F,M\n`, 'one.csv'));
+    expect(codeOf(other)).toBe('idempotency_key_reused');
+  });
+
+  test('not one to another operation, or about another record by its query', async () => {
+    expect((await createManifest('elsewhere')).status).toBe(200);
+    const elsewhere = await service.call(
+      'manageManifest',
+      withKey({ as: 'admin', body: { action: 'create_manifest' } }, 'elsewhere'),
+    );
+    expect(codeOf(elsewhere)).toBe('idempotency_key_reused');
+    const rotate = (id: string) =>
+      service.call(
+        'updateCourierSettings',
+        withKey({ as: 'admin', query: { id }, urlencoded: { action: 'rotate_webhook_secret' } }, 'of-whom'),
+      );
+    expect((await rotate(iex.courierId)).status).toBe(200);
+    expect(codeOf(await rotate(DEMO.couriers.HRB))).toBe('idempotency_key_reused');
+  });
+});
+
+describe('the header', () => {
+  test.each([
+    ['of 1 character', 'x', 200],
+    ['of 255', '~'.repeat(255), 200],
+    ['of 256', 'x'.repeat(256), 400],
+    ['empty', '', 400],
+    ['with a space', 'a b', 400],
+    ['beyond ASCII', 'é', 400],
+  ])('%s is taken or refused by its name', async (_title, key, status) => {
+    const reply = await createManifest(key);
+    expect(reply.status).toBe(status);
+    if (status === 400) expect(reply.body['errors'][0].field).toBe('Idempotency-Key');
+  });
+
+  test('sent twice is refused', async () => {
+    // Node joins them
+    const reply = await createManifest('a, a');
+    expect([reply.status, reply.body['errors'][0]]).toEqual([
+      400,
+      {
+        field: 'Idempotency-Key',
+        code: 'pattern',
+        message: 'Idempotency-Key must be of visible ASCII characters.',
+      },
+    ]);
+  });
+
+  test('means nothing to login, whose answers must each be earned', async () => {
+    const call = withKey({ body: { action: 'login', username: 'admin', password: DEMO.password } }, 'login');
+    const [first, second] = [await service.call('login', call), await service.call('login', call)];
+    expect([first.status, second.status, isReplay(second)]).toEqual([200, 200, false]);
+    const wrong = await service.call('login', {
+      ...call,
+      body: { action: 'login', username: 'admin', password: 'wrong' },
+    });
+    expect(wrong.status).toBe(401);
+  });
+});
+
+describe('refusals', () => {
+  const receive = (key: string, trackingNumber: string, carrier_id: string) =>
+    service.call(
+      'receivePackage',
+      withKey({ as: 'admin', body: { tracking_number: trackingNumber, weight: 1, carrier_id } }, key),
+    );
+
+  test('one of the records is answered again, byte for byte, even when it would no longer be given', async () => {
+    const carrierId = randomUUID();
+    const first = await receive('refused', 'REFUSED-1', carrierId);
+    expect([first.status, isReplay(first)]).toEqual([404, false]);
+    await service.owner.query(
+      'insert into carriers select (jsonb_populate_record(c, jsonb_build_object($1::text, $2::text, $3::text, $4::text))).* from carriers c where c.id = $5',
+      ['id', carrierId, 'name', 'Late Carrier', iex.carrierId],
+    );
+    const again = await receive('refused', 'REFUSED-1', carrierId);
+    expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([404, true, true]);
+    expect((await receive('refused-anew', 'REFUSED-1', carrierId)).status).toBe(201);
+  });
+
+  test('what the schema refuses is not kept; what a rule refuses is, and its key is taken', async () => {
+    const wrong = await service.call(
+      'createManifest',
+      withKey({ as: 'admin', body: { remarks: 7 } }, 'mended'),
+    );
+    expect(wrong.status).toBe(400);
+    expect((await createManifest('mended')).status).toBe(200);
+
+    const body = { user_code: 'MENDED', first_name: 'F', last_name: 'L' };
+    const create = (fields: object) =>
+      service.call('createCustomer', withKey({ as: 'admin', body: { ...body, ...fields } }, 'mended-rule'));
+    const first = await create({});
+    expect(first.body['errors'][0].field).toBe('courier_id');
+    const again = await create({});
+    expect([isReplay(again), again.bytes.equals(first.bytes)]).toEqual([true, true]);
+    expect(codeOf(await create({ courier_id: iex.courierId }))).toBe('idempotency_key_reused');
+  });
+
+  test('what refuses the caller is not kept: with its right the same request is done', async () => {
+    const setRole = (role: string) =>
+      service.owner.query('update users set role = $1 where id = $2', [role, DEMO.users.warehouse]);
+    const body = { user_code: 'RIGHT', first_name: 'F', last_name: 'L', courier_id: iex.courierId };
+    const create = (token: string) => service.call('createCustomer', withKey({ token, body }, 'right'));
+    expect((await create(await service.tokenOf('warehouse'))).status).toBe(403);
+    await setRole('manager');
+    const { rows } = await service.owner.query<{ token_version: number; now_s: number }>(
+      'select token_version, extract(epoch from now())::int as now_s from users where id = $1',
+      [DEMO.users.warehouse],
+    );
+    const manager = { role: 'manager' as const, courierId: null, tokenVersion: rows[0]?.token_version ?? 1 };
+    const token = service.app.tokens.issue(
+      { tenantId: DEMO.tenants.demo, userId: DEMO.users.warehouse, ...manager },
+      rows[0]?.now_s ?? 0,
+    );
+    expect((await create(token)).status).toBe(200);
+    await setRole('warehouse');
+  });
+
+  test('one that a constraint makes is kept too', async () => {
+    const body = { user_code: iex.userCode, first_name: 'F', last_name: 'L', courier_id: iex.courierId };
+    const call = withKey({ as: 'admin', body }, 'duplicate');
+    const [first, second] = [
+      await service.call('createCustomer', call),
+      await service.call('createCustomer', call),
+    ];
+    expect([first.status, codeOf(first), isReplay(first)]).toEqual([409, 'duplicate_user_code', false]);
+    expect([isReplay(second), second.bytes.equals(first.bytes)]).toEqual([true, true]);
+  });
+});
+
+describe('keeping', () => {
+  const ageBy = (interval: string, key: string) =>
+    service.owner.query(
+      'update idempotency_keys set created_at = created_at - $1::interval where key_hash = $2',
+      [interval, service.app.secrets.lookupHash(key, 'idempotency_key')],
+    );
+  const isThere = async (key: string) => {
+    const { rows } = await service.owner.query('select 1 from idempotency_keys where key_hash = $1', [
+      service.app.secrets.lookupHash(key, 'idempotency_key'),
+    ]);
+    return rows.length === 1;
+  };
+
+  test('an answer is given again for 24 hours and not longer, whether it has been pruned or not', async () => {
+    const before = await countManifests();
+    await createManifest('day');
+    await ageBy('23 hours 59 minutes', 'day');
+    expect(isReplay(await createManifest('day'))).toBe(true);
+    await ageBy('1 minute', 'day');
+    // another request, even: the key is free
+    const anew = await createManifest('day', 'another');
+    expect([anew.status, isReplay(anew)]).toEqual([200, false]);
+    expect(isReplay(await createManifest('day', 'another'))).toBe(true);
+    expect(await countManifests()).toBe(before + 2);
+  });
+
+  test('what is older than 24 hours is pruned, and nothing younger', async () => {
+    await createManifest('old');
+    await createManifest('young');
+    await ageBy('24 hours 1 second', 'old');
+    await ageBy('23 hours 59 minutes', 'young');
+    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+    expect([await isThere('old'), await isThere('young')]).toEqual([false, true]);
+  });
+
+  test('the database holds neither the key nor the answer in clear, and an answer opens in its own place alone', async () => {
+    const call = withKey({ as: 'hrb', urlencoded: { action: 'regenerate_key' } }, 'a-key-that-is-looked-for');
+    const first = await service.call('updateCourierSettings', call);
+    const apiKey: string = first.body['data'].api_key;
+    expect((await service.call('updateCourierSettings', call)).body['data'].api_key).toBe(apiKey);
+    const { rows } = await service.owner.query('select * from idempotency_keys k');
+    const text = JSON.stringify(rows);
+    expect(text).not.toContain(apiKey);
+    expect(text).not.toContain('a-key-that-is-looked-for');
+    expect(text).not.toContain(Buffer.from(apiKey).toString('base64').slice(0, 20));
+
+    const kept = rows.find(({ courier_id }) => courier_id === DEMO.couriers.HRB);
+    const secrets = openSecrets(readConfig({}).secrets);
+    const place = { tenantId: kept.tenant_id, rowId: kept.id, field: 'idempotent_answer' as const };
+    expect(secrets.decrypt(kept.answer_cipher, place)).toContain('statusCode');
+    expect(() => secrets.decrypt(kept.answer_cipher, { ...place, rowId: randomUUID() })).toThrow();
+  });
+});
+
+describe('races', () => {
+  const CALLERS = 200;
+
+  test(
+    '200 callers with one key: one manifest, and every answer is the first one or 409 in progress, twice in a row',
+    async () => {
+      for (let round = 0; round < 2; round += 1) {
+        const before = await countManifests();
+        const replies = await Promise.all(
+          Array.from({ length: CALLERS }, () => untilAdmitted(() => createManifest(`race-${round}`))),
+        );
+        expect(await countManifests()).toBe(before + 1);
+        const served = replies.filter(({ status }) => status === 200);
+        const waiting = replies.filter((reply) => codeOf(reply) === 'idempotency_in_progress');
+        expect(served.length + waiting.length).toBe(CALLERS);
+        expect(served.filter((reply) => !isReplay(reply))).toHaveLength(1);
+        expect(new Set(served.map(({ bytes }) => bytes.toString())).size).toBe(1);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    '50 pairs, the same key with two bodies: one is done, the other refused for it',
+    async () => {
+      const before = await countManifests();
+      const pairs = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          Promise.all(
+            ['left', 'right'].map((side) => untilAdmitted(() => createManifest(`pair-${index}`, side))),
+          ),
+        ),
+      );
+      const odd = pairs.filter(
+        (pair) =>
+          pair.filter(({ status }) => status === 200).length !== 1 ||
+          !pair.some((reply) => /^idempotency_/.test(String(codeOf(reply)))),
+      );
+      expect(odd).toEqual([]);
+      expect(await countManifests()).toBe(before + 50);
+    },
+    LIMIT_MS,
+  );
+
+  test('a request that waits for nothing else does not wait for the first one: it is told 409, and later the answer', async () => {
+    const holder = await service.owner.connect();
+    try {
+      await holder.query('begin; lock table manifests in exclusive mode');
+      const first = createManifest('at-work');
+      const { rows } = await waitingFor('manifests');
+      expect(rows.length).toBeGreaterThan(0);
+      const second = await createManifest('at-work');
+      expect([second.status, codeOf(second)]).toEqual([409, 'idempotency_in_progress']);
+      await holder.query('rollback');
+      expect((await first).status).toBe(200);
+      const third = await createManifest('at-work');
+      expect([isReplay(third), third.bytes.equals((await first).bytes)]).toEqual([true, true]);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  });
+
+  async function waitingFor(table: string): Promise<{ rows: unknown[] }> {
+    for (;;) {
+      const found = await service.owner.query(
+        'select 1 from pg_locks l where not l.granted and l.relation = $1::regclass and l.database = (select oid from pg_database where datname = current_database())',
+        [table],
+      );
+      if (found.rows.length > 0) return found;
+    }
+  }
+});

@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import {
+  announce,
+  ask,
+  askSteadily,
+  codeOf,
+  isGoodbye,
+  isServed,
+  listOf,
+} from '../support/service/client.js';
+import { logIn, prealertOf, type Outcome } from '../support/service/client.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import {
+  endProcesses,
+  makeFolder,
+  removeFolders,
+  startReplica,
+  until,
+} from '../support/service/processes.js';
+import type { Replica } from '../support/service/processes.js';
+
+const LIMIT_MS = 60_000;
+const agents: Agent[] = [];
+let database: TestDatabase;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  database = await demoDatabase();
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+}, LIMIT_MS);
+
+afterEach(async () => {
+  // a lock that a failed test has left would hold the next one up
+  await owner.query('rollback');
+  for (const agent of agents.splice(0)) agent.destroy();
+  await endProcesses();
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await owner.end();
+  await database.drop();
+  await removeFolders();
+}, LIMIT_MS);
+
+test(
+  'under 200 requests a second SIGTERM loses none that was accepted, and stops the embedded server',
+  async () => {
+    const DATA_DIR = await makeFolder();
+    const replica = await startReplica({ DATA_DIR });
+    const agent = makeAgent(32);
+    const token = await logIn(replica.url);
+    const outcomes: Outcome[] = [];
+    let isOver = false;
+    const load = askSteadily(
+      200,
+      () => isOver,
+      async (n) => {
+        const question = n % 2 ? listOf(token) : prealertOf(`LOAD-${n}`);
+        outcomes.push(await ask(replica.url, question, agent).catch(codeOf));
+      },
+    );
+    await until(async () => outcomes.length >= 300);
+    expect(outcomes.filter((outcome) => !isServed(outcome))).toEqual([]);
+
+    const signalMs = performance.now();
+    const ending = await replica.stop();
+    isOver = true;
+    await load;
+    expect(ending).toEqual({ code: 0, signal: null });
+    expect(performance.now() - signalMs).toBeLessThan(10_000);
+    // served, told to go elsewhere, or never accepted
+    const lost = outcomes.filter(
+      (outcome) => !isServed(outcome) && !isGoodbye(outcome) && outcome !== 'ECONNREFUSED',
+    );
+    expect(lost).toEqual([]);
+    expect(outcomes).toContain('ECONNREFUSED');
+    expect(existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid'))).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'while a request is finished, open connections are told to go elsewhere, and new ones are refused',
+  async () => {
+    const replica = await startReplica({ DATABASE_URL: database.ownerUrl });
+    const idle = Array.from({ length: 5 }, () => makeAgent(1));
+    for (const agent of idle)
+      expect(await ask(replica.url, { path: '/health' }, agent)).toMatchObject({ status: 200 });
+    await owner.query('begin; lock table prealerts');
+    const accepted = announce(replica.url, 'FINISHED-WHILE-CLOSING');
+    await untilBlocked();
+
+    replica.child.kill('SIGTERM');
+    await until(async () => (await ask(replica.url, { path: '/health' }).catch(codeOf)) === 'ECONNREFUSED');
+    for (const agent of idle) {
+      const answer = await ask(replica.url, listOf('whatever'), agent);
+      expect(answer.isReused).toBe(true);
+      expect(isGoodbye(answer)).toBe(true);
+    }
+    await owner.query('rollback');
+    expect(await accepted).toBe(201);
+    expect(await replica.ended).toEqual({ code: 0, signal: null });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a request that hangs is cut, and the process still ends within 10 s',
+  async () => {
+    const replica = await startReplica({ DATABASE_URL: database.ownerUrl });
+    await owner.query('begin; lock table prealerts');
+    const hanging = ask(replica.url, prealertOf('HANGING')).catch(codeOf);
+    await untilBlocked();
+    const signalMs = performance.now();
+    expect(await replica.stop()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - signalMs).toBeLessThan(10_000);
+    expect(await hanging).toBe('ECONNRESET');
+    await owner.query('rollback');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a rolling restart of 2 replicas fails no request that is tried twice',
+  async () => {
+    const DATABASE_URL = database.ownerUrl;
+    const replicas = await Promise.all([startReplica({ DATABASE_URL }), startReplica({ DATABASE_URL })]);
+    const agent = makeAgent(16);
+    const failed: unknown[] = [];
+    let acknowledged = 0;
+    let isOver = false;
+    const load = askSteadily(
+      100,
+      () => isOver,
+      async (n) => {
+        const question = prealertOf(`ROLLING-${n}`);
+        const first = await ask(urlOf(n), question, agent).catch(codeOf);
+        const outcome = isServed(first) ? first : await ask(urlOf(n + 1), question, agent).catch(codeOf);
+        if (isServed(outcome)) acknowledged += 1;
+        else failed.push([first, outcome]);
+      },
+    );
+    for (const index of [0, 1]) {
+      const old = replicas[index];
+      const { port } = new URL(old?.url ?? '');
+      expect(await old?.stop()).toEqual({ code: 0, signal: null });
+      replicas[index] = await startReplica({ DATABASE_URL, PORT: port });
+      await sleep(500);
+    }
+    isOver = true;
+    await load;
+    expect(failed).toEqual([]);
+    const { rows } = await owner.query(
+      "select count(*)::int from prealerts where tracking_number like 'ROLLING-%'",
+    );
+    expect(rows).toEqual([{ count: acknowledged }]);
+
+    function urlOf(n: number): string {
+      return (replicas[n % 2] as Replica).url;
+    }
+  },
+  LIMIT_MS,
+);
+
+function makeAgent(maxSockets: number): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets });
+  agents.push(agent);
+  return agent;
+}
+
+/** Waits until a statement of a replica waits for our lock. */
+function untilBlocked(): Promise<void> {
+  return until(async () => {
+    const { rows } = await owner.query(
+      'select from pg_locks where not granted and relation = $1::regclass and database = (select oid from pg_database where datname = current_database())',
+      ['prealerts'],
+    );
+    return rows.length > 0;
+  });
+}

@@ -1,0 +1,405 @@
+import {
+  clone,
+  freshManifestNumber,
+  freshNumber,
+  newBillLine,
+  newBillPayment,
+  newDraftBill,
+  type Belongings,
+} from '../../support/builders/couriers.js';
+import { lastYear } from '../../support/builders/bills.js';
+import { png } from '../../support/readers/pictures.js';
+import type { Call, Service } from '../../support/service/service.js';
+import type { CaseTitle } from './matrix.js';
+
+/** The call of a case, which names something of `target`; `home` is the caller's own. */
+type MakeCall = (target: Belongings, home: Belongings, service: Service) => Promise<Call> | Call;
+
+/** How each case of the matrix is called. What nobody has, or is no id at all, has the code NOBODY. */
+export const CALLS: Record<CaseTitle, MakeCall> = {
+  submitPrealert: announce,
+  submitPrealertWithoutSuffix: announce,
+  'listPrealerts of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  createPrealert: ({ courierId, userCode }) => ({
+    body: { courier_id: courierId, user_code: userCode, tracking_number: freshNumber(), vendor: 'V' },
+  }),
+  replacePrealert: ({ prealertId, userCode }) => ({
+    body: { prealert_id: prealertId, user_code: userCode, tracking_number: freshNumber(), vendor: 'V' },
+  }),
+  deletePrealert: async (target, _home, { owner }) => {
+    if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId } };
+    const number = { tracking_number: freshNumber(), tracking_key: freshNumber() };
+    return { body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, number) } };
+  },
+  'listCustomers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  'listCustomers, the branches of a courier': ({ courierId }) => ({
+    query: { action: 'branches', courier_id: courierId },
+  }),
+  'searchCustomers of a courier': ({ courierId, userCode }) => ({
+    query: { q: userCode, courier_id: courierId, limit: 50 },
+  }),
+  'searchCustomers of a courier, advanced': ({ courierId, code }) => ({
+    query: { q: `canary ${code}`, courier_id: courierId, advanced: true, limit: 50 },
+  }),
+  createCustomer: ({ courierId }) => ({
+    body: { courier_id: courierId, user_code: freshNumber(), first_name: 'F', last_name: 'L' },
+  }),
+  updateCustomer: ({ customerId }) => ({ body: { courier_customer_id: customerId, branch: freshNumber() } }),
+  'deleteCustomer by the query': async (target, _home, { owner }) => ({
+    query: { id: await newCustomer(owner, target) },
+  }),
+  'deleteCustomer by the body': async (target, _home, { owner }) => ({
+    body: { courier_customer_id: await newCustomer(owner, target) },
+  }),
+  'syncCustomers of a courier': ({ courierId }) => ({ body: { courier_id: courierId } }),
+  'listCustomerSyncs of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  'uploadCustomers for a courier': ({ courierId }) => uploadOf(freshNumber(), courierId),
+  'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
+    uploadOf(userCode, courierId),
+  login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
+  'reset with an unknown token': () => ({
+    body: { action: 'reset', token: 'x', new_password: 'seven parcels on a wet quay' },
+  }),
+  'listUsers of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  'create a user of a courier': ({ courierId }) => ({
+    body: {
+      action: 'create',
+      username: freshNumber(),
+      full_name: 'F',
+      role: 'courier',
+      courier_id: courierId,
+    },
+  }),
+  'update a user': ({ userId }) => ({
+    body: { action: 'update', user_id: userId, full_name: freshNumber() },
+  }),
+  'change_role of a user': ({ userId }) => ({
+    body: { action: 'change_role', user_id: userId, role: 'warehouse' },
+  }),
+  'change_role to a courier': ({ courierId }, { userId }) => ({
+    body: { action: 'change_role', user_id: userId, role: 'courier', courier_id: courierId },
+  }),
+  'disable a user': ({ userId }) => ({ body: { action: 'disable', user_id: userId } }),
+  'enable a user': ({ userId }) => ({ body: { action: 'enable', user_id: userId } }),
+  'reset_password of a user': ({ userId }) => ({ body: { action: 'reset_password', user_id: userId } }),
+  'reset_two_factor of a user': ({ userId }) => ({ body: { action: 'reset_two_factor', user_id: userId } }),
+  changePassword: () => ({ body: { current_password: 'x', new_password: 'crossdockcrossdock' } }),
+  getTwoFactor: () => ({}),
+  'listSessions of a user': ({ userId }) => ({ query: { user_id: userId } }),
+  'end_all of a user': ({ userId }) => ({ body: { action: 'end_all', user_id: userId } }),
+  'end a session that is not there': ({ userId }) => ({ body: { action: 'end', session_id: userId } }),
+  getSecuritySettings: () => ({}),
+  updateSecuritySettings: () => ({ body: {} }),
+  'enable what was not set up': () => ({ body: { action: 'enable', code: '000000' } }),
+  'receivePackage for a courier': ({ courierId }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
+  }),
+  'receivePackage for a customer': ({ userCode }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, user_code: userCode },
+  }),
+  'receivePackage from a carrier': ({ carrierId }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, carrier_id: carrierId },
+  }),
+  'receivePackage at a warehouse': ({ warehouseId }) => ({
+    body: { tracking_number: freshNumber(), weight: 1, warehouse_id: warehouseId },
+  }),
+  'retrievePackages of a courier': ({ courierId }) => ({ body: { courierID: courierId, limit: 10_000 } }),
+  'retrievePackages of a carrier': ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
+  'retrievePackages as a file': ({ courierId }) => ({
+    body: { export: true, courierID: courierId, limit: 10_000 },
+  }),
+  'queue_dispatch of packages': ({ packageId }) => ({
+    body: { action: 'queue_dispatch', package_ids: [packageId] },
+  }),
+  'queue_dispatch of a courier': ({ courierId }) => ({
+    body: { action: 'queue_dispatch', courierID: courierId },
+  }),
+  updatePackage: ({ packageId }) => ({ body: { package_id: packageId, package_type: freshNumber() } }),
+  'updatePackage to a number': async (target, _home, { owner }) => ({
+    body: { package_id: await newPackage(owner, target, null), tracking_number: freshNumber() },
+  }),
+  'updatePackage for a customer': async ({ userCode }, home, { owner }) => ({
+    body: { package_id: await newPackage(owner, home, null), user_code: userCode },
+  }),
+  packageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
+  recordPackageEvent: async (target, _home, { owner }) => ({
+    body: { package_id: await newPackage(owner, target, null), status: 'on_hold' },
+  }),
+  'recordPackageEvent of several': async (target, home, { owner }) => {
+    const packageIds = [await newPackage(owner, home, null), await newPackage(owner, target, null)];
+    return { body: { package_ids: packageIds, status: 'on_hold' } };
+  },
+  packageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
+  reviewPrealert: async (target, _home, { owner }) => {
+    const review = { reason: 'Looked at it.' };
+    if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId, ...review } };
+    const number = freshNumber();
+    const flagged = { status: 'flagged', tracking_number: number, tracking_key: number };
+    return {
+      body: { prealert_id: await clone(owner, 'prealerts', target.prealertId, flagged), ...review },
+    };
+  },
+  'createManifest at a warehouse': ({ warehouseId }) => ({ body: { warehouse_id: warehouseId } }),
+  'create_manifest at a warehouse': ({ warehouseId }) => ({
+    body: { action: 'create_manifest', warehouse_id: warehouseId },
+  }),
+  update_meta: ({ manifestId }) => ({
+    body: { action: 'update_meta', manifest_id: manifestId, flight_number: freshNumber() },
+  }),
+  'add_packages to a manifest': async (target, home, { owner }) => {
+    // another tenant's manifest is offered the caller's own package; a sibling's manifest stays the sibling's
+    const isNear = target.warehouseId === home.warehouseId;
+    const packageId = await newPackage(owner, isNear ? target : home, null);
+    return { body: { action: 'add_packages', manifest_id: target.manifestId, package_ids: [packageId] } };
+  },
+  'add_packages of a courier': async (target, home, { owner }) => ({
+    body: {
+      action: 'add_packages',
+      manifest_id: await newManifest(owner, home),
+      package_ids: [await newPackage(owner, target, null)],
+    },
+  }),
+  'remove_packages from a manifest': async (target, home, { owner }) => {
+    const isReal = target.code !== 'NOBODY';
+    const packageId = await newPackage(owner, isReal ? target : home, isReal ? target.manifestId : null);
+    return {
+      body: { action: 'remove_packages', manifest_id: target.manifestId, package_ids: [packageId] },
+    };
+  },
+  delete_manifest: async (target, _home, { owner }) => ({
+    body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
+  }),
+  getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
+  generateCourierInvoice: ({ courierId }) => ({
+    body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
+  }),
+  'loadCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  courierStatement: ({ courierId }) => ({
+    query: { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' },
+  }),
+  'billingReconciliation of a courier': ({ courierId }) => ({
+    query: { courier_id: courierId, ...lastYear(), limit: 1000 },
+  }),
+  'downloadCourierBill as a PDF': ({ billId }) => ({ query: { bill_id: billId } }),
+  'downloadCourierBill as lines': ({ billId }) => ({ query: { bill_id: billId, format: 'csv' } }),
+  getCourierRates: ({ courierId }) => ({ query: { courier_id: courierId } }),
+  'save_rates of a courier': ({ courierId, rateId }) => ({
+    body: {
+      action: 'save_rates',
+      courier_id: courierId,
+      rates: [{ id: rateId, startweight: 0, endweight: 1, fee: freshFee() }],
+    },
+  }),
+  'save_rates with a tier': ({ rateId }, home) => ({
+    body: {
+      action: 'save_rates',
+      courier_id: home.courierId,
+      rates: [{ id: rateId, startweight: 0, endweight: 1, fee: freshFee() }],
+    },
+  }),
+  copy_default: ({ courierId }) => ({ body: { action: 'copy_default', courier_id: courierId } }),
+  delete_rate: async (target, _home, { owner }) => ({
+    body: { action: 'delete_rate', rate_id: await newRate(owner, target) },
+  }),
+  update_air_freight: ({ courierId }) => ({
+    body: { action: 'update_air_freight', courier_id: courierId, air_freight_rate: freshFee() },
+  }),
+  getCourierBill: ({ billId }) => ({ query: { bill_id: billId } }),
+  'getCourierBill of a draft': ({ draftBillId }) => ({ query: { bill_id: draftBillId } }),
+  'create_draft of a courier': async ({ code, courierId, packageId }, _home, { owner }) => {
+    // a day of its own for each call: they would bill each other's packages
+    const day = new Date(Date.UTC(2021, 0, (serial += 1))).toISOString().slice(0, 10);
+    const [number, received_at] = [freshNumber(), `${day}T12:00:00Z`];
+    const parcel = { tracking_number: number, tracking_key: number, house_number: number, received_at };
+    if (code !== 'NOBODY') await clone(owner, 'packages', packageId, parcel);
+    const period = { start_date: day, end_date: day };
+    return { body: { action: 'create_draft', courier_id: courierId, ...period, service_type: 'Air' } };
+  },
+  add_adjustment: async (target, _home, { owner }) => ({
+    body: { action: 'add_adjustment', bill_id: await newDraft(owner, target), description: 'D', amount: 1 },
+  }),
+  remove_adjustment: async (target, _home, { owner }) => {
+    const billId = await newDraft(owner, target);
+    const lineId = target.code === 'NOBODY' ? billId : await newBillLine(owner, billId);
+    return { body: { action: 'remove_adjustment', line_id: lineId } };
+  },
+  publish: async (target, _home, { owner }) => ({
+    body: { action: 'publish', bill_id: await newDraft(owner, target) },
+  }),
+  record_payment: ({ billId }) => ({
+    body: { action: 'record_payment', bill_id: billId, amount: 0.01, method: 'cash' },
+  }),
+  void_payment: async ({ code, billId }, _home, { owner }) => ({
+    body: {
+      action: 'void_payment',
+      payment_id: code === 'NOBODY' ? billId : await newBillPayment(owner, billId),
+      reason: 'R',
+    },
+  }),
+  delete_draft: async (target, _home, { owner }) => ({
+    body: { action: 'delete_draft', bill_id: await newDraft(owner, target) },
+  }),
+  getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
+  'updateCourierSettings of a profile': ({ courierId }) => ({
+    query: { id: courierId },
+    body: { phone_number2: freshNumber() },
+  }),
+  'updateCourierSettings of a logo': ({ courierId }) => ({
+    query: { id: courierId },
+    form: { logo: { file: png() } },
+  }),
+  'updateCourierSettings of a key': ({ courierId }) => ({
+    query: { id: courierId },
+    urlencoded: { action: 'regenerate_key' },
+  }),
+  'updateCourierSettings of a secret': ({ courierId }) => ({
+    query: { id: courierId },
+    urlencoded: { action: 'rotate_webhook_secret' },
+  }),
+  'listWebhookDeliveries of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  'listWebhookDeliveries of an event': ({ eventId }) => ({ query: { event_id: eventId } }),
+  'listWebhookDeliveries of a package': ({ packageId }) => ({ query: { package_id: packageId } }),
+  redeliver: ({ deliveryId }) => ({ body: { action: 'redeliver', delivery_id: deliveryId } }),
+  recover_since: ({ courierId }) => ({
+    body: { action: 'recover_since', since: '2026-01-01 00:00:00', courier_id: courierId },
+  }),
+  send_test: ({ courierId }) => ({
+    body: { action: 'send_test', endpoint: 'add_package', courier_id: courierId },
+  }),
+  readEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
+  listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
+  'listAuditLog of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
+  'listAuditLog of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
+  'listAuditLog before an entry': ({ auditId }) => ({ query: { before: auditId } }),
+  verifyAuditLog: () => ({ body: { action: 'verify' } }),
+  async getCourierLogo({ courierId, logoFile }, _home, { owner }) {
+    // another logo may have been uploaded since
+    const { rows } = await owner.query<{ hash: string }>(
+      'select content_hash as hash from courier_logos where courier_id::text = $1',
+      [courierId],
+    );
+    return { path: { courier_id: courierId, file: rows[0] ? `${rows[0].hash}.png` : logoFile } };
+  },
+  listCouriers: () => ({ query: { limit: 500 } }),
+  'create a courier': () => ({
+    body: {
+      action: 'create',
+      courier_code: freshCode(),
+      courier_name: 'New',
+      house_color: '#2B5FA8',
+      login: { username: freshNumber().toLowerCase(), full_name: 'F' },
+    },
+  }),
+  'update a courier': ({ courierId }) => ({
+    body: { action: 'update', courier_id: courierId, phone_number2: freshNumber() },
+  }),
+  'deactivate a courier': async (target, _home, { owner }) => ({
+    body: { action: 'deactivate', courier_id: await newCourier(owner, target, true) },
+  }),
+  'activate a courier': async (target, _home, { owner }) => ({
+    body: { action: 'activate', courier_id: await newCourier(owner, target, false) },
+  }),
+  listWarehouses: () => ({ query: { limit: 500 } }),
+  'create a warehouse': () => ({ body: { action: 'create', name: freshNumber() } }),
+  'update a warehouse': ({ warehouseId }) => ({
+    body: { action: 'update', warehouse_id: warehouseId, phone: freshNumber() },
+  }),
+  make_primary: async (target, _home, { owner }) => ({
+    body: { action: 'make_primary', warehouse_id: await newWarehouse(owner, target) },
+  }),
+  'delete a warehouse': async (target, _home, { owner }) => ({
+    body: { action: 'delete', warehouse_id: await newWarehouse(owner, target) },
+  }),
+  listCarriers: () => ({ query: { limit: 500 } }),
+  'create a carrier': () => ({ body: { action: 'create', name: freshNumber() } }),
+  'rename a carrier': async (target, _home, { owner }) => ({
+    body: { action: 'rename', carrier_id: await newCarrier(owner, target), name: freshNumber() },
+  }),
+  'delete a carrier': async (target, _home, { owner }) => ({
+    body: { action: 'delete', carrier_id: await newCarrier(owner, target) },
+  }),
+  getHealth: () => ({}),
+  getReadiness: () => ({}),
+  getContractJson: () => ({}),
+  getContractYaml: () => ({}),
+};
+
+function announce({ userCode }: Belongings): Call {
+  return { body: { UserCode: userCode, TrackingNumber: freshNumber() } };
+}
+
+function uploadOf(userCode: string, courierId: string): Call {
+  const file = `user_code,first_name,last_name\n${userCode},Uploaded,Customer\n`;
+  return { form: { file: { file }, target_courier_id: courierId } };
+}
+
+type Owner = Service['owner'];
+
+async function newPackage(
+  owner: Owner,
+  { code, packageId }: Belongings,
+  manifestId: string | null,
+): Promise<string> {
+  if (code === 'NOBODY') return packageId;
+  const number = freshNumber();
+  const parcel = {
+    tracking_number: number,
+    tracking_key: number,
+    house_number: number,
+    manifest_id: manifestId,
+  };
+  return clone(owner, 'packages', packageId, parcel);
+}
+
+async function newDraft(owner: Owner, { code, courierId, draftBillId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return draftBillId;
+  const { rows } = await owner.query<{ tenant_id: string }>('select tenant_id from couriers where id = $1', [
+    courierId,
+  ]);
+  return newDraftBill(owner, { tenant_id: rows[0]?.tenant_id ?? '', courier_id: courierId });
+}
+
+async function newCustomer(owner: Owner, { code, customerId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return customerId;
+  return clone(owner, 'customers', customerId, { user_code: freshNumber() });
+}
+
+async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return manifestId;
+  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+}
+
+const freshCode = () => `C${(serial += 1)}`.padEnd(2, '0');
+
+/** A courier like the target, without a key of its own. */
+async function newCourier(owner: Owner, { code, courierId }: Belongings, isActive: boolean): Promise<string> {
+  if (code === 'NOBODY') return courierId;
+  const keyless = { api_key_hash: null, api_key_cipher: null };
+  return clone(owner, 'couriers', courierId, { code: freshCode(), is_active: isActive, ...keyless });
+}
+
+async function newWarehouse(owner: Owner, { code, warehouseId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return warehouseId;
+  return clone(owner, 'warehouses', warehouseId, { name: freshNumber(), is_primary: false });
+}
+
+async function newCarrier(owner: Owner, { code, carrierId }: Belongings): Promise<string> {
+  if (code === 'NOBODY') return carrierId;
+  return clone(owner, 'carriers', carrierId, { name: freshNumber() });
+}
+
+let serial = 0;
+
+/** Different from call to call: the same one again would change nothing. */
+const freshFee = () => (serial += 1);
+
+/** A tier of the courier's, far above its others; each call's is its own. */
+async function newRate(owner: Owner, { code, courierId, rateId }: Belongings): Promise<number> {
+  if (code === 'NOBODY') return rateId;
+  const { rows } = await owner.query<{ id: number }>(
+    `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
+     select tenant_id, id, 50000 + $2, 50000 + $2, 1 from couriers where id = $1 returning id`,
+    [courierId, (serial += 1)],
+  );
+  return rows[0]?.id ?? 0;
+}

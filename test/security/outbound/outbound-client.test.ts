@@ -1,0 +1,415 @@
+import type { IncomingMessage } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  makeOutboundClient,
+  type OutboundClient,
+  type OutboundRequest,
+} from '../../../src/platform/outbound/client.js';
+import { startDns, type DnsServer } from '../../support/receivers/dns.js';
+import { rounds } from '../../support/harness/effort.js';
+import { until } from '../../support/service/processes.js';
+import { answering, closeReceivers, startReceiver, startWire } from '../../support/receivers/receivers.js';
+
+let dns: DnsServer;
+let client: OutboundClient;
+
+beforeEach(async () => {
+  dns = await startDns();
+  client = makeOutboundClient({ allowLoopback: true, dnsServers: [dns.address] });
+});
+
+afterEach(async () => {
+  await client.close();
+  await closeReceivers();
+  await dns.stop();
+});
+
+const send = (url: string, request: Partial<OutboundRequest> = {}) =>
+  client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
+
+describe('what is sent', () => {
+  test('is the method, the path as written, the headers given and those that HTTP needs, and the body', async () => {
+    const seen: { request: IncomingMessage; body: string }[] = [];
+    const { url, port } = await startReceiver((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (text: string) => (body += text));
+      request.on('end', () => {
+        seen.push({ request, body });
+        response.setHeader('set-cookie', 'a=b').end('ok');
+      });
+    });
+    const headers = { authorization: 'Bearer t\u00e9', 'webhook-id': 'msg_1' };
+    for (let round = 0; round < 2; round += 1)
+      await send(`${url}/a%20b//?x=%23&y`, { method: 'POST', headers, body: '{"name":"Zoë"}' });
+    await send(url);
+    expect(seen.map(({ request, body }) => [request.method, request.url, body])).toEqual([
+      ['POST', '/hook/a%20b//?x=%23&y', '{"name":"Zoë"}'],
+      ['POST', '/hook/a%20b//?x=%23&y', '{"name":"Zoë"}'],
+      ['GET', '/hook', ''],
+    ]);
+    // no cookie kept, no encoding asked for
+    expect(seen[1]?.request.headers).toEqual({
+      host: `127.0.0.1:${port}`,
+      connection: 'keep-alive',
+      'content-length': '15',
+      authorization: 'Bearer t\u00e9',
+      'webhook-id': 'msg_1',
+    });
+    expect(seen[2]?.request.headers).toEqual({ host: `127.0.0.1:${port}`, connection: 'keep-alive' });
+  });
+
+  test.each(
+    [
+      '\r\nx: y',
+      '\n',
+      '\r',
+      '\0',
+      'a\r\n\r\nGET / HTTP/1.1',
+      '\u010d\u010a',
+      '\u2028',
+      '\x7f',
+      '\x1b',
+      '\u{1f600}',
+    ].flatMap((bad): [string, Record<string, string>][] => [
+      [JSON.stringify(`value, end: ${bad}`), { authorization: `Bearer ${bad}` }],
+      [JSON.stringify(`value, start: ${bad}`), { authorization: `${bad}Bearer` }],
+      [JSON.stringify(`name: ${bad}`), { [`x${bad}`]: 'y' }],
+    ]),
+  )('a header that would break out is refused, and nothing is sent: %s', async (_bad, headers) => {
+    const { url, open } = await startWire(answering('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+    const reply = await send(url, { headers });
+    expect(reply).toMatchObject({
+      outcome: 'unreachable',
+      error: expect.stringMatching(/^[ -~]+ that cannot be sent$/),
+    });
+    expect(open.size).toBe(0);
+  });
+});
+
+describe('what comes back', () => {
+  test.each([200, 201, 204, 299, 300, 304, 400, 401, 404, 410, 429, 500, 503, 599])(
+    '%i, as it is',
+    async (status) => {
+      const { url } = await startReceiver((_request, response) => void response.writeHead(status).end());
+      expect(await send(url)).toEqual({
+        outcome: 'answered',
+        status,
+        body: Buffer.alloc(0),
+        isCut: false,
+        durationMs: expect.any(Number),
+      });
+    },
+  );
+
+  test('a compressed body stays compressed', async () => {
+    const zipped = gzipSync('x'.repeat(100_000));
+    const { url } = await startReceiver(
+      (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped),
+    );
+    expect(await send(url)).toMatchObject({ body: zipped, isCut: false });
+  });
+
+  test.each([
+    { length: 0, maxBytes: 0, isCut: false },
+    { length: 1, maxBytes: 0, isCut: true },
+    { length: 1000, maxBytes: 1000, isCut: false },
+    { length: 1001, maxBytes: 1000, isCut: true },
+    { length: 1_000_000, maxBytes: 1_000_000, isCut: false },
+    { length: 1_000_001, maxBytes: 1_000_000, isCut: true },
+  ])('$length bytes where $maxBytes may come', async ({ length, maxBytes, isCut }) => {
+    const whole = Buffer.from(Array.from({ length }, (_, at) => at % 251));
+    for (const isChunked of [true, false]) {
+      const { url } = await startReceiver((_request, response) => {
+        if (!isChunked) response.setHeader('content-length', length);
+        response.flushHeaders();
+        response.end(whole);
+      });
+      const reply = await send(url, { maxBytes });
+      expect(reply).toMatchObject({ outcome: 'answered', isCut });
+      expect(reply.outcome === 'answered' && reply.body.equals(whole.subarray(0, maxBytes))).toBe(true);
+    }
+  });
+
+  test('an endless body is cut, and its connection closed', async () => {
+    const { url, open } = await startWire((socket) => {
+      const more = () => {
+        if (!socket.destroyed) socket.write('x'.repeat(10_000), more);
+      };
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n', more));
+    });
+    const reply = await send(url, { maxBytes: 100_000 });
+    expect(reply).toMatchObject({ outcome: 'answered', body: Buffer.alloc(100_000, 'x'), isCut: true });
+    await until(async () => open.size === 0);
+  });
+
+  test('a million chunks of one byte take the room of a million bytes', async () => {
+    const chunks = Buffer.from('1\r\nx\r\n'.repeat(1_000_000));
+    const { url } = await startWire((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+        socket.end(Buffer.concat([chunks, Buffer.from('0\r\n\r\n')]));
+      });
+    });
+    const before = process.memoryUsage().rss;
+    const reply = await send(url, { maxBytes: 2_000_000, timeoutMs: 20_000 });
+    expect(reply.outcome === 'answered' && reply.body.length).toBe(1_000_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+  });
+
+  test.each([
+    ['less than it announced', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+    ['half a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n9\r\n'],
+    ['a chunk without a length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nz\r\n'],
+  ])('%s: an answer that is cut', async (_what, bytes) => {
+    const { url } = await startWire((socket) => socket.once('data', () => socket.end(bytes)));
+    expect(await send(url)).toMatchObject({
+      outcome: 'answered',
+      status: 200,
+      body: Buffer.from('abc'),
+      isCut: true,
+    });
+  });
+
+  test('a body that ends with its connection is whole', async () => {
+    const { url } = await startWire((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nabc')),
+    );
+    expect(await send(url)).toMatchObject({ status: 200, body: Buffer.from('abc'), isCut: false });
+  });
+
+  test('notes on the way are no answer', async () => {
+    const notes = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'.repeat(50);
+    const { url } = await startWire(answering(`${notes}HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n`));
+    expect(await send(url)).toMatchObject({ outcome: 'answered', status: 201 });
+  });
+
+  test.each([
+    ['SSH-2.0-OpenSSH_9.6\r\n', 'what it answered is not HTTP'],
+    ['220 mail.example.com ESMTP\r\n', 'what it answered is not HTTP'],
+    ['\0\x01\x02\xff'.repeat(1000), 'what it answered is not HTTP'],
+    ['HTTP/1.1 abc OK\r\n\r\n', 'what it answered is not HTTP'],
+    ['HTTP/1.1 200 OK\r\nno colon\r\n\r\n', 'what it answered is not HTTP'],
+    [
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      'what it answered is not HTTP',
+    ],
+    ['HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n', 'what it answered is not HTTP'],
+    [
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      'the connection was closed before an answer came',
+    ],
+    [`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, "the answer's headers are too long"],
+    [`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}\r\n`, "the answer's headers are too long"],
+    ['HTTP/1.1 200 OK\r\nx:', 'the connection was closed before an answer came'],
+    ['', 'the connection was closed before an answer came'],
+  ])('what is no answer is unreachable, in words: case %#', async (bytes, error) => {
+    const { url, open } = await startWire((socket) =>
+      socket.once('data', () => socket.end(Buffer.from(bytes, 'latin1'))),
+    );
+    expect(await send(url)).toMatchObject({ outcome: 'unreachable', error });
+    await until(async () => open.size === 0);
+  });
+
+  test('so is a connection that is reset, or refused', async () => {
+    const { url } = await startWire((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await send(url)).toMatchObject({ outcome: 'unreachable', error: 'the connection was reset' });
+    await closeReceivers();
+    expect(await send(url)).toMatchObject({ outcome: 'unreachable', error: 'the connection was refused' });
+  });
+});
+
+describe('the time for all of it', () => {
+  const PREFIX = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n';
+
+  test.each([
+    ['never answers', '', 'no answer within 0.3 s'],
+    ['stops within the headers', PREFIX, 'no answer within 0.3 s'],
+    ['sends nothing but notes', 'HTTP/1.1 103 Early Hints\r\n\r\n', 'no answer within 0.3 s'],
+  ])('a server that %s: timeout', async (_what, bytes, error) => {
+    const { url, open } = await startWire(answering(bytes));
+    const reply = await send(url, { timeoutMs: 300 });
+    expect(reply).toMatchObject({ outcome: 'timeout', error });
+    expect(reply.durationMs).toBeGreaterThanOrEqual(299);
+    expect(reply.durationMs).toBeLessThan(2000);
+    await until(async () => open.size === 0);
+  });
+
+  test('a server that drips its headers byte by byte: timeout', async () => {
+    const { url } = await startWire((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const drip = setInterval(() => socket.write('x'), 20);
+      socket.once('close', () => clearInterval(drip));
+    });
+    expect(await send(url, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' });
+  });
+
+  test('a server that never takes the body: timeout', async () => {
+    const { url, open } = await startWire((socket) => socket.pause());
+    const body = 'x'.repeat(50_000_000);
+    expect(await send(url, { method: 'POST', body, timeoutMs: 300 })).toMatchObject({ outcome: 'timeout' });
+    for (const socket of open) socket.resume();
+    await until(async () => open.size === 0);
+  });
+
+  test('a body that is not done in time: answered, and cut', async () => {
+    const { url, open } = await startWire(answering(`${PREFIX}\r\nabc`));
+    expect(await send(url, { timeoutMs: 300 })).toMatchObject({
+      outcome: 'answered',
+      status: 200,
+      body: Buffer.from('abc'),
+      isCut: true,
+    });
+    await until(async () => open.size === 0);
+  });
+
+  test('200 timeouts, of every phase, leave no socket, no lookup and no timer', async () => {
+    const { url, open, port } = await startWire((socket) => void socket.resume());
+    dns.say('silent.example.com', 'silence');
+    const urls = [url, `https://127.0.0.1:${port}/`, `http://silent.example.com:${port}/`, `${url}/other`];
+    const before = process.getActiveResourcesInfo();
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, at) => send(urls[at % 4] ?? '', { timeoutMs: 200 + at })),
+    );
+    const words = replies.map((reply) =>
+      reply.outcome === 'timeout' ? reply.error.slice(0, 13) : 'no timeout',
+    );
+    expect(words).not.toContain('no timeout');
+    const unconnected = words.filter((_some, at) => at % 4 === 1 || at % 4 === 2);
+    expect(new Set(unconnected)).toEqual(new Set(['no connection']));
+    await until(async () => open.size === 0);
+    await until(async () => newSince(before).length === 0, 20_000);
+  }, 60_000);
+});
+
+/** What the event loop waits for and did not before. */
+function newSince(before: string[]): string[] {
+  const known = [...before];
+  return process.getActiveResourcesInfo().filter((kind) => {
+    const at = known.indexOf(kind);
+    if (at >= 0) known.splice(at, 1);
+    return at < 0;
+  });
+}
+
+describe('connections', () => {
+  test('are kept for the next request, and not longer than five idle seconds, whatever the server says', async () => {
+    const sockets = new Set<unknown>();
+    let closedAt = 0;
+    const { url, server } = await startReceiver((request, response) => {
+      if (!sockets.has(request.socket)) request.socket.once('close', () => (closedAt = performance.now()));
+      sockets.add(request.socket);
+      response.setHeader('keep-alive', 'timeout=600').end('ok');
+    });
+    server.keepAliveTimeout = 600_000;
+    for (let round = 0; round < 50; round += 1) await send(url);
+    const idleSince = performance.now();
+    // a connection is free again a turn of the event loop after its answer, so one sender may have two
+    expect(sockets.size).toBeLessThanOrEqual(2);
+    await until(async () => closedAt > 0);
+    expect(closedAt - idleSince).toBeGreaterThan(4000);
+    expect(closedAt - idleSince).toBeLessThan(8000);
+  });
+
+  test('are as many as there are requests: 200 that hang do not delay another of the same origin', async () => {
+    const { url, open } = await startWire((socket) => {
+      socket.once('data', (bytes: Buffer) => {
+        if (bytes.includes('/quick')) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      });
+    });
+    const hanging = Array.from({ length: 200 }, () => send(url, { timeoutMs: 3000 }));
+    await until(async () => open.size === 200);
+    expect(await send(`${url}/quick`, { timeoutMs: 2000 })).toMatchObject({
+      outcome: 'answered',
+      status: 200,
+    });
+    const replies = await Promise.all(hanging);
+    expect(replies.filter(({ outcome }) => outcome !== 'timeout')).toEqual([]);
+  });
+
+  test('that the server closes after each answer, said or unsaid, cost no request', async () => {
+    for (const header of ['connection: close\r\n', '']) {
+      const { url } = await startWire((socket) => {
+        socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\n${header}content-length: 2\r\n\r\nok`));
+      });
+      for (let round = 0; round < 30; round += 1) {
+        expect(await send(url)).toMatchObject({ outcome: 'answered', status: 200 });
+        // as far apart as deliveries are: the end of the connection has been heard
+        await until(async () => true);
+      }
+    }
+  });
+
+  test('do not carry an answer over: what a server sends unasked is thrown away with its connection', async () => {
+    const answer = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n${text}`;
+    let count = 0;
+    const { url } = await startWire((socket) => {
+      socket.on('data', () => socket.write(answer(`own${(count += 1)}`) + answer('evil')));
+    });
+    for (let round = 1; round < 5; round += 1)
+      expect(await send(url)).toMatchObject({ body: Buffer.from(`own${round}`) });
+  });
+
+  test('of a client that is closed: what is under way ends first, what comes later is refused, closing twice is once', async () => {
+    const { url, open } = await startWire((socket) => {
+      socket.once('data', () =>
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 300),
+      );
+    });
+    const underWay = send(url);
+    await until(async () => open.size === 1);
+    const closed = Promise.all([client.close(), client.close()]);
+    expect(await underWay).toMatchObject({ outcome: 'answered', status: 200 });
+    await closed;
+    expect(await send(url)).toMatchObject({ outcome: 'unreachable' });
+    await until(async () => open.size === 0);
+  });
+});
+
+const REQUESTS = rounds(300, 1_000);
+
+test(`nothing makes it throw: ${REQUESTS} requests of anything`, async () => {
+  const { port } = await startReceiver((_request, response) => response.end('ok'));
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string());
+  const url = fc.oneof(
+    text,
+    fc
+      .webUrl({ withQueryParameters: true, withFragments: true })
+      .map((some) => some.replace(/^(\w+:\/\/)[^/?#]+/, `http://127.0.0.1:${port}`)),
+    text.map((path) => `http://127.0.0.1:${port}/${path}`),
+  );
+  const request = fc.record({
+    method: fc.constantFrom('GET' as const, 'POST' as const),
+    url,
+    headers: fc.dictionary(
+      fc.oneof(
+        text,
+        fc.constantFrom(
+          'connection',
+          'upgrade',
+          'transfer-encoding',
+          'content-length',
+          'expect',
+          'host',
+          'keep-alive',
+          '__proto__',
+        ),
+      ),
+      text,
+      { maxKeys: 3 },
+    ),
+    body: text,
+    timeoutMs: fc.constant(2000),
+    maxBytes: fc.nat(100),
+  });
+  const outcomes = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(request, async (some) => {
+      const { outcome } = await client.send(some);
+      outcomes.add(outcome);
+    }),
+    { numRuns: REQUESTS },
+  );
+  expect([...outcomes].sort()).toEqual(expect.arrayContaining(['answered', 'unreachable', 'unsafe_target']));
+}, 60_000);

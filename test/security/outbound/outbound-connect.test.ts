@@ -1,0 +1,260 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { pbkdf2 } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  makeOutboundClient,
+  type OutboundClient,
+  type OutboundRequest,
+} from '../../../src/platform/outbound/client.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { startDns, type DnsServer } from '../../support/receivers/dns.js';
+import { makeFolder, removeFolders, until } from '../../support/service/processes.js';
+import {
+  closeReceivers,
+  pem,
+  startReceiver,
+  startTlsReceiver,
+  startWire,
+} from '../../support/receivers/receivers.js';
+
+// what test/support/receivers/courier.pem certifies
+const CERTIFIED = 'hooks.courier.example';
+
+let dns: DnsServer;
+const clients: OutboundClient[] = [];
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  dns = await startDns();
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const client of clients.splice(0)) await client.close();
+  await closeReceivers();
+  await dns.stop();
+});
+
+afterAll(removeFolders);
+
+function newClient(ca?: string): OutboundClient {
+  const config = { allowLoopback: true, dnsServers: [dns.address] };
+  const client = makeOutboundClient(config, ca ? { ca } : {});
+  clients.push(client);
+  return client;
+}
+
+const send = (url: string, request: Partial<OutboundRequest> = {}, client = newClient()) =>
+  client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
+
+const ok = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
+
+describe('a name', () => {
+  test('is resolved, connected to by its address, and asked for by its name', async () => {
+    const hosts: unknown[] = [];
+    const { port } = await startReceiver((request, response) => {
+      hosts.push(request.headers.host, request.socket.localAddress);
+      response.end('ok');
+    });
+    dns.say('hooks.example.com', ['127.0.0.1']);
+    expect(await send(`http://hooks.example.com:${port}/x`)).toMatchObject({
+      outcome: 'answered',
+      status: 200,
+    });
+    expect(hosts).toEqual([`hooks.example.com:${port}`, '127.0.0.1']);
+    expect(dns.askedFor('hooks.example.com')).toBe(1);
+  });
+
+  test('with addresses that refuse: they are tried in turn, IPv4 first, four at most', async () => {
+    const reached: (string | undefined)[] = [];
+    const { port } = await startReceiver((request, response) => {
+      reached.push(request.socket.localAddress);
+      response.end('ok');
+    });
+    dns.say('second.example.com', ['127.0.0.2', '127.0.0.1']);
+    dns.say('both.example.com', ['::1', '127.0.0.1']);
+    dns.say('fourth.example.com', ['127.0.0.4', '127.0.0.3', '127.0.0.2', '127.0.0.1']);
+    dns.say('fifth.example.com', ['127.0.0.5', '127.0.0.4', '127.0.0.3', '127.0.0.2', '127.0.0.1']);
+    for (const name of ['second', 'both', 'fourth'])
+      expect(await send(`http://${name}.example.com:${port}/`)).toMatchObject({ outcome: 'answered' });
+    expect(await send(`http://fifth.example.com:${port}/`)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'the connection was refused',
+    });
+    expect(reached).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+  });
+
+  test('with an address that is IPv6 is reached there, and localhost is either', async () => {
+    const { port } = await startReceiver(ok, '::1');
+    dns.say('six.example.com', ['::1']);
+    for (const host of ['six.example.com', '[::1]', 'localhost'])
+      expect(await send(`http://${host}:${port}/`)).toMatchObject({ outcome: 'answered', status: 200 });
+    expect(dns.askedFor('localhost')).toBe(0);
+  });
+
+  // elsewhere 127.0.0.2 is nobody's, and a full queue answers
+  (process.platform === 'linux' ? test : test.skip)(
+    'with an address that does not answer: the next one is tried in time',
+    async () => {
+      const { port } = await startReceiver(ok);
+      await startDeaf('127.0.0.2', port);
+      dns.say('deaf.example.com', ['127.0.0.2', '127.0.0.1']);
+      const reply = await send(`http://deaf.example.com:${port}/`, { timeoutMs: 10_000 });
+      expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
+      expect(reply.durationMs).toBeGreaterThan(2000);
+      expect(await send(`http://127.0.0.2:${port}/`, { timeoutMs: 500 })).toMatchObject({
+        outcome: 'timeout',
+        error: 'no connection within 0.5 s',
+      });
+    },
+  );
+
+  test('whose server is silent: two tries, then unreachable; or the time is up before', async () => {
+    dns.say('silent.example.com', 'silence');
+    const [whole, short] = await Promise.all([
+      send('https://silent.example.com/', { timeoutMs: 25_000 }),
+      send('https://silent.example.com/', { timeoutMs: 300 }),
+    ]);
+    expect(whole).toMatchObject({ outcome: 'unreachable', error: 'the name could not be looked up' });
+    expect(whole.durationMs).toBeLessThan(15_000);
+    expect(short).toMatchObject({ outcome: 'timeout', error: 'no connection within 0.3 s' });
+    expect(short.durationMs).toBeLessThan(2000);
+    expect(dns.askedFor('silent.example.com')).toBe(4);
+  });
+
+  test('whose server is silent holds none of the threads that hash passwords', async () => {
+    dns.say('silent.example.com', 'silence');
+    let ended = 0;
+    const client = newClient();
+    const sends = Array.from({ length: 50 }, () =>
+      send('https://silent.example.com/', { timeoutMs: 3000 }, client).then(() => (ended += 1)),
+    );
+    await until(async () => dns.askedFor('silent.example.com') >= 50);
+    await Promise.all(Array.from({ length: 8 }, () => promisify(pbkdf2)('x', 'y', 1000, 32, 'sha256')));
+    expect(ended).toBe(0);
+    await Promise.all(sends);
+  });
+});
+
+describe('TLS', () => {
+  test('is asked for the name and verified against it, at the address that was checked', async () => {
+    const seen: unknown[] = [];
+    const port = await startTlsReceiver('courier', (request, response) => {
+      const { socket } = request;
+      if ('servername' in socket) seen.push(socket.servername, request.headers.host, socket.localAddress);
+      response.end('ok');
+    });
+    dns.say(CERTIFIED, ['127.0.0.1']);
+    dns.say(`${CERTIFIED}.`, ['127.0.0.1']);
+    for (const host of [CERTIFIED, `${CERTIFIED}.`])
+      expect(await send(`https://${host}:${port}/`, {}, newClient(pem('courier')))).toMatchObject({
+        outcome: 'answered',
+        status: 200,
+        body: Buffer.from('ok'),
+      });
+    expect(seen).toEqual([
+      ...[CERTIFIED, `${CERTIFIED}:${port}`, '127.0.0.1'],
+      ...[CERTIFIED, `${CERTIFIED}.:${port}`, '127.0.0.1'],
+    ]);
+  });
+
+  test('an address is verified as an address', async () => {
+    const port = await startTlsReceiver('localhost', ok);
+    const reply = await send(`https://127.0.0.1:${port}/`, {}, newClient(pem('localhost')));
+    expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
+    expect(await send(`https://127.0.0.2:${port}/`, {}, newClient(pem('localhost')))).toMatchObject({
+      outcome: 'unreachable',
+    });
+  });
+
+  test.each([
+    ['courier', undefined, CERTIFIED, 'its certificate is self-signed'],
+    ['localhost', 'localhost', CERTIFIED, 'its certificate is for another host'],
+    ['courier', 'courier', '127.0.0.1', 'its certificate is for another host'],
+    ['courier-expired', 'courier-expired', CERTIFIED, 'its certificate has expired'],
+  ])('%s, trusting %s, for %s: %s, and no request is sent', async (certificate, trusted, host, error) => {
+    let requests = 0;
+    const port = await startTlsReceiver(certificate, (request, response) => {
+      requests += 1;
+      ok(request, response);
+    });
+    dns.say(CERTIFIED, ['127.0.0.1']);
+    const client = newClient(trusted && pem(trusted));
+    for (let round = 0; round < 2; round += 1)
+      expect(await send(`https://${host}:${port}/`, {}, client)).toMatchObject({
+        outcome: 'unreachable',
+        error,
+      });
+    expect(requests).toBe(0);
+  });
+
+  test('a server that speaks none is told apart, and left', async () => {
+    const { port } = await startReceiver(ok);
+    expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'TLS could not be agreed on',
+    });
+    const { open, ...ssh } = await startWire((socket) => void socket.resume().end('SSH-2.0-x\r\n'));
+    expect(await send(`https://127.0.0.1:${ssh.port}/`)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'TLS could not be agreed on',
+    });
+    await until(async () => open.size === 0);
+  });
+});
+
+test('neither a proxy nor trust in everything can be had by the environment', async () => {
+  const port = await startTlsReceiver('courier', ok);
+  let proxied = 0;
+  const proxy = await startWire((socket) => {
+    proxied += 1;
+    socket.destroy();
+  });
+  const file = join(await makeFolder(), 'send.mjs');
+  const built = join(projectRoot, 'dist', 'src', 'platform', 'outbound', 'client.js');
+  await writeFile(
+    file,
+    `import { makeOutboundClient } from ${JSON.stringify(built)};
+     const client = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
+     const request = { method: 'GET', headers: {}, timeoutMs: 5000, maxBytes: 100 };
+     process.send(await client.send({ ...request, url: 'https://localhost:${port}/' }));
+     await client.close();`,
+  );
+  const url = `http://127.0.0.1:${proxy.port}`;
+  const proxies = { HTTP_PROXY: url, HTTPS_PROXY: url, http_proxy: url, https_proxy: url, ALL_PROXY: url };
+  const child = fork(file, {
+    execArgv: [],
+    env: { ...proxies, NODE_USE_ENV_PROXY: '1', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    silent: true,
+  });
+  children.push(child);
+  const [reply] = await once(child, 'message');
+  expect(reply).toMatchObject({ outcome: 'unreachable', error: 'its certificate is self-signed' });
+  expect(proxied).toBe(0);
+  await once(child, 'exit');
+});
+
+/** A port whose queue of connections is full, and that takes none of them: what connects to it hears nothing. */
+async function startDeaf(address: string, port: number): Promise<void> {
+  const file = join(await makeFolder(), 'deaf.mjs');
+  await writeFile(
+    file,
+    `import { createServer } from 'node:net';
+     createServer().listen({ host: '${address}', port: ${port}, backlog: 1 }, () => {
+       process.send('listening', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+     });`,
+  );
+  const child = fork(file, { execArgv: [] });
+  children.push(child);
+  await once(child, 'message');
+  for (let count = 0; count < 4; count += 1)
+    connect(port, address)
+      .on('error', () => {})
+      .unref();
+}

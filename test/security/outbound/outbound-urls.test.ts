@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { isLoopbackAddress, isPublicAddress } from '../../../src/platform/outbound/addresses.js';
+import { validateUrl } from '../../../src/platform/outbound/urls.js';
+import { HOSTILE, LOOPBACK_AND_HTTP, NOT_PUBLIC } from '../../support/attacks/hostile-urls.js';
+
+const STRICT = { allowLoopback: false };
+const DEVELOPMENT = { allowLoopback: true };
+
+test('there are more than 250 hostile URLs', () => {
+  expect(new Set(Object.values(HOSTILE).flat()).size).toBeGreaterThan(250);
+});
+
+describe('refused, in development too', () => {
+  test.each(Object.entries(HOSTILE))('%s', (_why, urls) => {
+    const passed = urls.filter((url) => !validateUrl(url, STRICT) || !validateUrl(url, DEVELOPMENT));
+    // of this machine, which development may be told to allow
+    expect(passed.filter((url) => validateUrl(url, STRICT) === undefined)).toEqual([]);
+    expect(passed).toEqual([]);
+  });
+
+  test('what is wrong is told in words that follow the name of the field', () => {
+    expect(validateUrl('ftp://example.com/', STRICT)).toBe('must be an absolute https URL');
+    expect(validateUrl('https://10.0.0.1/', STRICT)).toBe('must not point into a private network');
+    expect(validateUrl('https://2130706433/', STRICT)).toBe('must write its host the usual way');
+    expect(validateUrl('https://u@example.com/', STRICT)).toBe('must not hold a user name or a password');
+  });
+});
+
+test.each(LOOPBACK_AND_HTTP)('%s passes only where loopback is allowed', (url) => {
+  expect(validateUrl(url, STRICT)).toBeDefined();
+  expect(validateUrl(url, DEVELOPMENT)).toBeUndefined();
+});
+
+test.each([
+  'https://example.com',
+  'https://example.com/',
+  'https://EXAMPLE.com/Hook',
+  'HTTPS://api.island-express.example/crossdock/packages',
+  'https://api.example.com:8443/hooks/a%20b?token=x&y=%23',
+  'https://api.example.com:/hook',
+  'https://example.com./hook',
+  'https://xn--mller-kva.example.com/',
+  'https://a.b.c.d.e.example.co.jm/',
+  'https://123.example.com/',
+  'https://8.8.8.8/hook',
+  'https://[2606:4700:4700::1111]/hook',
+  'https://example.com/it%27s?x=(1)',
+  "https://example.com/~a/$b;c,d:e!f'g*",
+])('%s passes', (url) => {
+  expect(validateUrl(url, STRICT)).toBeUndefined();
+});
+
+describe('addresses, as a resolver answers them', () => {
+  test.each([
+    '8.8.8.8',
+    '1.1.1.1',
+    '172.32.0.1',
+    '172.15.255.255',
+    '100.128.0.1',
+    '2606:4700::1111',
+    '::ffff:8.8.8.8',
+  ])('%s is public', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+
+  test.each([
+    ...NOT_PUBLIC,
+    ...['::8.8.8.8', '::808:808', '64:ff9b::8.8.8.8', '::ffff:0:8.8.8.8', '2002:808:808::'],
+    ...['fe80::1%eth0', '', 'x', '1', '0x7f.1'],
+  ])('%s is not', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  test('loopback is told from private', () => {
+    expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(isLoopbackAddress)).toEqual(
+      Array(4).fill(true),
+    );
+    const others = ['10.0.0.1', '0.0.0.0', '::', '::127.0.0.1', '::7f00:1', '8.8.8.8', ''];
+    expect(others.filter(isLoopbackAddress)).toEqual([]);
+  });
+});

@@ -1,0 +1,350 @@
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import speakeasy from 'speakeasy';
+import { createApp, type App } from '../../src/app.js';
+import { openSecrets, type EncryptionContext, type Secrets } from '../../src/platform/access/secrets.js';
+import { readConfig } from '../../src/config/config.js';
+import { signingSecrets, type SigningRow } from '../../src/modules/couriers/settings/webhook-secret.js';
+import { openDb } from '../../src/platform/db/open-database.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { newId } from '../../src/platform/values/ids.js';
+import { ask, logIn } from '../support/service/client.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import { endProcesses, run, until } from '../support/service/processes.js';
+
+const OLD = `1:${'d0'.repeat(32)}`;
+const NEW = `2:${'5e'.repeat(32)}`;
+const BOTH = `${NEW},${OLD}`;
+const MANY = 1_100;
+
+let database: TestDatabase;
+let owner: pg.Pool;
+let url: string;
+
+// each test rotates from the beginning: the demo data's secrets are under the old key
+beforeEach(async () => {
+  database = await demoDatabase();
+  url = database.ownerUrl;
+  owner = new pg.Pool({ connectionString: url, max: 4 });
+  owner.on('error', () => undefined);
+});
+
+afterEach(async () => {
+  await endProcesses();
+  await owner.end();
+  await database.drop();
+});
+
+const closing: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+/** A replica on the same database with other keys. */
+async function startReplica(keys: string): Promise<{ app: App; url: string; stop(): Promise<void> }> {
+  const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url, ENCRYPTION_KEYS: keys });
+  const db = openDb({ url, size: 5, assumeRole: 'crossdock_app', onError: () => {} });
+  const app = await createApp({ config, db });
+  const address = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const stop = async () => {
+    await app.server.close();
+    await db.close();
+  };
+  return { app, url: address, stop };
+}
+
+async function rewrap(keys = BOTH): Promise<{ code: number | null; said: string }> {
+  const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: keys };
+  const program = run('scripts/rewrap.js', settings);
+  const { code } = await program.ended;
+  return { code, said: program.output() };
+}
+
+const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION_KEYS: keys }).secrets);
+
+/** Couriers with a key, a token and two secrets each, more than two batches of them. */
+async function plantCouriers(): Promise<{ id: string; key: string; token: string }[]> {
+  const secrets = secretsOf(OLD);
+  const seal = (text: string, rowId: string, field: EncryptionContext['field']) =>
+    secrets.encrypt(text, { tenantId: DEMO.tenants.demo, rowId, field });
+  const planted = Array.from({ length: MANY }, (_, n) => ({
+    id: newId(),
+    key: `key-${n}`,
+    token: `token-${n}`,
+  }));
+  const rows = planted.map(({ id, key, token }) => ({
+    tenant_id: DEMO.tenants.demo,
+    id,
+    code: id,
+    name: id,
+    api_key_hash: secrets.lookupHash(key, 'api_key'),
+    api_key_cipher: seal(key, id, 'api_key'),
+    api_token_cipher: seal(token, id, 'api_token'),
+    webhook_secret_cipher: seal(`new-${token}`, id, 'webhook_secret'),
+    webhook_previous_secret_cipher: seal(`old-${token}`, id, 'webhook_previous_secret'),
+    webhook_secret_rotated_at: new Date(),
+  }));
+  const columns = Object.keys(rows[0] ?? {}).join(', ');
+  await owner.query(
+    `insert into couriers (${columns}) select ${columns} from jsonb_populate_recordset(null::couriers, $1)`,
+    [JSON.stringify(rows)],
+  );
+  return planted;
+}
+
+async function versions(): Promise<Record<string, number>> {
+  const { rows } = await owner.query<{ version: string; count: number }>(
+    `select split_part(cipher, '.', 1) as version, count(*)::int from (
+       select api_key_cipher as cipher from couriers union all select api_token_cipher from couriers
+       union all select webhook_secret_cipher from couriers union all select webhook_previous_secret_cipher from couriers
+       union all select totp_secret from users union all select totp_pending_secret from users) as kept
+     where cipher is not null group by 1 order by 1`,
+  );
+  return Object.fromEntries(rows.map(({ version, count }) => [version, count]));
+}
+
+async function settingsOf(base: string, token: string, id: string) {
+  const headers = { authorization: `Bearer ${token}` };
+  const reply = await ask(base, { path: `/api/CourierSettingsAPI.php?id=${id}`, headers });
+  expect([reply.status, reply.status === 200 ? '' : reply.text]).toEqual([200, '']);
+  // as: the contract's shape of settings
+  return (JSON.parse(reply.text) as { data: { api_key: string; api_token: string | null } }).data;
+}
+
+test('rotate, rewrap while keys are regenerated, take the old key out: everything still opens', async () => {
+  const planted = await plantCouriers();
+  const pending = {
+    tenantId: DEMO.tenants.demo,
+    rowId: DEMO.users.warehouse,
+    field: 'totp_pending_secret',
+  } as const;
+  await owner.query(
+    'update users set totp_pending_secret = $2, totp_pending_expires_at = now() where id = $1',
+    [pending.rowId, secretsOf(OLD).encrypt('PENDING', pending)],
+  );
+  expect(Object.keys(await versions())).toEqual(['v1']);
+  const rotating = await startReplica(BOTH);
+  const token = await logIn(rotating.url);
+  const upTo = { isOver: false };
+  const newKeys: string[] = [];
+  const regenerating = (async () => {
+    while (!upTo.isOver || newKeys.length < 20) {
+      const reply = await ask(rotating.url, {
+        method: 'POST',
+        path: `/api/CourierSettingsAPI.php?id=${DEMO.couriers.IEX}`,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-www-form-urlencoded' },
+        raw: 'action=regenerate_key',
+      });
+      expect([200, 503]).toContain(reply.status);
+      // as: the contract's shape of a new key
+      if (reply.status === 200)
+        newKeys.push((JSON.parse(reply.text) as { data: { api_key: string } }).data.api_key);
+    }
+  })();
+  await until(async () => newKeys.length >= 3);
+  const { code, said } = await rewrap();
+  upTo.isOver = true;
+  await regenerating;
+  await rotating.stop();
+
+  expect([code, said]).toEqual([0, expect.stringContaining('Nothing depends on an old key.')]);
+  expect(said).toMatch(new RegExp(`couriers.api_token_cipher: ${MANY} rewrapped, now v2 ${MANY}\n`));
+  for (const column of ['webhook_secret_cipher', 'webhook_previous_secret_cipher'])
+    expect(said).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
+  expect(said).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
+  expect(said).toMatch(/users.totp_pending_secret: 1 rewrapped, now v2 1\n/);
+  expect(said).not.toMatch(/key-\d|token-\d|KRSXG5|PENDING|aaaaaaaa/);
+  expect(Object.keys(await versions())).toEqual(['v2']);
+
+  const rotated = await startReplica(NEW);
+  closing.push(rotated.stop);
+  const staff = await logIn(rotated.url);
+  await expectSigners(rotated.app.secrets, planted);
+  const { rows: kept } = await owner.query('select totp_pending_secret as cipher from users where id = $1', [
+    pending.rowId,
+  ]);
+  expect(rotated.app.secrets.decrypt(kept[0].cipher, pending)).toBe('PENDING');
+  const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
+  for (const { id, key, token: expected } of some)
+    expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });
+  // the key regenerated last is the one that is kept, and works
+  const last = newKeys.at(-1) ?? '';
+  expect((await settingsOf(rotated.url, staff, DEMO.couriers.IEX)).api_key).toBe(last);
+  const body = { UserCode: 'IEX-1001', TrackingNumber: 'REWRAP-1' };
+  const submit = (key: string) =>
+    ask(rotated.url, { method: 'POST', path: '/api/Prealert.php', headers: { 'x-api-key': key }, body });
+  expect((await submit(last)).status).toBe(201);
+  expect((await submit(newKeys.at(-2) ?? '')).status).toBe(403);
+  expect(await twoFactorLogin(rotated.url)).toBe(200);
+  await closing.pop()?.();
+});
+
+/** Webhooks are signed as before, with nothing but the new key at hand. */
+async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
+  const tokens = new Map(planted.map(({ id, token }) => [id, token]));
+  const { rows } = await owner.query<SigningRow>(
+    'select *, id as courier_id from couriers where id = any($1)',
+    [[...tokens.keys()]],
+  );
+  expect(rows).toHaveLength(planted.length);
+  for (const row of rows) {
+    const token = String(tokens.get(row.courier_id));
+    expect(signingSecrets(secrets, row, new Date())).toEqual([`new-${token}`, `old-${token}`]);
+  }
+}
+
+async function twoFactorLogin(base: string): Promise<number> {
+  const post = (body: unknown) => ask(base, { method: 'POST', path: '/api/login.php', body });
+  const first = await post({ action: 'login', username: 'guarded', password: DEMO.password });
+  // as: the contract's shape of a login that needs a second factor
+  const { data } = JSON.parse(first.text) as { data: { preauth_token: string } };
+  const code = speakeasy.totp({ secret: DEMO.totpSecret, encoding: 'base32' });
+  return (await post({ action: 'verify_2fa', preauth_token: data.preauth_token, code })).status;
+}
+
+test('a second run has nothing to do, and every tenant’s secrets were done by the first', async () => {
+  expect((await rewrap()).code).toBe(0);
+  expect(Object.keys(await versions())).toEqual(['v2']);
+  const before = await versions();
+  const again = await rewrap();
+  expect(again.code).toBe(0);
+  expect(again.said).toMatch(/couriers.api_key_cipher: 0 rewrapped, now v2 3\n/);
+  expect(await versions()).toEqual(before);
+  const { rows } = await owner.query(
+    `select t.slug, count(*)::int from audit_entries a join tenants t on t.id = a.tenant_id
+     where action = 'tenant.secrets_rewrapped' and actor_kind = 'system' group by 1 order by 1`,
+  );
+  expect(rows).toEqual([
+    { slug: 'demo', count: 2 },
+    { slug: 'two', count: 1 },
+  ]);
+});
+
+test('a run that was stopped goes on where it was', async () => {
+  const last = (await plantCouriers()).at(-1)?.id;
+  const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: BOTH };
+  const holder = await owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from couriers where id = $1 for update', [last]);
+    const stopped = run('scripts/rewrap.js', settings);
+    await until(isWaiting);
+    stopped.child.kill('SIGKILL');
+    await stopped.ended;
+    await holder.query('rollback');
+  } finally {
+    holder.release();
+  }
+  const between = await versions();
+  expect([between['v1'], between['v2']]).toEqual([expect.any(Number), expect.any(Number)]);
+  expect((await rewrap()).code).toBe(0);
+  expect(Object.keys(await versions())).toEqual(['v2']);
+});
+
+/** Whether a statement waits for a row that another holds. */
+async function isWaiting(): Promise<boolean> {
+  const { rowCount } = await owner.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount === 1;
+}
+
+test('a secret that was changed since it was read is not overwritten', async () => {
+  const renewed = secretsOf(BOTH).encrypt('meanwhile', {
+    tenantId: DEMO.tenants.demo,
+    rowId: DEMO.couriers.IEX,
+    field: 'api_key',
+  });
+  const holder = await owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('update couriers set api_key_cipher = $1 where id = $2', [renewed, DEMO.couriers.IEX]);
+    const running = rewrap();
+    // it has read the old secret, and waits for the row
+    await until(isWaiting);
+    await holder.query('commit');
+    expect((await running).code).toBe(0);
+  } finally {
+    holder.release();
+  }
+  const { rows } = await owner.query('select api_key_cipher from couriers where id = $1', [
+    DEMO.couriers.IEX,
+  ]);
+  expect(rows).toEqual([{ api_key_cipher: renewed }]);
+});
+
+test('a secret that does not open is named by table and row, the rest is done, and the exit says so', async () => {
+  const { HRB, IEX } = DEMO.couriers;
+  const ids = [HRB, newId(), newId(), newId(), newId()];
+  const placeIn = (rowId: string, field: EncryptionContext['field'] = 'api_key') =>
+    ({ tenantId: DEMO.tenants.demo, rowId, field }) as const;
+  const ciphers = [
+    // under a key that is gone, another row's, no ciphers, and another field's
+    secretsOf(`9:${'99'.repeat(32)}`).encrypt('lost', placeIn(HRB)),
+    secretsOf(OLD).encrypt('moved', placeIn(IEX)),
+    'v1.AAAA',
+    'nonsense',
+    secretsOf(NEW).encrypt('moved', placeIn(String(ids[4]), 'api_token')),
+  ];
+  await owner.query(
+    `insert into couriers (tenant_id, id, code, name) select $1, id, id, id from unnest($2::uuid[]) as id`,
+    [DEMO.tenants.demo, ids.slice(1)],
+  );
+  const bad = ids.map((id, n) => ({ id, cipher: ciphers[n] }));
+  for (const { id, cipher } of bad)
+    await owner.query('update couriers set api_key_cipher = $1, api_key_hash = $2 where id = $3', [
+      cipher,
+      secretsOf(OLD).lookupHash(id, 'api_key'),
+      id,
+    ]);
+  const { code, said } = await rewrap();
+  expect(code).toBe(1);
+  for (const { id } of bad) expect(said).toContain(`couriers ${id}: api_key_cipher does not open`);
+  expect(said).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
+  const cipherOf = async (id: string) => {
+    const { rows } = await owner.query<{ cipher: string }>(
+      'select api_key_cipher as cipher from couriers where id = $1',
+      [id],
+    );
+    return rows[0]?.cipher;
+  };
+  for (const { id, cipher } of bad) expect(await cipherOf(id)).toBe(cipher);
+  expect(await cipherOf(IEX)).toMatch(/^v2\./);
+});
+
+test('wrong keys change nothing: what is under the newest version is opened too', async () => {
+  const before = await versions();
+  const { code, said } = await rewrap(`1:${'ab'.repeat(32)}`);
+  expect([code, said]).toEqual([1, expect.stringContaining('Could not be opened: 4. Keep the old keys.')]);
+  expect(await versions()).toEqual(before);
+});
+
+test('without settings it says which, in a line each', async () => {
+  const program = run('scripts/rewrap.js', { APP_ENV: 'production' });
+  expect((await program.ended).code).toBe(1);
+  expect(program.output()).toContain('ENCRYPTION_KEYS is required in production');
+});
+
+test('a secret that was stored under an upper-case id is encrypted anew in its place, even under the newest key', async () => {
+  const { IEX: id } = DEMO.couriers;
+  const newest = secretsOf(OLD);
+  const placeOf = (rowId: string): EncryptionContext => ({
+    tenantId: DEMO.tenants.demo,
+    rowId,
+    field: 'api_token',
+  });
+  const misplaced = newest.encrypt('token', placeOf(id.toUpperCase()));
+  expect(newest.isBoundTo(misplaced, placeOf(id))).toBe(false);
+  await owner.query('update couriers set api_token_cipher = $2 where id = $1', [id, misplaced]);
+  expect((await rewrap(OLD)).code).toBe(0);
+  const { rows } = await owner.query<{ api_token_cipher: string }>(
+    'select api_token_cipher from couriers where id = $1',
+    [id],
+  );
+  const cipher = rows[0]?.api_token_cipher ?? '';
+  expect([newest.isBoundTo(cipher, placeOf(id)), newest.decrypt(cipher, placeOf(id))]).toEqual([
+    true,
+    'token',
+  ]);
+});

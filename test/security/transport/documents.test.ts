@@ -1,0 +1,170 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { sendRaw } from '../../support/service/wire.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+  service.request('GET', path, { headers });
+
+const DOCUMENTS = [
+  ['/openapi.json', 'application/json; charset=utf-8'],
+  ['/openapi.yaml', 'application/yaml'],
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/', 'text/html; charset=utf-8'],
+  ['/docs/json', 'application/json; charset=utf-8'],
+  ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/static/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['/docs/static/swagger-initializer.js', 'text/javascript; charset=utf-8'],
+] as const;
+
+const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync };
+
+describe.each(DOCUMENTS)('%s', (path, mediaType) => {
+  test('has its media type and a strong tag, and is asked for again each time', async () => {
+    const { status, headers } = await get(path);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe(mediaType);
+    expect(headers.get('etag')).toMatch(/^"[\w-]{43}"$/);
+    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('vary')).toBe('accept-encoding');
+    expect(headers.get('content-encoding')).toBeNull();
+  });
+
+  test('is 304 without a body for who has it, and 200 for who has another', async () => {
+    const etag = (await get(path)).headers.get('etag') ?? '';
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const reply = await get(path, { 'if-none-match': known });
+      expect([known, reply.status, reply.bytes.length]).toEqual([known, 304, 0]);
+      expect(reply.headers.get('etag')).toBe(etag);
+      expect(reply.headers.get('content-type')).toBeNull();
+    }
+    expect((await get(path, { 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  test('is the same document compressed, under another tag', async () => {
+    const plain = await get(path);
+    if (plain.bytes.length < 1024) return;
+    for (const encoding of ['br', 'gzip'] as const) {
+      const reply = await get(path, { 'accept-encoding': encoding });
+      expect(reply.headers.get('content-encoding')).toBe(encoding);
+      expect(DECODERS[encoding](reply.bytes).equals(plain.bytes)).toBe(true);
+      expect(reply.bytes.length).toBeLessThan(plain.bytes.length / 1.5);
+      expect(reply.headers.get('etag')).not.toBe(plain.headers.get('etag'));
+      const etag = reply.headers.get('etag') ?? '';
+      const again = await get(path, { 'accept-encoding': encoding, 'if-none-match': etag });
+      expect(again.status).toBe(304);
+      expect((await get(path, { 'if-none-match': etag })).status).toBe(200);
+    }
+  });
+});
+
+test.each([
+  ['gzip, deflate, br', 'br'],
+  ['gzip, deflate, br;q=0.5', 'gzip'],
+  ['br;q=0, gzip', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['*', 'br'],
+  ['*;q=0', null],
+  ['gzip;q=0, br;q=0', null],
+  ['identity', null],
+  ['deflate', null],
+  ['', null],
+  ['gzip;q=much', null],
+])('Accept-Encoding %j is answered with %s', async (accepted, encoding) => {
+  const { headers } = await get('/openapi.json', { 'accept-encoding': accepted });
+  expect(headers.get('content-encoding')).toBe(encoding);
+});
+
+test.each(['/docs', '/docs/'])('%s loads nothing that is not there', async (path) => {
+  const { bytes } = await get(path);
+  const files = [...bytes.toString().matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
+  expect(files).toHaveLength(8);
+  for (const file of files) {
+    const { pathname } = new URL(file, new URL(path, service.url));
+    expect([file, (await get(pathname)).status]).toEqual([file, 200]);
+  }
+});
+
+test('a logo is 304 for who has it', async () => {
+  const settings = await service.call('getCourierSettings', { as: 'iex' });
+  const path = `/${settings.body['data'].logo_path}`;
+  const shown = await get(path);
+  const hash = /([0-9a-f]{64})\./.exec(path)?.[1];
+  expect([shown.status, shown.headers.get('etag')]).toEqual([200, `"${hash}"`]);
+  const again = await get(path, { 'if-none-match': `"${hash}"` });
+  expect([again.status, again.bytes.length]).toEqual([304, 0]);
+  expect(again.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect((await get(path)).bytes.equals(shown.bytes)).toBe(true);
+});
+
+describe('no path leads out of the reference', () => {
+  test.each([
+    '/docs/static/../../x',
+    '/docs/static/../../package.json',
+    '/docs/static/%2e%2e/%2e%2e/package.json',
+    '/docs/static/%2E%2E%2F%2E%2E%2Fpackage.json',
+    '/docs/static/..%2f..%2fpackage.json',
+    '/docs/static/..\\..\\package.json',
+    '/docs/static/..%5c..%5cpackage.json',
+    '/docs/static//etc/passwd',
+    '/docs/static/%2fetc%2fpasswd',
+    '/docs//static/index.css',
+    '/docs/static/./index.css',
+    '/docs/static/index.css%00',
+    '/docs/static/%00',
+    '/docs/static/',
+    '/docs/static',
+    '/docs/static/index.html',
+    '/docs/static/swagger-ui.js',
+    '/docs/static/csp.json',
+    '/docs/static/__proto__',
+    '/docs/../docs/json',
+    '/docs/yaml',
+    '/docs/x',
+    '/docs/static/index.css/',
+    `/docs/static/${'../'.repeat(300)}x`,
+  ])('%s is 404 in the envelope', async (path) => {
+    const reply = await sendRaw(service.url, { path });
+    expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect([reply.status, JSON.parse(reply.text)]).toEqual([
+      404,
+      expect.objectContaining({ status: 'fail', code: 'route_not_found' }),
+    ]);
+  });
+
+  test('a path that cannot be decoded is 400 in the envelope', async () => {
+    for (const path of ['/docs/static/%', '/docs/static/%ff', '/docs/%zz']) {
+      const reply = await sendRaw(service.url, { path });
+      expect([reply.status, JSON.parse(reply.text)]).toEqual([
+        400,
+        expect.objectContaining({ code: 'malformed_request' }),
+      ]);
+    }
+  });
+});
+
+test('/ready asks the database once for hundreds of callers', async () => {
+  let asked = 0;
+  const count = () => (asked += 1);
+  service.db.pool.on('acquire', count);
+  try {
+    const statuses = await Promise.all(
+      Array.from({ length: 500 }, async () => (await service.call('getReadiness')).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  } finally {
+    service.db.pool.off('acquire', count);
+  }
+  // one question a second, of two statements; the requests take less than ten seconds on a busy machine
+  expect(asked).toBeLessThanOrEqual(20);
+});

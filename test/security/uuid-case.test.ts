@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Schema } from '../../src/platform/contract/bundle.js';
+import type { OperationId } from '../../src/platform/contract/types.js';
+import type { EncryptionContext } from '../../src/platform/access/secrets.js';
+import { demoId } from '../../src/development/demo/values/ids.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import {
+  describeOperation,
+  operationIds,
+  operationOf,
+  withFiles,
+  type Body,
+  type ObjectSchema,
+} from '../support/service/contract.js';
+import { addressOf, formCall } from '../support/builders/inputs.js';
+import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+const IEX = DEMO.couriers.IEX;
+
+/** Ids that no example of the reference has. */
+const ELSEWHERE: Body = { target_courier_id: IEX };
+
+const { primary } = DEMO.warehouses;
+const carrier = demoId('demo', 'carrier', 1);
+const manager = '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02';
+const nobody = '01930a3e-7c1d-7e11-9c5a-2f4b8d6effff';
+
+/** Bodies with the ids that no example of a JSON body has. */
+const EXTRA: Partial<Record<OperationId, Body[]>> = {
+  receivePackage: [
+    { tracking_number: 'CASE1', weight: 1, courier_id: IEX, carrier_id: carrier, warehouse_id: primary },
+  ],
+  retrievePackages: [{ courierID: IEX, carrierID: carrier }],
+  createManifest: [{ warehouse_id: primary }],
+  manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
+  manageSessions: [
+    { action: 'end', session_id: nobody, user_id: manager },
+    { action: 'end_all', user_id: manager },
+  ],
+};
+
+type Request = {
+  id: OperationId;
+  name: string;
+  as: Call;
+  query: Body;
+  path: Body;
+  body?: Body;
+  mediaType?: string;
+};
+
+function callerOf(id: OperationId, name: string): Call {
+  const { credential } = operationOf(id);
+  // The examples end their caller's sessions, and every other request is sent by admin or iex.
+  if (id === 'manageSessions' && name !== '') return { as: 'hrb' };
+  if (credential === 'none') return {};
+  return credential === 'key'
+    ? { key: DEMO.apiKeys.IEX }
+    : { as: name.startsWith('courier') ? 'iex' : 'admin' };
+}
+
+/** Every example of a body in the reference, and every operation without a body with all of its parameters. */
+const requests: Request[] = operationIds.flatMap((id) => {
+  const { query = {}, path = {} } = addressOf(id);
+  const plain: Request[] = operationOf(id).bodyRequired
+    ? []
+    : [{ id, name: 'alone', as: callerOf(id, ''), query, path }];
+  const content = Object.entries(describeOperation(id).requestBody?.content ?? {});
+  const bodies = content.flatMap(([mediaType, { schema = {}, example, examples = {} }]) => {
+    const named = Object.entries(examples).map(([name, { value }]): [string, unknown] => [name, value]);
+    const all = example === undefined ? named : [...named, ['example', example] as [string, unknown]];
+    return all.map(([name, value]): Request => {
+      // as: bodies of this contract are objects, and forms are flat ones
+      const body = withOptionalIds(schema, value as Body);
+      const whole = mediaType === 'application/json' ? body : withFiles(schema as ObjectSchema, body);
+      return { id, name, as: callerOf(id, name), query, path, body: whole, mediaType };
+    });
+  });
+  const more = (EXTRA[id] ?? []).map((body, n): Request => {
+    const name = `extra ${n + 1}`;
+    return { id, name, as: callerOf(id, ''), query, path, body, mediaType: 'application/json' };
+  });
+  return [...plain, ...bodies, ...more];
+});
+
+function withOptionalIds(schema: Schema, body: Body): Body {
+  const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
+  const missing = Object.entries(ELSEWHERE).filter(([name]) => name in properties && !(name in body));
+  return { ...Object.fromEntries(missing), ...body };
+}
+
+const upper = <Part>(part: Part): Part => {
+  if (typeof part === 'string') return (UUID.test(part) ? part.toUpperCase() : part) as Part;
+  if (Array.isArray(part)) return part.map(upper) as Part;
+  if (typeof part !== 'object' || part === null || Buffer.isBuffer(part)) return part;
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, upper(value)])) as Part;
+};
+
+function toCall({ as, query, path, body, mediaType }: Request): Call {
+  // as: what addressOf makes
+  const address = { query, path } as Pick<Call, 'query' | 'path'>;
+  if (!body) return { ...as, ...address };
+  return {
+    ...as,
+    ...address,
+    ...(mediaType === 'application/json' ? { body } : formCall(mediaType ?? '', body)),
+  };
+}
+
+const MADE = new RegExp(
+  `"(${[
+    ...[
+      'api_key',
+      'webhook_secret',
+      'access_token',
+      'preauth_token',
+      'temporary_password',
+      'secret',
+      'qr_code',
+    ],
+    ...[
+      'otpauth_uri',
+      'hash',
+      'one_time_password',
+      'house_number',
+      'manifest_number',
+      'invoice_number',
+      'password',
+    ],
+  ].join('|')})":"[^"]*"`,
+  'g',
+);
+
+/** A reply without what differs between two services: ids that were made, secrets, times. */
+function plain({ status, body, headers }: Reply): unknown {
+  if (!headers.get('content-type')?.includes('json')) return [status, headers.get('content-type')];
+  const text = JSON.stringify({ ...body, timestamp: 0, request_id: '' })
+    .replace(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'uuid')
+    .replace(MADE, '"$1":"made"')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?/g, 'time');
+  return [status, text];
+}
+
+describe('ids in upper case are the same ids', () => {
+  let lowerCase: Service;
+  let upperCase: Service;
+
+  beforeAll(async () => {
+    [lowerCase, upperCase] = await Promise.all([startService(), startService()]);
+  });
+
+  afterAll(async () => {
+    await lowerCase.stop();
+    await upperCase.stop();
+  });
+
+  test.each(requests.map((request) => [`${request.id}, ${request.name}`, request] as const))(
+    '%s',
+    async (_title, request) => {
+      const expected = await lowerCase.call(request.id, toCall(request));
+      const reply = await upperCase.call(request.id, toCall(upper(request)));
+      // the reference's own document shows ids of any case
+      if (request.id.startsWith('getContract')) return;
+      expect(plain(reply)).toEqual(plain(expected));
+      expect(reply.bytes.toString()).not.toMatch(
+        /[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-(?=[0-9]*[A-F])[0-9A-F]{12}/,
+      );
+    },
+  );
+
+  test('nothing that was stored spells one in upper case', async () => {
+    const { rows } = await upperCase.owner.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
+    expect(rows.length).toBeGreaterThan(20);
+    for (const { name } of rows) {
+      const found = await upperCase.owner.query(
+        `select t::text from "${name}" t where t::text ~ '01930A3E-|[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9]*[A-F][0-9A-F]*'`,
+      );
+      expect([name, found.rows]).toEqual([name, []]);
+    }
+  });
+
+  test('every id that the contract takes was among them', () => {
+    const sent = new Set(
+      requests.flatMap(({ id, query, path, body }) => idsIn(id, { ...query, ...path, ...body })),
+    );
+    const declared = operationIds.flatMap((id) => [
+      ...(describeOperation(id).parameters ?? [])
+        .filter(({ schema }) => schema['format'] === 'uuid')
+        .map(({ name }) => `${id} ${name}`),
+      ...Object.values(describeOperation(id).requestBody?.content ?? {}).flatMap(({ schema = {} }) =>
+        declaredIds(schema).map((name) => `${id} ${name}`),
+      ),
+    ]);
+    expect(declared.length).toBeGreaterThan(60);
+    expect(declared.filter((each) => !sent.has(each))).toEqual([]);
+    // what is read of headers is not rewritten
+    const headers = operationIds.flatMap((id) =>
+      (describeOperation(id).parameters ?? []).filter((each) => each.in === 'header'),
+    );
+    expect(headers.filter(({ schema }) => schema['format'] === 'uuid')).toEqual([]);
+  });
+
+  const idsIn = (id: OperationId, fields: Body): string[] =>
+    Object.entries(fields)
+      .filter(([, value]) => UUID.test(String(Array.isArray(value) ? value[0] : value)))
+      .map(([name]) => `${id} ${name}`);
+
+  function declaredIds(schema: Schema): string[] {
+    const branches = (schema['oneOf'] ?? [schema]) as Schema[];
+    return branches.flatMap(({ properties = {} }) =>
+      Object.entries(properties as Record<string, Schema>)
+        .filter(([, own]) =>
+          [own, own['items'] as Schema | undefined].some((part) => part?.['format'] === 'uuid'),
+        )
+        .map(([name]) => name),
+    );
+  }
+});
+
+describe('the original attacks', () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await startService();
+  });
+
+  afterAll(() => service.stop());
+
+  const settingsOf = (as: string) => service.call('getCourierSettings', { as });
+  const update = (id: string, action: string) =>
+    service.call('updateCourierSettings', { as: 'admin', query: { id }, urlencoded: { action } });
+
+  test.each(['reset_password', 'reset_two_factor'])(
+    '%s of the administrator’s own account is refused however the id is spelt',
+    async (action) => {
+      const own = DEMO.users.admin;
+      const refuse = (user_id: string) =>
+        service.call('manageUsers', { as: 'admin', body: { action, user_id } });
+      const expected = await refuse(own);
+      expect([expected.status, expected.body['code']]).toEqual([expect.any(Number), 'own_account']);
+      for (const spelling of [own.toUpperCase(), own.replace(/[a-f]/, (letter) => letter.toUpperCase())])
+        expect(plain(await refuse(spelling))).toEqual(plain(expected));
+    },
+  );
+
+  test('a key and a secret that staff made with an upper-case id open for the courier', async () => {
+    const key = await update(IEX.toUpperCase(), 'regenerate_key');
+    const secret = await update(IEX.toUpperCase(), 'rotate_webhook_secret');
+    expect([key.status, secret.status]).toEqual([200, 200]);
+    const settings = await settingsOf('iex');
+    expect([settings.status, settings.body['data'].api_key, settings.body['data'].webhook_secret]).toEqual([
+      200,
+      key.body['data'].api_key,
+      secret.body['data'].webhook_secret,
+    ]);
+  });
+
+  /** Stores a courier's secrets as they were stored for an id of this spelling. */
+  async function store(
+    rowId: string,
+    secrets: Partial<Record<EncryptionContext['field'], string>>,
+  ): Promise<void> {
+    for (const [field, text] of Object.entries(secrets)) {
+      const place = { tenantId: DEMO.tenants.demo, rowId, field: field as EncryptionContext['field'] };
+      await service.owner.query(`update couriers set ${field}_cipher = $2 where id = $1`, [
+        IEX,
+        service.app.secrets.encrypt(text, place),
+      ]);
+    }
+  }
+
+  test('secrets that were stored under an upper-case id open', async () => {
+    await store(IEX.toUpperCase(), {
+      api_key: 'a'.repeat(64),
+      api_token: 'token',
+      webhook_secret: 'whsec_x',
+    });
+    const { rows } = await service.owner.query<{ webhook_secret_cipher: string }>(
+      'select webhook_secret_cipher from couriers where id = $1',
+      [IEX],
+    );
+    expect(rows).toHaveLength(1);
+    await store(IEX.toUpperCase(), { webhook_secret: `whsec_${'A'.repeat(43)}=` });
+    const { status, body } = await settingsOf('iex');
+    expect([status, body['data'].api_key, body['data'].api_token]).toEqual([200, 'a'.repeat(64), 'token']);
+    expect((await update(IEX, 'rotate_webhook_secret')).status).toBe(200);
+  });
+
+  test('where secrets do not open at all, the settings are read without them, and new ones can be made', async () => {
+    const spelling = IEX.replace(/[a-f]/, (letter) => letter.toUpperCase());
+    await store(spelling, { api_key: 'a'.repeat(64), api_token: 'token', webhook_secret: 'whsec_x' });
+    const { status, body } = await settingsOf('iex');
+    const { api_key, api_token, webhook_secret, courier_name } = body['data'];
+    expect([status, api_key, api_token, webhook_secret]).toEqual([200, null, null, null]);
+    expect(courier_name).toBe('Island Express');
+    const key = await update(IEX, 'regenerate_key');
+    const secret = await update(IEX, 'rotate_webhook_secret');
+    const token = await service.call('updateCourierSettings', { as: 'iex', body: { api_token: 'another' } });
+    expect([key.status, secret.status, token.status]).toEqual([200, 200, 200]);
+    const { body: healed } = await settingsOf('iex');
+    expect([healed['data'].api_key, healed['data'].api_token, healed['data'].webhook_secret]).toEqual([
+      key.body['data'].api_key,
+      'another',
+      secret.body['data'].webhook_secret,
+    ]);
+  });
+});

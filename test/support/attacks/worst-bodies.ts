@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import type { OperationId } from '../../../src/platform/contract/types.js';
+import { bodyShapes, operationOf, type Body, type BodyShape } from '../service/contract.js';
+
+/** A body that costs its reader as much as it can, for what it does. */
+export type WorstBody = { name: string; contentType: string; bytes: Buffer };
+
+const JSON_TYPE = 'application/json';
+
+/** The worst bodies of each kind that an operation takes as JSON, each as large as the operation lets it be. */
+export function worstJsonBodies(id: OperationId): WorstBody[] {
+  const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
+  if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
+  const shapes = bodyShapes().filter((shape) => shape.id === id);
+  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit))].map(([name, text]) => ({
+    name,
+    contentType: JSON_TYPE,
+    bytes: typeof text === 'string' ? Buffer.from(text) : text,
+  }));
+}
+
+/** `unit` as often as it fits between the two ends. */
+export function filled(start: string, unit: string, end: string, limit: number): string {
+  const room = limit - Buffer.byteLength(start) - Buffer.byteLength(end);
+  return start + unit.repeat(Math.max(0, Math.floor(room / Buffer.byteLength(unit)))) + end;
+}
+
+type Named = [name: string, text: string | Buffer];
+
+/** Bodies that are bad whatever the operation. */
+function anyBodies(limit: number): Named[] {
+  const fill = (start: string, unit: string, end: string) => filled(start, unit, end, limit);
+  return [
+    ['a list of zeros', fill('[', '0,', '0]')],
+    ['a list of zeros in a field', fill('{"x":[', '0,', '0]}')],
+    ['empty lists', fill('[', '[],', '[]]')],
+    ['objects', fill('[', '{"a":0},', '{}]')],
+    ['short texts', fill('["', 'x","', '"]')],
+    ['a broken text behind short ones', fill('["', 'x","', '\\u0000"]')],
+    ['bytes that are not UTF-8 behind short texts', Buffer.from(fill('["', 'x","', '\xff"]'), 'latin1')],
+    ['nested lists', '['.repeat(limit / 2) + ']'.repeat(limit / 2)],
+    ['nested objects', fill('', '{"a":', '')],
+    ['distinct keys', distinctKeys('{', limit)],
+    ['one key again and again', fill('{', '"a":0,', '"a":0}')],
+    ['escapes', fill('{"x":"', '\\u0041', '"}')],
+    ['backslashes', fill('{"x":"', '\\\\', '"}')],
+    ['one long number', fill('{"x":', '9', '}')],
+    ['decimals', fill('[', '1.1e1,', '0]')],
+    ['a __proto__ behind many objects', fill('{"x":[', '{},', '{}],"__proto__":1}')],
+    ['many that look like __proto__', fill('["', '__proto__","', '"]')],
+    ['quotes', fill('', '"', '')],
+    ['white space', fill('', ' ', '{}')],
+  ];
+}
+
+function distinctKeys(start: string, limit: number): string {
+  const keys: string[] = [];
+  for (let used = start.length + 1; used < limit - 20; used += (keys.at(-1)?.length ?? 0) + 1)
+    keys.push(`"k${keys.length.toString(36)}":0`);
+  return `${start}${keys.join(',')}}`;
+}
+
+/** Bodies that are bad for what the operation makes of them: its example, one thing in it blown up. */
+function ofShape({ schema, example, action }: BodyShape, limit: number): Named[] {
+  const text = JSON.stringify(example);
+  const called = action ? `${action}: ` : '';
+  const unknown = distinctKeys(`${text.slice(0, -1)}${text === '{}' ? '' : ','}`, limit);
+  return [
+    [`${called}its example among unknown keys`, unknown],
+    ...Object.entries(schema.properties).flatMap(([field, own]) =>
+      worstValues(own, example[field], limit).map(([name, value]): Named => [
+        `${called}${field}: ${name}`,
+        withField(example, field, value, limit),
+      ]),
+    ),
+  ];
+}
+
+/** A value that fills what the limit leaves of the body. */
+type Filler = (room: number) => string;
+
+function withField(example: Body, field: string, value: Filler, limit: number): string {
+  const { [field]: _, ...others } = example;
+  const rest = JSON.stringify(others).slice(0, -1);
+  const start = `${rest}${rest === '{' ? '' : ','}${JSON.stringify(field)}:`;
+  return `${start}${value(limit - Buffer.byteLength(start) - 1)}}`;
+}
+
+function worstValues(schema: Schema, example: unknown, limit: number): [string, Filler][] {
+  const types = [schema['type']].flat();
+  if (types.includes('array')) return worstLists(schema, example);
+  // the others do not depend on what is sent
+  if (!types.includes('string') || limit < 8_192) return [];
+  return [
+    ['letters', (room) => filled('"', 'x', '"', room)],
+    ['spaces', (room) => filled('"', ' ', '"', room)],
+    ['emoji', (room) => filled('"', '😀', '"', room)],
+  ];
+}
+
+function worstLists(schema: Schema, example: unknown): [string, Filler][] {
+  const { maxItems = 0, items } = schema as { maxItems?: number; items?: Schema };
+  const [first = {}] = Array.isArray(example) ? (example as unknown[]) : [];
+  const list = (count: number, item: () => unknown) => () =>
+    JSON.stringify(Array.from({ length: count }, item));
+  const fitting = items?.['format'] === 'uuid' ? () => randomUUID() : () => first;
+  return [
+    ['bad elements', (room) => filled('[', '"x",', '"x"]', room)],
+    ['zeros', (room) => filled('[', '0,', '0]', room)],
+    ['empty objects', (room) => filled('[', '{},', '{}]', room)],
+    ['as many bad elements as it may have', list(maxItems, () => 'x')],
+    ['as many empty objects as it may have', list(maxItems, () => ({}))],
+    ['as many good elements as it may have', list(maxItems, fitting)],
+    ['one more than it may have', list(maxItems + 1, fitting)],
+  ];
+}

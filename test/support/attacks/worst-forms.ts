@@ -1,0 +1,126 @@
+import { crc32 } from 'node:zlib';
+import type { OperationId } from '../../../src/platform/contract/types.js';
+import { filesFor } from '../../contract/fuzz/files.js';
+import { formShapes, operationOf, type FormShape } from '../service/contract.js';
+import {
+  assemble,
+  BOUNDARY,
+  MULTIPART_TYPE,
+  toForm,
+  toParts,
+  type FormFields,
+  type Part,
+} from '../service/forms.js';
+import { filled, type WorstBody } from './worst-bodies.js';
+
+const MIB = 1024 * 1024;
+
+/** The worst forms of each kind that an operation takes. */
+export function worstForms(id: OperationId): WorstBody[] {
+  const { maxBodyBytes } = operationOf(id);
+  return formShapes()
+    .filter((shape) => shape.id === id)
+    .flatMap((shape) =>
+      shape.mediaType === MULTIPART_TYPE.split(';')[0]
+        ? multiparts(shape)
+        : urlEncoded(shape.mediaType, maxBodyBytes ?? MIB),
+    );
+}
+
+function urlEncoded(contentType: string, limit: number): WorstBody[] {
+  const texts: [string, string][] = [
+    ['nameless pairs', filled('', '&', '', limit)],
+    ['one name again and again', filled('', 'a&', '', limit)],
+    ['distinct names', Array.from({ length: limit / 8 }, (_, n) => `${n.toString(36)}=`).join('&')],
+    ['escapes', filled('action=', '%41', '', limit)],
+    ['broken escapes', filled('action=', '%ff', '', limit)],
+    ['plus signs', filled('action=', '+', '', limit)],
+  ];
+  return texts.map(([name, text]) => ({ name, contentType, bytes: Buffer.from(text.slice(0, limit)) }));
+}
+
+function multiparts({ id, schema, example }: FormShape): WorstBody[] {
+  const { fileFields, maxFileBytes } = operationOf(id);
+  const limit = maxFileBytes ?? 10 * MIB;
+  const form = toForm(example, fileFields);
+  const files = fileFields.flatMap((field) =>
+    worstFiles(limit, filesFor(field)[0]).map(([name, file]): [string, Buffer] => [
+      `${field}: ${name}`,
+      assemble(
+        toParts({ ...form, ...('dry_run' in schema.properties ? { dry_run: '1' } : {}), [field]: { file } }),
+      ),
+    ]),
+  );
+  return [...files, ...worstStructures(form, limit)].map(([name, bytes]) => ({
+    name,
+    contentType: MULTIPART_TYPE,
+    bytes,
+  }));
+}
+
+function worstStructures(form: FormFields, limit: number): [string, Buffer][] {
+  const field = (name: string, content: string): Part => ({
+    headers: [`Content-Disposition: form-data; name="${name}"`],
+    content,
+  });
+  return [
+    ['parts by the thousand', assemble(Array.from({ length: 20_000 }, (_, n) => field(`f${n}`, 'x')))],
+    ['a long text', assemble([...toParts(form), field('other', 'x'.repeat(limit / 2))])],
+    ['a long header', assemble([{ headers: [`X: ${'x'.repeat(limit / 2)}`], content: 'x' }])],
+    [
+      'many headers',
+      assemble([{ headers: Array.from({ length: 50_000 }, (_, n) => `X${n}: x`), content: 'x' }]),
+    ],
+    ['what looks like a boundary', Buffer.from(filled('', `\r\n--${BOUNDARY.slice(1)}`, '', limit))],
+  ];
+}
+
+function worstFiles(limit: number, good: unknown): [string, Buffer][] {
+  const fill = (unit: string | Buffer) => Buffer.alloc(limit, unit);
+  const kinds: [string, Buffer][] = [
+    ['line ends', fill('\n')],
+    ['carriage returns', fill('\r')],
+    ['commas', fill(',')],
+    ['quotes', fill('"')],
+    ['short rows', fill('a,b,c\n')],
+    ['blank cells', fill('a,,\n')],
+    ['wide rows', fill(`${','.repeat(60_000)}\n`)],
+    ['rows of a size that is allowed', rowsOf(limit)],
+    ['chunks of a PNG', pngOfChunks(limit)],
+    ['segments of a JPG', jpegOf(limit, Buffer.from([0xff, 0xe0, 0, 2]))],
+    ['scans of a JPG', jpegOf(limit, Buffer.from([0xff, 0xda, 0, 2]))],
+    ['stuffed bytes of a JPG', jpegOf(limit, Buffer.from([0xff, 0]), Buffer.from([0xff, 0xda, 0, 2]))],
+    ['elements of an SVG', Buffer.from(filled('<svg>', '<a>', '', Math.min(limit, 256 * 1024)))],
+    ['attributes of an SVG', Buffer.from(filled('<svg ', 'a="" ', '/>', Math.min(limit, 256 * 1024)))],
+  ];
+  return typeof good === 'string' || Buffer.isBuffer(good)
+    ? [...kinds, ['a good one', Buffer.from(good)]]
+    : kinds;
+}
+
+function rowsOf(limit: number): Buffer {
+  const rows = Array.from({ length: 100_000 }, (_, n) => `WORST-${n},${'n'.repeat(30)},${'m'.repeat(30)}`);
+  return Buffer.from(`user_code,first_name,last_name\n${rows.join('\n')}\n`).subarray(0, limit);
+}
+
+function pngOfChunks(limit: number): Buffer {
+  const header = Buffer.from('0000000a0000000a0802000000', 'hex');
+  const [start, end] = [chunkOf('IHDR', header), chunkOf('IEND', Buffer.alloc(0))];
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  const room = limit - signature.length - start.length - end.length;
+  const empty = chunkOf('IDAT', Buffer.alloc(0));
+  return Buffer.concat([signature, start, Buffer.alloc(room - (room % empty.length), empty), end]);
+}
+
+function chunkOf(type: string, content: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), content]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length);
+  checksum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, checksum]);
+}
+
+function jpegOf(limit: number, unit: Buffer, before = Buffer.alloc(0)): Buffer {
+  const start = Buffer.concat([Buffer.from('ffd8ffc0000808000100010101', 'hex').subarray(0, 12), before]);
+  return Buffer.concat([start, Buffer.alloc(limit - start.length - 2, unit), Buffer.from([0xff, 0xd9])]);
+}

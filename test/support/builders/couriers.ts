@@ -1,0 +1,368 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { plantEntry } from './audit.js';
+import { plantBill } from './bills.js';
+import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
+import { png } from '../readers/pictures.js';
+
+/** What a caller may name of one courier, or of nobody. */
+export type Belongings = {
+  code: string;
+  courierId: string;
+  userCode: string;
+  customerId: string;
+  prealertId: string;
+  packageId: string;
+  /** Has packages of this courier aboard, and no other's. */
+  manifestId: string;
+  warehouseId: string;
+  carrierId: string;
+  /** A tier of this courier's own. */
+  rateId: number;
+  /** The file name of its logo. */
+  logoFile: string;
+  /** A webhook that was given up, of an event about its package. */
+  deliveryId: string;
+  eventId: string;
+  /** Asked for by the courier. */
+  dispatchId: string;
+  /** A user of the courier that no test logs in as. */
+  userId: string;
+  /** What its API key did. */
+  auditId: string;
+  /** Published, with a line and a payment. */
+  billId: string;
+  draftBillId: string;
+};
+
+export type CourierCode = 'IEX' | 'HRB' | 'TWO' | 'TWX';
+
+/**
+ * Two couriers in each of two tenants, each with a customer, a pre-alert, a package and a manifest of its own;
+ * and every text that a reply could hold carries the name of who may read it, so that a leak shows wherever it is.
+ */
+export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, Belongings>> {
+  const twx = await clone(owner, 'couriers', DEMO.couriers.TWO, {
+    code: 'TWX',
+    name: 'Sibling of Two',
+    api_key_hash: null,
+    api_key_cipher: null,
+  });
+  const couriers = {
+    IEX: await equip(owner, 'IEX', DEMO.tenants.demo, DEMO.couriers.IEX),
+    HRB: await equip(owner, 'HRB', DEMO.tenants.demo, DEMO.couriers.HRB),
+    TWO: await equip(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
+    TWX: await equip(owner, 'TWX', DEMO.tenants.two, twx),
+  };
+  await plantAccounts(owner);
+  await plantCanaries(owner);
+  return couriers;
+}
+
+/** Names that nobody has. */
+export const nobody = (): Belongings => ({
+  code: 'NOBODY',
+  courierId: randomUUID(),
+  userCode: 'NOBODY-1',
+  customerId: randomUUID(),
+  prealertId: randomUUID(),
+  packageId: randomUUID(),
+  manifestId: randomUUID(),
+  warehouseId: randomUUID(),
+  carrierId: randomUUID(),
+  rateId: 2_000_000_000,
+  logoFile: `${randomBytes(32).toString('hex')}.png`,
+  deliveryId: randomUUID(),
+  eventId: randomUUID(),
+  dispatchId: randomUUID(),
+  userId: randomUUID(),
+  billId: randomUUID(),
+  auditId: randomUUID(),
+  draftBillId: randomUUID(),
+});
+
+/** What is no id, and no user code; like nobody's, it is found nowhere. */
+export const malformed = (): Belongings => {
+  const names = Object.keys(nobody()).map((key) => [key, 'not-an-id']);
+  // as: text, also where a number belongs
+  const texts = Object.fromEntries(names) as unknown as Belongings;
+  return { ...texts, code: 'NOBODY', userCode: 'x'.repeat(101) };
+};
+
+/** Stores a copy of a row under a new id. Answers the id. */
+export async function clone(
+  owner: pg.Pool,
+  table:
+    'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills' | 'warehouses' | 'carriers',
+  sourceId: string,
+  changes: Record<string, unknown>,
+): Promise<string> {
+  const id = randomUUID();
+  const { rowCount } = await owner.query(
+    `insert into ${table} select (jsonb_populate_record(source, $2::jsonb)).* from ${table} source where id = $1`,
+    [sourceId, JSON.stringify({ id, ...changes })],
+  );
+  if (rowCount !== 1) throw new Error(`There is no row ${sourceId} in ${table}.`);
+  return id;
+}
+
+let serial = 0;
+/** Different each time, and no carrier's format. */
+export const freshNumber = (): string => `ISO${process.pid}N${(serial += 1)}`;
+
+export const freshManifestNumber = (): string =>
+  `MAN-20200101-${(serial += 1).toString(36).toUpperCase().padStart(4, '0')}`;
+
+async function equip(
+  owner: pg.Pool,
+  code: CourierCode,
+  tenantId: string,
+  courierId: string,
+): Promise<Belongings> {
+  const [warehouseId, carrierId, anyCustomerId] = await Promise.all([
+    oneId(owner, 'select id from warehouses where tenant_id = $1 and is_primary', tenantId),
+    oneId(owner, 'select id from carriers where tenant_id = $1 order by id limit 1', tenantId),
+    oneId(owner, 'select id from customers where tenant_id = $1 order by id limit 1', tenantId),
+  ]);
+  const own = { tenant_id: tenantId, courier_id: courierId, user_code: `${code}-OWN` };
+  const customerId = await clone(owner, 'customers', anyCustomerId, { ...own, is_active: true });
+  const manifestId = await clone(owner, 'manifests', DEMO.manifests.draft, {
+    tenant_id: tenantId,
+    warehouse_id: warehouseId,
+    manifest_number: freshManifestNumber(),
+  });
+  const parcel = () => {
+    const number = freshNumber();
+    return { ...own, tracking_number: number, tracking_key: number };
+  };
+  await plantSync(owner, tenantId, courierId);
+  const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
+  const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
+    ...parcel(),
+    house_number: freshNumber(),
+    warehouse_id: warehouseId,
+    carrier_id: carrierId,
+    manifest_id: manifestId,
+    prealert_id: null,
+  });
+  await plantHistory(owner, { code, tenantId, courierId, packageId });
+  return {
+    code,
+    courierId,
+    userCode: own.user_code,
+    customerId,
+    prealertId,
+    packageId,
+    manifestId,
+    warehouseId,
+    carrierId,
+    rateId: await equipWithTier(owner, own),
+    ...(await equipWithBills(owner, { code, tenantId, courierId })),
+    logoFile: await plantLogo(owner, tenantId, courierId),
+    userId: await plantUser(owner, tenantId, courierId),
+    auditId: await plantEntry(owner, {
+      tenantId,
+      actorId: courierId,
+      entityId: packageId,
+      remarks: `canary:${code}`,
+    }),
+    ...(await equipWithWebhook(owner, { code, tenantId, courierId, packageId })),
+  };
+}
+
+/** An event with its delivery, which failed once and tells why, and a dispatch. */
+async function equipWithWebhook(
+  owner: pg.Pool,
+  own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
+): Promise<Pick<Belongings, 'deliveryId' | 'eventId' | 'dispatchId'>> {
+  const data = { ...eventPackage(own.packageId), description: `canary:${own.code}` };
+  const eventId = await plantEvent(owner, { ...own, type: 'package.updated', data });
+  const deliveryId = await plantDelivery(owner, { eventId, status: 'failed', attempts: 1 });
+  const dispatchId = randomUUID();
+  await owner.query(
+    'insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued) values ($1, $2, $3, $2, 1, 0)',
+    [own.tenantId, dispatchId, own.courierId],
+  );
+  return { deliveryId, eventId, dispatchId };
+}
+
+/** A bill of each status, with an adjustment; the published one with a payment. */
+async function equipWithBills(
+  owner: pg.Pool,
+  { code, tenantId, courierId }: { code: CourierCode; tenantId: string; courierId: string },
+): Promise<Pick<Belongings, 'billId' | 'draftBillId'>> {
+  const own = { tenant_id: tenantId, courier_id: courierId };
+  const [draftBillId, billId] = [await newDraftBill(owner, own), await newDraftBill(owner, own)];
+  await newBillPayment(owner, billId);
+  await owner.query("update bills set status = 'published' where id = $1", [billId]);
+  const paid = { ...own, invoice_number: `paid-${code}`, sequence_number: null };
+  await clone(owner, 'bills', DEMO.bills.paid, paid);
+  return { billId, draftBillId };
+}
+
+/** A draft of one adjustment. Answers its id. */
+export async function newDraftBill(
+  owner: pg.Pool,
+  own: { tenant_id: string; courier_id: string },
+): Promise<string> {
+  const id = await clone(owner, 'bills', DEMO.bills.draft, {
+    ...own,
+    ...{ invoice_number: freshNumber(), total_packages: 0, service_type: 'Air', remarks: null },
+    ...{ tax_rate: 0, subtotal: 10, tax_amount: 0, total_amount: 10 },
+  });
+  await newBillLine(owner, id);
+  return id;
+}
+
+/** The adjustment that a draft of newDraftBill charges for. Answers its id. */
+export async function newBillLine(owner: pg.Pool, billId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
+     select tenant_id, gen_random_uuid(), id, courier_id,
+       (select count(*) + 1 from bill_lines l where l.bill_id = b.id), 'adjustment', 'Storage', subtotal
+     from bills b where id = $1 returning id`,
+    [billId],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** A cent of a bill, paid. Answers its id. */
+export async function newBillPayment(owner: pg.Pool, billId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `with paid as (
+       update bills set paid_amount = paid_amount + 0.01 where id = $1 returning tenant_id, id, courier_id)
+     insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on)
+     select tenant_id, gen_random_uuid(), id, courier_id, 0.01, 'cash', current_date from paid returning id`,
+    [billId],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** The package's receipt, by the tenant's administrator; append-only, so that its texts are canaries from the start. */
+async function plantHistory(
+  owner: pg.Pool,
+  own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
+): Promise<void> {
+  await owner.query(
+    `insert into package_events (tenant_id, id, package_id, courier_id, status, source, location, remarks, actor_user_id)
+     select $1, new_id(), $2, $3, 'received', 'intake', $4, $4, u.id from users u where u.tenant_id = $1 and u.role = 'admin'`,
+    [own.tenantId, own.packageId, own.courierId, `canary:${own.code}`],
+  );
+}
+
+/** A tier above all others of the courier. */
+async function equipWithTier(
+  owner: pg.Pool,
+  { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
+): Promise<number> {
+  const { rows } = await owner.query<{ id: number }>(
+    `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
+     values ($1, $2, 40000, 40001, 1) returning id`,
+    [tenantId, courierId],
+  );
+  return rows[0]?.id ?? 0;
+}
+
+/** For each courier a draft, and an account with every kind of movement. */
+async function plantAccounts(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ tenantId: string; courierId: string }>(
+    'select tenant_id as "tenantId", id as "courierId" from couriers',
+  );
+  const payments = [
+    { amount: '2.00', receivedOn: '2024-06-02', voidedAt: '2024-06-03T10:00:00Z' },
+    { amount: '5.00', receivedOn: '2024-06-04', reference: 'TRF' },
+  ];
+  for (const courier of rows) {
+    const bill = { ...courier, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
+    await plantBill(owner, bill);
+    await plantBill(owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z', payments });
+  }
+}
+
+/** A logo like no other courier's. */
+async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const content = png(2, 2, [], [...randomBytes(3)]);
+  const hash = createHash('sha256').update(content).digest('hex');
+  await owner.query('delete from courier_logos where courier_id = $1', [courierId]);
+  await owner.query(
+    `insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content)
+     values ($1, $2, $3, 'image/png', $4)`,
+    [tenantId, courierId, hash, content],
+  );
+  return `${hash}.png`;
+}
+
+/** A user like those of the demo, who knows their password. */
+async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+  const id = randomUUID();
+  await owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+     select $2, $1, $4, 'Planted User', 'courier', $3, password_hash from users where id = $5`,
+    [id, tenantId, courierId, freshNumber().toLowerCase(), DEMO.users.admin],
+  );
+  return id;
+}
+
+/** A synchronisation of its customers that has failed. */
+async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
+  await owner.query(
+    `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
+     values ($1, new_id(), $2, 'schedule', 'failed', 'No answer.', now(), now())`,
+    [tenantId, courierId],
+  );
+}
+
+async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(statement, [tenantId]);
+  if (!rows[0]) throw new Error(`Nothing answers ${statement}.`);
+  return rows[0].id;
+}
+
+// Columns that mean something to the service itself, or that it checks.
+const MEANINGFUL =
+  /^(type|endpoint|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+
+// Append-only: a trigger refuses the change. Counters: a trigger takes the texts over from the rows.
+const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
+
+/** Appends `canary:<reader>` to every free text: a courier's code, or the tenant's slug where it has no courier. */
+async function plantCanaries(owner: pg.Pool): Promise<void> {
+  const { rows } = await owner.query<{ table_name: string; columns: string[] | null; has_courier: boolean }>(
+    `select table_name, array_agg(column_name::text) filter (where data_type = 'text') as columns,
+       bool_or(column_name = 'courier_id') as has_courier
+     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like '\\_%' and table_name <> all($1)
+     group by table_name having bool_or(column_name = 'tenant_id')`,
+    [UNCHANGEABLE],
+  );
+  // a published bill is kept as it is
+  const guards = (verb: string) =>
+    owner.query(
+      ['bills', 'bill_lines'].map((table) => `alter table ${table} ${verb} trigger user`).join(';'),
+    );
+  await guards('disable');
+  for (const { table_name: table, columns, has_courier: hasCourier } of rows) {
+    const free = (columns ?? []).filter((column) => !MEANINGFUL.test(column));
+    if (free.length === 0) continue;
+    const courierId = table === 'couriers' ? 'x.id' : hasCourier ? 'x.courier_id' : 'null::uuid';
+    const reader = `coalesce((select c.code from couriers c where c.tenant_id = x.tenant_id and c.id = ${courierId}),
+      (select t.slug from tenants t where t.id = x.tenant_id)${hasCourier ? " || '-nobody'" : ''})`;
+    const changes = free.map(
+      (column) => `"${column}" = coalesce("${column}", '') || ' canary:' || ${reader}`,
+    );
+    await owner.query(`update "${table}" x set ${changes.join(', ')}`);
+  }
+  await guards('enable');
+}
+
+/** Whose text is in a reply. */
+export const canariesIn = (body: unknown): string[] => [
+  ...new Set(Array.from(textOf(body).matchAll(/canary:([A-Za-z-]+)/g), ([, reader = '']) => reader)),
+];
+
+/** A reply that is not JSON has its text beside its bytes, which JSON would spell out number by number. */
+function textOf(body: unknown): string {
+  const { text, bytes } = (body ?? {}) as { text?: unknown; bytes?: unknown };
+  return Buffer.isBuffer(bytes) && typeof text === 'string' ? text : JSON.stringify(body);
+}

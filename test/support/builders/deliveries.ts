@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { components } from '../../../generated/contract.js';
+import { DEMO } from '../../../src/development/demo/demo.js';
+
+type EventType = components['schemas']['WebhookType'];
+
+/** What an event says of a package. */
+export const eventPackage = (packageId: string): components['schemas']['EventPackage'] => ({
+  package_id: packageId,
+  tracking_number: '1Z999AA10123456784',
+  house_number: '7K3M9QW',
+  user_code: 'IEX-1001',
+  first_name: 'Marcia',
+  last_name: 'Campbell',
+  weight: 2.25,
+  length: 12,
+  width: 8.5,
+  height: null,
+  package_type: 'box',
+  shipper: 'Amazon',
+  description: 'Running shoes',
+  status: 'received',
+  manifest_number: null,
+  entry_date_time: '2026-11-21 15:04:09',
+});
+
+const STATUS_CHANGE: components['schemas']['EventStatusChange'] = {
+  package_id: '',
+  tracking_number: '1Z999AA10123456784',
+  house_number: '7K3M9QW',
+  user_code: 'IEX-1001',
+  previous_status: 'received',
+  status: 'shipped',
+  manifest_number: null,
+};
+
+export type Planted = {
+  tenantId?: string;
+  courierId?: string;
+  packageId?: string;
+  type?: EventType;
+  data?: object;
+  /** How long ago, as PostgreSQL's interval. */
+  age?: string;
+};
+
+/** An event with the next number of its courier, as if it had happened. Answers its id. */
+export async function plantEvent(owner: pg.Pool, planted: Planted = {}): Promise<string> {
+  const {
+    tenantId = DEMO.tenants.demo,
+    courierId = DEMO.couriers.IEX,
+    packageId = randomUUID(),
+    type = 'package.created',
+    age = '0',
+  } = planted;
+  const isChange = type === 'package.status_changed';
+  const data =
+    planted.data ?? (isChange ? { ...STATUS_CHANGE, package_id: packageId } : eventPackage(packageId));
+  const { rows } = await owner.query<{ id: string }>(
+    `with counted as (
+       insert into event_counters as k (tenant_id, courier_id, last_sequence) values ($1, $2, 1)
+       on conflict (tenant_id, courier_id) do update set last_sequence = k.last_sequence + 1 returning last_sequence
+     )
+     insert into events (tenant_id, id, courier_id, sequence, type, package_id, data, occurred_at)
+     select $1, new_id(), $2, last_sequence, $3, $4, $5, now() - $6::interval from counted returning id`,
+    [tenantId, courierId, type, packageId, JSON.stringify(data), age],
+  );
+  return rows[0]?.id ?? '';
+}
+
+export type PlantedDelivery = {
+  eventId: string;
+  status?: 'pending' | 'delivered' | 'failed';
+  origin?: 'event' | 'redelivery' | 'recovery' | 'test';
+  attempts?: number;
+  syncJobId?: string;
+  createdAt?: string;
+};
+
+/** A delivery of an event to the URL of its type, by default one that was taken in. Answers its id. */
+export async function plantDelivery(owner: pg.Pool, planted: PlantedDelivery): Promise<string> {
+  const { eventId, status = 'delivered', origin = 'event', attempts = 0, syncJobId, createdAt } = planted;
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, status, attempt_count,
+       next_attempt_at, settled_at, sync_job_id, created_at)
+     select tenant_id, new_id(), id, courier_id, case type when 'package.created' then 'add_package' else 'update_package' end,
+       $2, $3, $4::int, case $3 when 'pending' then now() + interval '1 hour' end,
+       case $3 when 'pending' then null else now() end, $5, coalesce($6, now())
+     from events where id = $1 returning id`,
+    [eventId, origin, status, attempts, syncJobId ?? null, createdAt ?? null],
+  );
+  await owner.query(
+    `insert into webhook_attempts (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome, http_status,
+       response_start, error)
+     select tenant_id, id, number, courier_id, now(), 40 * number, 'rejected', 500, 'no thanks', 'Answered 500.'
+     from webhook_deliveries, generate_series(1, attempt_count) as number where id = $1`,
+    [rows[0]?.id],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** Some of everything: couriers, types, statuses, days. Answers what some have and others have not. */
+export async function plantLog(owner: pg.Pool): Promise<{ eventId: string; packageId: string; day: string }> {
+  const packageId = randomUUID();
+  const created = await plantEvent(owner, { packageId });
+  const changed = await plantEvent(owner, { type: 'package.status_changed' });
+  const { HRB, TWO } = DEMO.couriers;
+  const others = [
+    await plantEvent(owner, { courierId: HRB, type: 'package.updated' }),
+    await plantEvent(owner, { courierId: TWO, tenantId: DEMO.tenants.two }),
+  ];
+  await plantDelivery(owner, {
+    eventId: created,
+    status: 'failed',
+    attempts: 2,
+    createdAt: '2026-11-18 12:00Z',
+  });
+  await plantDelivery(owner, { eventId: created, origin: 'redelivery', createdAt: '2026-11-19 00:00Z' });
+  await plantDelivery(owner, { eventId: changed, status: 'pending', createdAt: '2026-11-19 23:59:59.9Z' });
+  for (const eventId of others) await plantDelivery(owner, { eventId, createdAt: '2026-11-20 00:00Z' });
+  return { eventId: created, packageId, day: '2026-11-19' };
+}
+
+/** A dispatch by staff that nothing came of. Answers its id. */
+export async function plantDispatch(owner: pg.Pool): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into dispatches (tenant_id, id, requested_by, selected, queued) values ($1, new_id(), $2, 0, 0) returning id`,
+    [DEMO.tenants.demo, DEMO.users.admin],
+  );
+  return rows[0]?.id ?? '';
+}

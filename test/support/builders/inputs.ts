@@ -1,0 +1,162 @@
+import type { ContractOperation, Schema } from '../../../src/platform/contract/bundle.js';
+import type { OperationId } from '../../../src/platform/contract/types.js';
+import { DEMO } from '../../../src/development/demo/demo.js';
+import { encodeBody } from '../../contract/fuzz/bodies.js';
+import {
+  bodyShapes,
+  describeOperation,
+  formShapes,
+  nameOfShape,
+  operationIds,
+  operationOf,
+  type Body,
+} from '../service/contract.js';
+import type { Call } from '../service/service.js';
+
+/** One thing that a caller may send: a query parameter, or a field of a body however deep. */
+export type Input = {
+  id: OperationId;
+  /** The operation, and its action where it has several. */
+  owner: string;
+  /** As failures name it, with [] for any element: `rates[].fee`. */
+  field: string;
+  schema: Schema;
+  /** The example of the reference with this input in it, or without. */
+  callWith(value: unknown): Call;
+};
+
+export const inputs: Input[] = [...queryInputs(), ...bodyInputs(), ...formInputs()];
+
+/** A caller who may do the most. */
+export function ablest(id: OperationId): Call {
+  const { credential } = operationOf(id);
+  if (credential === 'none') return {};
+  // it ends the token that it is called with, and may end all of the user's
+  if (id === 'manageSessions') return { as: 'two/admin', isFresh: true };
+  // it may require a second factor of its own caller, who has one in bounds.test.ts
+  if (id === 'updateSecuritySettings') return { as: 'two/admin', isFresh: true };
+  return credential === 'key' ? { key: DEMO.apiKeys.IEX } : { as: 'admin' };
+}
+
+type Parameter = NonNullable<ContractOperation['parameters']>[number];
+
+/** The examples of an operation's parameters. */
+export function examplesOf(
+  id: OperationId,
+  isWanted: (parameter: Parameter) => boolean,
+): Record<string, string> {
+  const parameters = (describeOperation(id).parameters ?? []).filter(isWanted);
+  // as: what a parameter holds is text, a number or a boolean
+  return Object.fromEntries(
+    parameters.map(({ name, example }) => [name, String(example as string | number)]),
+  );
+}
+
+export const pathOf = (id: OperationId): Record<string, string> =>
+  examplesOf(id, (each) => each.in === 'path');
+
+/** What a body is about where the body does not say it. */
+export const addressOf = (id: OperationId): Pick<Call, 'path' | 'query'> => ({
+  path: pathOf(id),
+  query: examplesOf(id, (each) => each.in === 'query'),
+});
+
+function queryInputs(): Input[] {
+  return operationIds.flatMap((id) => {
+    const parameters = (describeOperation(id).parameters ?? []).filter((each) => each.in === 'query');
+    const body = bodyShapes().find((shape) => shape.id === id)?.example;
+    // a filter would only narrow the answer, but what a body is about must be named
+    const base = examplesOf(
+      id,
+      ({ in: place, required }) => place === 'query' && (required || body !== undefined),
+    );
+    return parameters.map(({ name, schema }) => ({
+      id,
+      owner: id,
+      field: name,
+      schema,
+      callWith(value: unknown) {
+        const { [name]: _, ...others } = base;
+        const query =
+          value === undefined
+            ? others
+            : { ...base, [name]: typeof value === 'string' ? value : JSON.stringify(value) };
+        return { ...ablest(id), path: pathOf(id), query, body };
+      },
+    }));
+  });
+}
+
+function bodyInputs(): Input[] {
+  return bodyShapes().flatMap((shape) => {
+    const { id, schema, example } = shape;
+    return fieldsOf(schema.properties, []).map(({ path, schema: own }) => ({
+      id,
+      owner: nameOfShape(shape),
+      field: path.reduce((name, key) => (key === '[]' ? `${name}[]` : name ? `${name}.${key}` : key), ''),
+      schema: own,
+      callWith: (value: unknown) => ({
+        ...ablest(id),
+        ...addressOf(id),
+        body: withValue(example, path, value),
+      }),
+    }));
+  });
+}
+
+/** The text fields of forms. */
+function formInputs(): Input[] {
+  return formShapes().flatMap(({ id, schema, example, mediaType }) =>
+    Object.entries(schema.properties)
+      .filter(([, own]) => own['format'] !== 'binary')
+      .map(([field, own]) => ({
+        id,
+        owner: `${id} as ${mediaType}`,
+        field,
+        schema: own,
+        callWith: (value: unknown) => ({
+          ...ablest(id),
+          ...addressOf(id),
+          ...formCall(mediaType, { ...example, [field]: value }),
+        }),
+      })),
+  );
+}
+
+/** A form as a call sends it; a field that is undefined is left out. */
+export function formCall(mediaType: string, fields: Body): Pick<Call, 'body' | 'headers'> {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const { contentType, bytes } = encodeBody(mediaType, given);
+  return { headers: { 'content-type': contentType }, body: bytes };
+}
+
+type Field = { path: string[]; schema: Schema };
+
+function fieldsOf(properties: Record<string, Schema>, above: string[]): Field[] {
+  return Object.entries(properties).flatMap(([name, schema]) => below(schema, [...above, name]));
+}
+
+function below(schema: Schema, path: string[]): Field[] {
+  // as: what JSON Schema says these keywords hold
+  const items = schema['items'] as Schema | undefined;
+  const properties = schema['properties'] as Record<string, Schema> | undefined;
+  return [
+    { path, schema },
+    ...(items ? below(items, [...path, '[]']) : []),
+    ...(properties ? fieldsOf(properties, path) : []),
+  ];
+}
+
+/** A copy of an example with one of its values replaced, or left out where the value is undefined. */
+function withValue(example: unknown, [key = '', ...rest]: string[], value: unknown): Body {
+  const own = key === '[]' ? '0' : key;
+  const copy = structuredClone(example ?? (key === '[]' ? [] : {})) as Body;
+  copy[own] = rest.length === 0 ? value : withValue(copy[own], rest, value);
+  return copy;
+}
+
+/** Whether a failure names the field, or an element of it. */
+export const isNamed = (named: string, field: string): boolean => {
+  const plain = named.replace(/\[\d+\]/g, '[]');
+  return plain === field || plain.startsWith(`${field}[`) || plain.startsWith(`${field}.`);
+};

@@ -1,0 +1,61 @@
+import { expect } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import type { Reply, Service } from '../service/service.js';
+
+export const CUSTOMERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' } as const;
+export type CourierCode = keyof typeof CUSTOMERS;
+export type Row = Record<string, unknown>;
+
+let serial = 0;
+/** A number that no other test of this process uses, and that is no carrier's format. */
+export const newNumber = (): string => `PCL${process.pid}N${String((serial += 1)).padStart(6, '0')}`;
+
+/** A refusal without what differs from call to call. */
+export const tellable = ({ status, body }: Reply): string =>
+  JSON.stringify([status, { ...body, request_id: '', timestamp: '' }]);
+
+/** What tests of parcels do, over HTTP; and what is stored then. */
+export function makeParcels(service: Service) {
+  const select = async (statement: string, values: unknown[] = []) =>
+    (await service.owner.query<Row>(statement, values)).rows;
+  const first = async (statement: string, values: unknown[]) => (await select(statement, values))[0] ?? {};
+
+  const submit = (courier: CourierCode, number: string, userCode: string = CUSTOMERS[courier]) =>
+    service.call('submitPrealert', {
+      key: DEMO.apiKeys[courier],
+      body: { UserCode: userCode, TrackingNumber: number },
+    });
+  const scan = (number: string, fields: object = {}) =>
+    service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: number, weight: 2, ...fields },
+    });
+
+  return {
+    select,
+    submit,
+    scan,
+    packageRow: (id: string) => first('select * from packages where id = $1', [id]),
+    prealertRow: (id: string) => first('select * from prealerts where id = $1', [id]),
+    auditOf: (id: string) =>
+      select('select action, actor_id, before, after from audit_entries where entity_id = $1 order by id', [
+        id,
+      ]),
+    statusOf: async (id: string) =>
+      (await first('select status from prealerts where id = $1', [id]))['status'],
+    update: (as: string, packageId: string, fields: object) =>
+      service.call('updatePackage', { as, body: { package_id: packageId, ...fields } }),
+    /** Submits a pre-alert with the courier's key and returns its id. */
+    async announce(courier: CourierCode, number: string, userCode?: string): Promise<string> {
+      const reply = await submit(courier, number, userCode);
+      expect(reply.status).toBe(201);
+      return String(reply.body['data'].prealert_id);
+    },
+    /** Receives a new parcel and returns the package's id. */
+    async receive(number: string, fields: object = {}): Promise<string> {
+      const reply = await scan(number, fields);
+      expect(reply.status).toBe(201);
+      return String(reply.body['data'].package_id);
+    },
+  };
+}

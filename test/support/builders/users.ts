@@ -1,0 +1,12 @@
+import type pg from 'pg';
+import { DEMO } from '../../../src/development/demo/demo.js';
+
+/** Warehouse users `spare-1` and so on of tenant demo, who share names and know everybody's password. */
+export async function plantUsers(owner: pg.Pool, count: number): Promise<void> {
+  await owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, password_hash)
+     select tenant_id, new_id(), 'spare-' || n, 'Spare User ' || n % 5, 'warehouse', password_hash
+     from users, generate_series(1, $2) n where id = $1`,
+    [DEMO.users.admin, count],
+  );
+}

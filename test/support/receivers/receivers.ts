@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server as TcpServer,
+  type Socket,
+} from 'node:net';
+import { join } from 'node:path';
+import { projectRoot } from '../../../src/config/project-root.js';
+
+const servers: { server: Server | TcpServer; sockets: Set<Socket> }[] = [];
+
+export const pem = (name: string) =>
+  readFileSync(join(projectRoot, 'test', 'support', 'receivers', `${name}.pem`), 'utf8');
+
+/** For afterEach: ends what a test has started. */
+export async function closeReceivers(): Promise<void> {
+  for (const { server, sockets } of servers.splice(0)) {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await once(server, 'close');
+  }
+}
+
+async function listen(server: Server | TcpServer, address = '127.0.0.1'): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.on('close', () => sockets.delete(socket)));
+  });
+  server.listen(0, address);
+  await once(server, 'listening');
+  servers.push({ server, sockets });
+  // as: it listens on a port, not on a path
+  return (server.address() as AddressInfo).port;
+}
+
+/** A courier's server. */
+export async function startReceiver(listener: RequestListener, address?: string) {
+  const server = createServer(listener);
+  const port = await listen(server, address);
+  return { server, port, url: `http://127.0.0.1:${port}/hook` };
+}
+
+/** One with a certificate of test/support, all of which have the same key. */
+export async function startTlsReceiver(certificate: string, listener: RequestListener): Promise<number> {
+  const options = { key: pem('localhost-key'), cert: pem(certificate) };
+  return listen(createTlsServer(options, listener));
+}
+
+/** A server of bytes: does with each connection what it is told, and holds those that are open. */
+export async function startWire(onConnection: (socket: Socket) => void) {
+  const open = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => {}).on('close', () => open.delete(socket));
+    onConnection(socket);
+  });
+  const port = await listen(server);
+  return { port, open, url: `http://127.0.0.1:${port}/hook` };
+}
+
+/** Writes these bytes when something has been asked. */
+export const answering = (bytes: string | Buffer) => (socket: Socket) =>
+  void socket.once('data', () => socket.write(bytes));

@@ -1,0 +1,122 @@
+import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEMO } from '../../../src/development/demo/seed.js';
+
+export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; isReused: boolean };
+
+export type Question = {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Sent as it is, in place of body; its type is the headers' to say. */
+  raw?: string;
+};
+
+const KEY = { 'x-api-key': DEMO.apiKeys.IEX };
+
+/** Asks a process at `url`; throws what the socket threw when no whole answer came. */
+export function ask(url: string, question: Question, agent?: Agent): Promise<Answer> {
+  const { method = 'GET', path, headers = {}, body, raw } = question;
+  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const entity =
+    text === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
+  return new Promise((resolve, reject) => {
+    const asked = request(new URL(path, url), { method, headers: { ...entity, ...headers }, agent });
+    asked.on('error', reject);
+    asked.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString(),
+          isReused: asked.reusedSocket,
+        });
+      });
+    });
+    asked.end(text);
+  });
+}
+
+export const prealertOf = (trackingNumber: string): Question => ({
+  method: 'POST',
+  path: '/api/Prealert.php',
+  headers: KEY,
+  body: { UserCode: 'IEX-1001', TrackingNumber: trackingNumber },
+});
+
+export async function announce(url: string, trackingNumber: string): Promise<number> {
+  return (await ask(url, prealertOf(trackingNumber))).status;
+}
+
+/** Answers the access token of a demo user. */
+export async function logIn(
+  url: string,
+  username = 'admin',
+  password: string = DEMO.password,
+  host?: string,
+) {
+  const reply = await ask(url, {
+    method: 'POST',
+    path: '/api/login.php',
+    headers: host ? { host } : {},
+    body: { action: 'login', username, password },
+  });
+  if (reply.status !== 200) throw new Error(`Login answered ${reply.status}: ${reply.text}`);
+  // as: the contract's shape of a login without a second factor
+  return (JSON.parse(reply.text) as { data: { access_token: string } }).data.access_token;
+}
+
+export const listOf = (token: string, search = ''): Question => ({
+  path: `/api/ManagePrealerts.php?search=${encodeURIComponent(search)}`,
+  headers: { authorization: `Bearer ${token}` },
+});
+
+/** How many pre-alerts the list finds. */
+export async function countPrealerts(url: string, search: string): Promise<number> {
+  const { text } = await ask(url, listOf(await logIn(url), search));
+  // as: the contract's shape of a list
+  return (JSON.parse(text) as { meta: { stats: { total: number } } }).meta.stats.total;
+}
+
+/** Asks at a steady rate, whatever the answers take, until told that it is over; resolves when all are answered. */
+export async function askSteadily(
+  perSecond: number,
+  isOver: () => boolean,
+  askNext: (n: number) => Promise<void>,
+): Promise<void> {
+  const startMs = performance.now();
+  const asked: Promise<void>[] = [];
+  while (!isOver()) {
+    const due = ((performance.now() - startMs) / 1000) * perSecond;
+    while (asked.length < due) asked.push(askNext(asked.length));
+    await sleep(5);
+  }
+  await Promise.all(asked);
+}
+
+/** The answer, or the code of what the socket threw. */
+export type Outcome = Answer | string;
+
+// no instanceof: under jest an error of node's is no instance of the test's own Error
+export const codeOf = (error: unknown): string =>
+  String((error as NodeJS.ErrnoException | undefined)?.code ?? error);
+
+export const isServed = (outcome: Outcome): boolean => typeof outcome !== 'string' && outcome.status < 300;
+
+/** 503 in the envelope, which says when to come again. */
+export function isUnavailable(outcome: Outcome): outcome is Answer {
+  if (typeof outcome === 'string' || outcome.status !== 503) return false;
+  // as: a JSON object, or else the comparison fails
+  const { status, code } = JSON.parse(outcome.text) as { status: string; code: string };
+  return status === 'error' && code === 'unavailable' && Number(outcome.headers['retry-after']) > 0;
+}
+
+/** The same from a replica that shuts down: its connection is closed. */
+export const isGoodbye = (outcome: Outcome): boolean =>
+  isUnavailable(outcome) && outcome.headers.connection === 'close';

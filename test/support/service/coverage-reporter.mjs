@@ -1,0 +1,113 @@
+// After a whole run: everything that the contract declares must have been seen (operations, statuses, media types
+// of requests and answers, actions, failure codes and their messages), and no failure code that it does not declare.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { matchFailure } from './failure-templates.mjs';
+
+const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
+
+// Faults of ours, which no request can be made to cause at will.
+const NOT_ASKED_FOR = new Set(['500', '503']);
+
+// Stated once for the whole contract, and not at each operation: 'Authentication' in its description.
+const STATED_ONCE = /^\S+ 403 (?:password_change_required|two_factor_required)$/;
+
+export default class CoverageReporter {
+  constructor(globalConfig) {
+    this.isWholeRun = globalConfig.testPathPatterns.patterns.length === 0 && !globalConfig.testNamePattern;
+  }
+
+  onRunComplete(_contexts, results) {
+    if (!this.isWholeRun) return;
+    const declared = declaredFacts();
+    const seen = seenFacts();
+    const asked = [...declared].filter((fact) => !NOT_ASKED_FOR.has(/^\S+ (?:says )?(\d{3})\b/.exec(fact)?.[1]));
+    const unseen = asked.filter((fact) => !seen.has(fact));
+    // of what requests carry, only the declared is the contract's affair: the rest is refused or ignored
+    const undeclared = [...seen].filter(
+      (fact) => /^\S+ \d{3}\b/.test(fact) && !declared.has(fact) && !STATED_ONCE.test(fact),
+    );
+    process.stdout.write(
+      `Contract: ${asked.length - unseen.length} of ${asked.length} declared facts seen.\n`,
+    );
+    const faults = [
+      ...unseen.map((fact) => `Declared but never seen: ${fact}`),
+      ...undeclared.map((fact) => `Seen but not declared: ${fact}`),
+    ];
+    process.stdout.write(faults.map((fault) => `${fault}\n`).join(''));
+    if (faults.length > 0) this.error = new Error(faults.join('\n'));
+    const { numPassedTests, numFailedTests, numFailedTestSuites } = results;
+    // a suite that cannot even load has no failed test to count
+    this.failed = Math.max(numFailedTests, numFailedTestSuites) + faults.length;
+    process.stdout.write(`${numPassedTests} passed, ${this.failed} failed\n`);
+  }
+
+  getLastError() {
+    return this.error;
+  }
+}
+
+/** One line a fact, in the words of observations.ts. */
+function declaredFacts() {
+  const bundle = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8'));
+  const deref = (node) =>
+    node?.$ref
+      ? deref(
+          node.$ref
+            .split('/')
+            .slice(1)
+            .reduce((part, key) => part[key], bundle),
+        )
+      : node;
+  const facts = new Set();
+  for (const operation of Object.values(bundle.paths).flatMap((item) => Object.values(item))) {
+    if (!operation.operationId) continue;
+    const all = [
+      ...Object.entries(operation.responses).flatMap(([status, reply]) =>
+        replyFacts(status, deref(reply), deref),
+      ),
+      ...Object.keys(operation.requestBody?.content ?? {}).map((mediaType) => `takes ${mediaType}`),
+      ...actionsOf(operation, deref).map((action) => `does ${action}`),
+    ];
+    for (const fact of all) facts.add(`${operation.operationId} ${fact}`);
+  }
+  return facts;
+}
+
+function replyFacts(status, { content }, deref) {
+  if (!content) return [status, `${status} no body`];
+  const examples = Object.values(content).flatMap(({ example, examples = {} }) => [
+    example,
+    ...Object.values(examples).map((each) => deref(each).value),
+  ]);
+  const failures = Number(status) >= 400 ? examples.filter((example) => example !== undefined) : [];
+  return [
+    status,
+    ...Object.keys(content).map((mediaType) => `${status} ${mediaType}`),
+    ...failures.map(({ code }) => `${status} ${code}`),
+    // every message of an example, by its template
+    ...failures.flatMap((failure) =>
+      matchFailure(Number(status), failure).texts.map((text) => `says ${status} ${text}`),
+    ),
+  ];
+}
+
+function actionsOf({ requestBody, parameters = [] }, deref) {
+  const shapes = Object.values(requestBody?.content ?? {})
+    .map(({ schema }) => deref(schema) ?? {})
+    .flatMap((schema) => schema.oneOf ?? schema.anyOf ?? [schema])
+    .map((schema) => deref(deref(schema).properties?.action));
+  const queries = parameters.map(deref).filter(({ name }) => name === 'action');
+  return [...shapes, ...queries.map(({ schema }) => deref(schema))].flatMap((schema) =>
+    // an `action` that may be anything is a filter
+    (schema?.enum ?? [schema?.const]).filter((action) => action !== undefined),
+  );
+}
+
+function seenFacts() {
+  const folder = join(root, 'coverage', 'contract');
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+  return new Set(lines.filter((line) => line !== ''));
+}

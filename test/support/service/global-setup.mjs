@@ -1,0 +1,106 @@
+// Once for the whole run: a PostgreSQL server, and two databases that every test file clones its own from.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { readConfig } from '../../../dist/src/config/config.js';
+import { openSecrets } from '../../../dist/src/platform/access/secrets.js';
+import { analyzeFilled } from '../../../dist/src/platform/db/migrations/analyze.js';
+import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-postgres/embedded-server.js';
+import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
+import { seedDemo } from '../../../dist/src/development/demo/seed.js';
+import { projectRoot } from '../../../dist/src/config/project-root.js';
+
+export default async function globalSetup() {
+  const config = readConfig();
+  const observations = join(projectRoot, 'coverage', 'contract');
+  rmSync(observations, { recursive: true, force: true });
+  mkdirSync(observations, { recursive: true });
+  // npm run mutants has made a server and templates for many runs
+  if (process.env.TEST_DATABASE_PREFIX) return;
+
+  const server = config.databaseUrl ? undefined : await startOwnServer();
+  const adminUrl = config.databaseOwnerUrl ?? server.url;
+  // two runs may share the server that DATABASE_URL names: each has its own names
+  process.env.TEST_DATABASE_PREFIX = `${PREFIX}${process.pid}_`;
+  process.env.TEST_ADMIN_URL = adminUrl;
+  await makeTemplates(adminUrl, process.env.TEST_DATABASE_PREFIX, config);
+  globalThis.__endTestServer = () => server && removeServer(server, String(process.pid));
+}
+
+const PREFIX = 'crossdock_test_';
+const SERVERS = join(projectRoot, '.data', 'test');
+
+/** A server of this run's own, so that a run that ends does not stop another's. */
+export async function startOwnServer() {
+  mkdirSync(SERVERS, { recursive: true });
+  await removeServersOfDeadRuns();
+  return startServer(join(SERVERS, String(process.pid)));
+}
+
+async function removeServersOfDeadRuns() {
+  for (const pid of readdirSync(SERVERS).filter((name) => !isAlive(Number(name)))) {
+    // started once more to be stopped: it may still run as an orphan
+    await removeServer(await startServer(join(SERVERS, pid)), pid);
+  }
+}
+
+export async function removeServer(server, name) {
+  await server.stop();
+  // root's may live elsewhere (decision 0003)
+  for (const folder of [dirname(server.dataDir), join(SERVERS, name)])
+    rmSync(folder, { recursive: true, force: true });
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+export async function dropDatabases(adminUrl, isDoomed) {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  const { rows } = await admin.query(
+    "select datname from pg_database where datname like 'crossdock\\_test\\_%'",
+  );
+  for (const { datname } of rows) {
+    if (isDoomed(datname)) await admin.query(`drop database if exists "${datname}" with (force)`);
+  }
+  await admin.end();
+}
+
+function startServer(dataDir) {
+  return startEmbeddedPostgres({
+    dataDir,
+    database: 'postgres',
+    log: () => {},
+    // nothing here outlives the run
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' },
+  });
+}
+
+export async function makeTemplates(adminUrl, prefix, config) {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  const [empty, demo] = ['empty', 'demo'].map((name) => prefix + name);
+  await admin.connect();
+  try {
+    await admin.query(`create database "${empty}"`);
+    await migrate(urlOf(adminUrl, empty), join(projectRoot, 'prisma', 'migrations'));
+    await admin.query(`create database "${demo}" template "${empty}"`);
+    const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
+    await client.connect();
+    await seedDemo(client, openSecrets(config.secrets), new Date());
+    await analyzeFilled(client);
+    await client.end();
+  } finally {
+    await admin.end();
+  }
+}
+
+function urlOf(adminUrl, database) {
+  const url = new URL(adminUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}

@@ -1,0 +1,54 @@
+import { DEMO } from '../../../src/development/demo/seed.js';
+import type { Call, Service } from './service.js';
+
+export const PRINCIPALS = [
+  'anonymous',
+  'garbage token',
+  'expired token',
+  'admin',
+  'manager',
+  'warehouse',
+  'iex',
+  'hrb',
+  'disabled',
+  'two/admin',
+  'two/two',
+  'key IEX',
+  'key TWO',
+] as const;
+
+export type Principal = (typeof PRINCIPALS)[number];
+
+/** What a call carries when it comes from a principal. */
+export async function credentialsOf(service: Service, principal: Principal): Promise<Call> {
+  switch (principal) {
+    case 'anonymous':
+      return {};
+    case 'garbage token':
+      return { token: 'not.a.token' };
+    case 'expired token':
+      return { token: await expiredToken(service) };
+    case 'key IEX':
+      return { key: DEMO.apiKeys.IEX };
+    case 'key TWO':
+      return { key: DEMO.apiKeys.TWO, host: DEMO.hosts.two };
+    default:
+      return { as: principal };
+  }
+}
+
+/** A token that login issued to the administrator nine hours ago. */
+async function expiredToken(service: Service): Promise<string> {
+  const { rows } = await service.owner.query<{ token_version: number }>(
+    'select token_version from users where id = $1',
+    [DEMO.users.admin],
+  );
+  const admin = {
+    tenantId: DEMO.tenants.demo,
+    userId: DEMO.users.admin,
+    role: 'admin' as const,
+    courierId: null,
+    tokenVersion: rows[0]?.token_version ?? 1,
+  };
+  return service.app.tokens.issue(admin, Math.floor(Date.now() / 1000) - 9 * 60 * 60);
+}

@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectRoot } from '../../../src/config/project-root.js';
+
+export type Ending = { code: number | null; signal: NodeJS.Signals | null };
+
+/** A program of the build in a process of its own. */
+export type Running = {
+  child: ChildProcess;
+  /** What it has written so far, standard output and error together. */
+  output(): string;
+  ended: Promise<Ending>;
+};
+
+export type Replica = Running & { url: string; stop(signal?: NodeJS.Signals): Promise<Ending> };
+
+const running: Running[] = [];
+const folders: string[] = [];
+
+/** For afterEach: ends what a test has left running. */
+export async function endProcesses(): Promise<void> {
+  for (const { child, ended } of running.splice(0)) {
+    // SIGTERM and not SIGKILL, which would leave its database server behind
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** For afterAll, when nothing runs in them any more. */
+export async function removeFolders(): Promise<void> {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+}
+
+/** A folder that the account which runs PostgreSQL for root can enter, which mkdtemp's own mode forbids. */
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'crossdock-process-'));
+  folders.push(folder);
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/** Starts a file of dist/ with these settings and no others. */
+export function run(file: string, env: Record<string, string>, args: string[] = []): Running {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [join(projectRoot, 'dist', file), ...args], {
+    cwd: projectRoot,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const ended = once(child, 'close').then(([code, signal]): Ending => ({ code, signal }));
+  const program = { child, output: () => output, ended };
+  running.push(program);
+  return program;
+}
+
+/** Starts the service and waits until it is ready. */
+export async function startReplica(env: Record<string, string>): Promise<Replica> {
+  const port = env['PORT'] ?? String(await freePort());
+  const service = run('src/main.js', { LOG_LEVEL: 'error', ...env, PORT: port });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => {
+    if (service.child.exitCode !== null) throw new Error(`It ended instead:\n${service.output()}`);
+    return (await statusOf(`${url}/ready`)) === 200;
+  });
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    service.child.kill(signal);
+    return service.ended;
+  };
+  return { ...service, url, stop };
+}
+
+/** The status of a reply; undefined when there is none. */
+export async function statusOf(url: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits for a condition. */
+export async function until(isTrue: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+  const deadlineMs = performance.now() + limitMs;
+  while (!(await isTrue())) {
+    if (performance.now() > deadlineMs) throw new Error(`Still not so after ${limitMs} ms.`);
+    await sleep(25);
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has no port.');
+  return address.port;
+}

@@ -1,0 +1,270 @@
+import { Agent, request as httpRequest } from 'node:http';
+import pg from 'pg';
+import { createApp, type App, type AppOptions } from '../../../src/app.js';
+import { startBackground } from '../../../src/jobs/background.js';
+import { readConfig, type Config } from '../../../src/config/config.js';
+import { openDb } from '../../../src/platform/db/open-database.js';
+import type { Db } from '../../../src/platform/db/transaction.js';
+import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
+import { operations, type OperationId } from '../../../generated/operations.js';
+import { filledPath } from './contract.js';
+import { demoDatabase, freshDatabase } from './database.js';
+import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
+import { observe } from './observations.js';
+
+export type Reply = {
+  status: number;
+  headers: Headers;
+  // any: tests reach into replies whose shape the contract check has already judged
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: Record<string, any>;
+  /** As they came. */
+  bytes: Buffer;
+};
+
+export type Call = {
+  /** A demo user, `two/` before a user of tenant two. */
+  as?: string;
+  /** With a token and a session of its own, for what ends them. */
+  isFresh?: boolean;
+  token?: string;
+  key?: string;
+  /** Fills the path's template; what is left out is as in the contract's example. */
+  path?: Record<string, string>;
+  query?: Record<string, string | number | boolean | string[]>;
+  /** Sent as JSON; a string and bytes are sent as they are. */
+  body?: unknown;
+  /** Sent as multipart/form-data. */
+  form?: FormFields;
+  /** Sent as application/x-www-form-urlencoded. */
+  urlencoded?: Record<string, string>;
+  headers?: Record<string, string>;
+  host?: string;
+};
+
+export type Service = {
+  url: string;
+  /** A superuser's connections to the same database: no row-level security. */
+  owner: pg.Pool;
+  app: App;
+  db: Db;
+  /** When METRICS_PORT was given. */
+  metrics: ServedMetrics | undefined;
+  call(operationId: OperationId, call?: Call): Promise<Reply>;
+  request(method: string, path: string, call?: Call): Promise<Reply>;
+  tokenOf(user: string): Promise<string>;
+  freshTokenOf(user: string): Promise<string>;
+  stop(): Promise<void>;
+};
+
+export type ServiceOptions = {
+  demo?: boolean;
+  /** Off, to prove that row-level security holds alone. */
+  applicationFilters?: boolean;
+  /** Off, to prove that the application's filters hold alone. */
+  rowSecurity?: boolean;
+  env?: Record<string, string>;
+  timeouts?: AppOptions['timeouts'];
+  poolSize?: number;
+  /** Works the queue as well; couriers' URLs may then be of this machine. */
+  worker?: boolean;
+};
+
+/** The service on a free port and a database of its own; every reply is judged against the contract. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const database = await (options.demo === false ? freshDatabase() : demoDatabase());
+  const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
+  owner.on('error', () => {});
+  const config: Config = readConfig({
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    // all receivers of a test are at one address
+    ...(options.worker
+      ? {
+          OUTBOUND_ALLOW_LOOPBACK: 'true',
+          OUTBOUND_REQUESTS_PER_SECOND: '100000',
+          WORKER_HEARTBEAT_SECONDS: '1',
+        }
+      : {}),
+    ...options.env,
+    DATABASE_URL: database.ownerUrl,
+  });
+  const connection = {
+    url: database.ownerUrl,
+    ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
+    onError: () => {},
+  };
+  const db = openDb({ ...connection, size: options.poolSize ?? 10 });
+  const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
+  metrics?.watchPool('service', db.pool);
+  db.applicationFilters = options.applicationFilters ?? true;
+  const faults: string[] = [];
+  const app = await createApp({
+    config,
+    db,
+    ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    metrics,
+    onReply(reply) {
+      observe(reply);
+      const { operationId, status } = reply;
+      faults.push(...reply.faults.map((fault) => `${operationId} ${status}: ${fault}`));
+    },
+  });
+  const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const background = options.worker
+    ? startBackground({
+        config,
+        connection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
+        queueConnection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
+        log: app.server.log,
+        metrics,
+      })
+    : undefined;
+  // beforehand, so that a token that is first used in a test writes nothing
+  const sessions = await openSessions(owner);
+  const tokens = new Map<string, Promise<string>>();
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+
+  const service: Service = {
+    url,
+    owner,
+    app,
+    db,
+    metrics,
+    call(operationId, call = {}) {
+      return service.request(operations[operationId].method, filledPath(operationId, call.path), call);
+    },
+    request: (method, path, call = {}) => send(service, agent, method, path, call),
+    tokenOf(user) {
+      const token = tokens.get(user) ?? issueToken(service, user, sessions);
+      tokens.set(user, token);
+      return token;
+    },
+    freshTokenOf: (user) => issueToken(service, user, new Map()),
+    async stop() {
+      // idle connections would be waited for
+      agent.destroy();
+      await app.server.close();
+      await background?.stop(10_000);
+      await metrics?.close();
+      await db.close();
+      await owner.end();
+      await database.drop();
+      if (faults.length > 0)
+        throw new Error(`Replies broke the contract:\n${[...new Set(faults)].join('\n')}`);
+    },
+  };
+  return service;
+}
+
+/**
+ * A caller who is told 503, since 2 seconds did not win it a connection, calls again. Nothing was done for it:
+ * were that not so, a race's counts would not add up.
+ */
+export async function untilAdmitted(call: () => Promise<Reply>): Promise<Reply> {
+  const reply = await call();
+  return reply.status === 503 ? untilAdmitted(call) : reply;
+}
+
+async function send(
+  service: Service,
+  agent: Agent,
+  method: string,
+  path: string,
+  call: Call,
+): Promise<Reply> {
+  const target = new URL(path, service.url);
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    for (const item of [value].flat()) target.searchParams.append(name, String(item));
+  }
+  const headers: Record<string, string> = {};
+  const host = call.host ?? (call.as?.startsWith('two/') ? 'two.localhost' : undefined);
+  if (host) headers['host'] = host;
+  const issued = call.isFresh ? service.freshTokenOf : service.tokenOf;
+  const token = call.token ?? (call.as ? await issued(call.as) : undefined);
+  if (token) headers['authorization'] = `Bearer ${token}`;
+  if (call.key) headers['x-api-key'] = call.key;
+  const [type, body] = toBody(call);
+  if (type) headers['content-type'] = type;
+  Object.assign(headers, call.headers);
+  return exchange(agent, target, method, headers, body);
+}
+
+function toBody({ body, form, urlencoded }: Call): [type?: string, body?: string | Buffer] {
+  if (form) return [MULTIPART_TYPE, multipartBody(form)];
+  if (urlencoded) return ['application/x-www-form-urlencoded', new URLSearchParams(urlencoded).toString()];
+  if (body === undefined) return [];
+  const isReady = typeof body === 'string' || Buffer.isBuffer(body);
+  return ['application/json', isReady ? body : JSON.stringify(body)];
+}
+
+// node:http and not fetch: fetch refuses to send a Host of our choosing.
+function exchange(
+  agent: Agent,
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  body?: string | Buffer,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const sized =
+      body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+    const request = httpRequest(url, { method, headers: sized, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        const text = bytes.toString();
+        const { 'content-type': type, 'content-encoding': encoding } = response.headers;
+        const isJson = encoding === undefined && (type?.includes('json') ?? false);
+        const received = new Headers(
+          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+        );
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: received,
+          body: isJson ? JSON.parse(text) : { text, bytes },
+          bytes,
+        });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** A session for each user that is there, or for one; returns their ids by user. */
+async function openSessions(owner: pg.Pool, userId: string | null = null): Promise<Map<string, string>> {
+  const { rows } = await owner.query<{ id: string; user_id: string }>(
+    `insert into sessions (tenant_id, id, user_id, started_by, address, user_agent, expires_at)
+     select tenant_id, new_id(), id, 'login', '127.0.0.1', 'test', now() + interval '8 hours'
+     from users where $1::uuid is null or id = $1 returning id, user_id`,
+    [userId],
+  );
+  return new Map(rows.map((row) => [row.user_id, row.id]));
+}
+
+/** Signs a token as login would, without paying for a password hash. */
+async function issueToken(service: Service, user: string, sessions: Map<string, string>): Promise<string> {
+  const [slug, username] = user.startsWith('two/') ? ['two', user.slice(4)] : ['demo', user];
+  const { rows } = await service.owner.query(
+    `select u.*, extract(epoch from now())::int as now_s from users u join tenants t on t.id = u.tenant_id
+     where t.slug = $1 and u.username = $2`,
+    [slug, username],
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`There is no demo user ${user}.`);
+  const sessionId = sessions.get(row.id) ?? (await openSessions(service.owner, row.id)).get(row.id);
+  return service.app.tokens.issue(
+    {
+      tenantId: row.tenant_id,
+      userId: row.id,
+      role: row.role,
+      courierId: row.courier_id,
+      tokenVersion: row.token_version,
+      sessionId,
+    },
+    row.now_s,
+  );
+}
