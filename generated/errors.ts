@@ -599,6 +599,10 @@ export const fieldCatalogue = {
     "code": "required",
     "message": "Send full_name, email or both."
   },
+  "required_for_new": {
+    "code": "required",
+    "message": "{field} is required for a new customer."
+  },
   "credential": {
     "code": "required",
     "message": "{field} must not be missing or blank."
@@ -770,6 +774,10 @@ export const fieldCatalogue = {
   "sent_twice": {
     "code": "repeated",
     "message": "{field} must be sent only once."
+  },
+  "repeated_below": {
+    "code": "repeated",
+    "message": "{field} appears again further down in the list. The last record counts."
   },
   "not_a_file": {
     "code": "type",
@@ -1126,51 +1134,40 @@ export type PlainCode =
 /** A code, its variant and the arguments of its message; `Detail` is what every failure can have besides. */
 export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: PlainCode, options?: { variant?: 'default'; errors?: Entry[] } & Detail]
-  | [code: 'validation_failed', options: { variant?: 'default'; errors: Entry[] } & Detail]
+  | [code: 'validation_failed' | 'unknown_user_code' | 'logo_not_acceptable', options: { variant?: 'default'; errors: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'nothing_changed'; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'cells'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'many_cells'; args: { count: number; listed: number }; errors?: Entry[] } & Detail]
-  | [code: 'validation_failed', options: { variant: 'too_many_packages'; args: { limit: string }; errors?: Entry[] } & Detail]
+  | [code: 'validation_failed', options: { variant: 'too_many_packages'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_required', options: { variant: 'form'; errors?: Entry[] } & Detail]
   | [code: 'malformed_json', options: { variant: 'too_deep'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'malformed_request', options: { variant: 'hosts'; errors?: Entry[] } & Detail]
-  | [code: 'malformed_request', options: { variant: 'target'; errors?: Entry[] } & Detail]
+  | [code: 'malformed_request', options: { variant: 'hosts' | 'target'; errors?: Entry[] } & Detail]
   | [code: 'invalid_encoding', options: { variant: 'field'; errors: Entry[] } & Detail]
-  | [code: 'invalid_encoding', options: { variant: 'query'; errors?: Entry[] } & Detail]
-  | [code: 'invalid_encoding', options: { variant: 'form'; errors?: Entry[] } & Detail]
-  | [code: 'unknown_user_code', options: { variant?: 'default'; errors: Entry[] } & Detail]
+  | [code: 'invalid_encoding', options: { variant: 'query' | 'form'; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
-  | [code: 'manifest_closed', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_closed' | 'prealert_not_flagged', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned'; errors?: Entry[] } & Detail]
-  | [code: 'prealert_not_flagged', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
-  | [code: 'logo_not_acceptable', options: { variant?: 'default'; errors: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'amount'; args: { amount: string; limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'bill_too_long', options: { variant?: 'default'; args: { limit: string }; errors?: Entry[] } & Detail]
+  | [code: 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
-  | [code: 'package_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
-  | [code: 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
+  | [code: 'package_not_found' | 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
   | [code: 'method_not_allowed', options: { variant?: 'default'; args: { methods: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
-  | [code: 'body_too_large', options: { variant?: 'default'; args: { limit: string }; errors?: Entry[] } & Detail]
-  | [code: 'body_too_large', options: { variant: 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
+  | [code: 'body_too_large', options: { variant?: 'default' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
-  | [code: 'body_too_large', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
+  | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'target_changes'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'webhook_sends'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'unavailable', options: { variant: 'shutting_down'; errors?: Entry[] } & Detail]
-  | [code: 'unavailable', options: { variant: 'not_migrated'; errors?: Entry[] } & Detail];
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail];
 
 /** A problem of one field and the arguments of its message. */
 export type FieldProblem =
@@ -1182,6 +1179,7 @@ export type FieldProblem =
     | 'package_required'
     | 'customer_required'
     | 'contact_required'
+    | 'required_for_new'
     | 'credential'
     | 'empty'
     | 'one_item'
@@ -1206,6 +1204,7 @@ export type FieldProblem =
     | 'couriers_only'
     | 'no_action'
     | 'sent_twice'
+    | 'repeated_below'
     | 'not_a_file'
     | 'encoding'
     | 'unknown_user_code'

@@ -144,20 +144,35 @@ const plainCodes = (codes) =>
     return first && isPlain(first) && !first.message.includes('{problems}');
   });
 
+/** One line for all codes and variants that take the same arguments. */
 function specsOf(codes) {
   const plain = new Set(plainCodes(codes));
-  return Object.entries(codes).flatMap(([code, { variants }]) =>
-    Object.entries(variants)
-      .filter(([variant]) => variant !== 'default' || !plain.has(code))
-      .map(([variant, found]) => {
-        const parts = [
-          variant === 'default' ? "variant?: 'default'" : `variant: '${variant}'`,
-          ...(isPlain(found) ? [] : [`args: ${typeOfArguments(found)}`]),
-          `errors${found.message.includes('{problems}') || found.errors ? '' : '?'}: Entry[]`,
-        ];
-        return `  | [code: '${code}', options: { ${parts.join('; ')} } & Detail]`;
-      }),
-  );
+  const lines = Object.entries(codes).flatMap(([code, { variants }]) => {
+    const own = Object.entries(variants).filter(([variant]) => variant !== 'default' || !plain.has(code));
+    const byOptions = groupBy(own, ([, variant]) => optionsOf(variant));
+    return [...byOptions].map(([options, found]) => ({ code, line: `${variantType(found)}${options}` }));
+  });
+  return [...groupBy(lines, ({ line }) => line)].map(([line, found]) => {
+    const named = found.map(({ code }) => `'${code}'`).join(' | ');
+    return `  | [code: ${named}, options: { ${line} } & Detail]`;
+  });
+}
+
+function variantType(found) {
+  const names = found.map(([name]) => name);
+  return `variant${names.includes('default') ? '?' : ''}: ${names.map((name) => `'${name}'`).join(' | ')}; `;
+}
+
+const optionsOf = (variant) =>
+  [
+    ...(isPlain(variant) ? [] : [`args: ${typeOfArguments(variant)}`]),
+    `errors${variant.message.includes('{problems}') || variant.errors ? '' : '?'}: Entry[]`,
+  ].join('; ');
+
+function groupBy(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
 }
 
 const plainProblems = (fields) => Object.keys(fields).filter((name) => isPlain(fields[name]));

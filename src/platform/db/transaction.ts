@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { PrismaClient } from '../../../generated/prisma/client.js';
 import type { Caller } from '../identity/callers.js';
-import { ApiError, type FailureCode } from '../errors/errors.js';
+import { ApiError, type PlainCode } from '../errors/errors.js';
 import {
   assertNoUnitOfWork,
   currentUnitOfWork,
@@ -251,7 +251,7 @@ async function sendTogether(client: pg.PoolClient, queries: (string | object)[])
 }
 
 /** `courier_id` is the owner of a key. */
-type Admission = { outcome: 'ok' | FailureCode; courier_id?: string };
+type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
 
 const entered = new WeakSet<Caller>();
 
