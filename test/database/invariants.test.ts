@@ -86,3 +86,10 @@ test('a package that is on one bill is refused on a second one', async () => {
     where line.kind = 'package' limit 1`;
   expect(await refusalOf(secondLine)).toBe('bill_lines_tenant_id_package_id_key');
 });
+
+test('a second package with the tracking number of a stored one is refused', async () => {
+  const copy = `insert into packages
+    select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'house_number', 'COPY-1', 'prealert_id', null))).*
+    from packages p limit 1`;
+  expect(await refusalOf(copy)).toBe('packages_tenant_id_tracking_key_key');
+});
