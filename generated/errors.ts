@@ -512,7 +512,7 @@ export const errorCatalogue = {
   "unsupported_media_type": {
     "status": 415,
     "messages": {
-      "default": "The body must have the Content-Type {types}, uncompressed and in UTF-8.",
+      "default": "The body has the wrong media type or encoding. Send it as {types}, uncompressed and in UTF-8.",
       "undeclared": "The body has a media type that is not supported. The reference at /docs names the media types of each path."
     }
   },
@@ -713,7 +713,7 @@ export const fieldCatalogue = {
   },
   "username": {
     "code": "pattern",
-    "message": "{field} must begin with a letter or digit, and contain only letters, digits and the characters . _ @ + -"
+    "message": "{field} must begin with a letter or digit, and contain only letters, digits and the characters ._@+-."
   },
   "three_digits": {
     "code": "pattern",
@@ -722,6 +722,10 @@ export const fieldCatalogue = {
   "date_time": {
     "code": "pattern",
     "message": "{field} must be a date and time in the form YYYY-MM-DD HH:MM:SS."
+  },
+  "unacceptable": {
+    "code": "invalid",
+    "message": "{field} is not acceptable. The reference at /docs says what it takes."
   },
   "pattern": {
     "code": "pattern",
@@ -1025,7 +1029,7 @@ export const fieldCatalogue = {
   },
   "logo_blank": {
     "code": "content",
-    "message": "The logo shows nothing"
+    "message": "The logo shows nothing, or its pixels are damaged. Export it again."
   },
   "logo_too_complex": {
     "code": "content",
@@ -1197,6 +1201,7 @@ export type FieldProblem =
     | 'username'
     | 'three_digits'
     | 'date_time'
+    | 'unacceptable'
     | 'invalid_uuid'
     | 'invalid_date_time'
     | 'in_the_future'

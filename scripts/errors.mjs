@@ -2,7 +2,29 @@
 // FailureCode, and the runtime catalogue.
 
 /** Reads the source: each code with its variants, each variant with the arguments of its example. */
-export function readErrors({ codes, fields, common, groups }) {
+export function readErrors(written) {
+  for (const [code, entry] of Object.entries(written.codes)) {
+    assertKeys(code, entry, ['status', 'description', 'variants', ...VARIANT_KEYS]);
+    for (const variant of Object.values(entry.variants ?? {})) assertKeys(code, variant, VARIANT_KEYS);
+  }
+  for (const [name, entry] of Object.entries(written.fields))
+    assertKeys(name, entry, ['code', 'message', 'example', 'pattern', 'format']);
+  const source = normalise(written);
+  for (const [code, { variants }] of Object.entries(source.codes))
+    for (const [name, { message, args }] of Object.entries(variants)) fill(message, args, `${code} ${name}`);
+  for (const [name, { message, args }] of Object.entries(source.fields)) fill(message, args, name);
+  return source;
+}
+
+const VARIANT_KEYS = ['message', 'example', 'errors'];
+
+/** A comma in an unquoted text makes a key of what follows. */
+function assertKeys(name, entry, known) {
+  const unknown = Object.keys(entry).filter((key) => !known.includes(key));
+  if (unknown.length > 0) throw new Error(`errors.yaml, ${name}: unknown key ${unknown.join(', ')}`);
+}
+
+function normalise({ codes, fields, common, groups }) {
   const read = Object.entries(codes).map(
     ([code, { status, description, message, example, errors, variants }]) => {
       const written = variants ?? { default: { message, example, errors } };

@@ -95,6 +95,8 @@ function specify(code, { bundle, operation, types, methods, isListed }) {
   switch (code) {
     case 'validation_failed':
       return invalidAction(bundle, operation, isListed);
+    case 'invalid_encoding':
+      return [{ code, ...(types.length > 0 ? {} : { variant: 'query' }) }];
     case 'method_not_allowed':
       return [{ code, args: { methods: methods.join(', ') } }];
     case 'unsupported_media_type':

@@ -49,7 +49,7 @@ function fieldOf(instancePath: string, keyword: string, params: Params): string 
   return keys.reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`));
 }
 
-/** The problem of errors.yaml that a keyword's finding is. A keyword that is missing here has no use in a request. */
+/** The problem of errors.yaml that a schema keyword reports. */
 function problemOf(keyword: string, params: Params): FieldProblem {
   const limit = Number(params['limit']);
   switch (keyword) {
@@ -80,7 +80,7 @@ function problemOf(keyword: string, params: Params): FieldProblem {
     case 'format':
       return problemOfFormat(String(params['format']));
     default:
-      throw new Error(`No problem of errors.yaml explains the keyword ${keyword}.`);
+      return ['unacceptable'];
   }
 }
 

@@ -22,7 +22,9 @@ export default class CoverageReporter {
     if (!this.isWholeRun) return;
     const declared = declaredFacts();
     const seen = seenFacts();
-    const asked = [...declared].filter((fact) => !NOT_ASKED_FOR.has(/^\S+ (?:says )?(\d{3})\b/.exec(fact)?.[1]));
+    const asked = [...declared].filter(
+      (fact) => !NOT_ASKED_FOR.has(/^\S+ (?:says )?(\d{3})\b/.exec(fact)?.[1]),
+    );
     const unseen = asked.filter((fact) => !seen.has(fact));
     // of what requests carry, only the declared is the contract's affair: the rest is refused or ignored
     const undeclared = [...seen].filter(

@@ -10,7 +10,10 @@ export function failureFaults({ operationId, status, mediaType, text }: SentRepl
   // The response validator reports what is no failure envelope.
   const body = JSON.parse(text) as FailureBody;
   const { faults, texts } = matchFailure(status, body);
-  return [...faults, ...(isOperation(operationId) ? differenceFromExamples(operationId, status, body, texts) : [])];
+  return [
+    ...faults,
+    ...(isOperation(operationId) ? differenceFromExamples(operationId, status, body, texts) : []),
+  ];
 }
 
 const isOperation = (id: string): id is OperationId => Object.hasOwn(operations, id);
@@ -21,7 +24,12 @@ const FIXED = [
   ...['body_too_large default', 'body_too_large file'],
 ];
 
-function differenceFromExamples(id: OperationId, status: number, body: FailureBody, texts: string[]): string[] {
+function differenceFromExamples(
+  id: OperationId,
+  status: number,
+  body: FailureBody,
+  texts: string[],
+): string[] {
   if (!texts.some((text) => FIXED.includes(text))) return [];
   const messages = exampleMessages(id, status, body.code);
   return messages.includes(body.message)

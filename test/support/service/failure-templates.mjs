@@ -8,7 +8,8 @@ import { parse } from 'yaml';
 const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 const { codes, fields } = parse(readFileSync(join(root, 'openapi/errors.yaml'), 'utf8'));
 
-const variantsOf = ({ message, example, variants }) => Object.entries(variants ?? { default: { message, example } });
+const variantsOf = ({ message, example, variants }) =>
+  Object.entries(variants ?? { default: { message, example } });
 
 /** @returns what is wrong with a failure's status and messages, and which texts it shows */
 export function matchFailure(status, body) {
@@ -16,7 +17,9 @@ export function matchFailure(status, body) {
   if (!known) return { faults: [`errors.yaml has no code ${body.code}`], texts: [] };
   const entries = (body.errors ?? []).map((entry) => ({ entry, problems: problemsOf(entry) }));
   const variants = variantsOf(known)
-    .filter(([, { message, example }]) => patternOf(message, example, wordProblems(body.errors)).test(body.message))
+    .filter(([, { message, example }]) =>
+      patternOf(message, example, wordProblems(body.errors)).test(body.message),
+    )
     .map(([name]) => name);
   const faults = [
     ...(known.status === status ? [] : [`${body.code} has the status ${known.status} in errors.yaml`]),
@@ -50,7 +53,12 @@ function problemsOf({ field, row, code, message }) {
 function wordProblems(errors = []) {
   if (errors.length === 0) return undefined;
   const more = errors.length > 3 ? ` See errors for ${errors.length - 3} more.` : '';
-  return errors.slice(0, 3).map(({ message }) => message).join(' ') + more;
+  return (
+    errors
+      .slice(0, 3)
+      .map(({ message }) => message)
+      .join(' ') + more
+  );
 }
 
 const NUMBER = '-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?';

@@ -29,7 +29,11 @@ function factsOf({ status, mediaType, requestMediaType, action, text }: Observat
     // The response validator has found the failure envelope to be one.
     const failure = JSON.parse(text) as FailureBody;
     const { texts } = matchFailure(status, failure);
-    return [...facts, `${status} ${failure.code}`, ...texts.filter(isOfContract).map((each) => `says ${status} ${each}`)];
+    return [
+      ...facts,
+      `${status} ${failure.code}`,
+      ...texts.filter(isOfContract).map((each) => `says ${status} ${each}`),
+    ];
   }
   if (requestMediaType) facts.push(`takes ${requestMediaType}`);
   if (action) facts.push(`does ${action}`);
