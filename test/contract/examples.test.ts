@@ -14,6 +14,8 @@ import {
   type Body,
   type ObjectSchema,
 } from '../support/service/contract.js';
+import { exampleMessages } from '../support/service/failure-check.js';
+import { matchFailure, type FailureBody } from '../support/service/failure-templates.mjs';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
@@ -121,13 +123,11 @@ describe('a request that is copied out of the reference works on the demo data',
       ...asSent(mediaType, schema, { ...(value as Body), ...TIMES[`${id} ${name}`] }),
     });
     expect(operationOf(id).statuses).toContain(reply.status);
+    const { status, body } = reply;
     const otherwise = OTHERWISE[`${id} ${name}`];
-    const isAsSaid = otherwise === undefined ? reply.status < 300 : reply.status === otherwise;
-    expect([reply.status, reply.body['message'], isAsSaid]).toEqual([
-      reply.status,
-      reply.body['message'],
-      true,
-    ]);
+    const isAsSaid = otherwise === undefined ? status < 300 : status === otherwise;
+    expect([status, body['message'], isAsSaid]).toEqual([status, body['message'], true]);
+    if (status >= 400) expect(exampleMessages(id, status, body['code'])).toContain(body['message']);
   });
 });
 
@@ -236,8 +236,23 @@ describe('every example of an answer is one that the contract allows', () => {
         [],
       ]);
       const { code, status: word } = value as { code?: string; status?: string };
-      if (status >= 400) expect([name, code, word]).toEqual([name, expect.any(String), wordFor(id, status)]);
+      if (status < 400) continue;
+      expect([name, code, word]).toEqual([name, expect.any(String), wordFor(id, status)]);
+      // as: the validator has found it to be a failure
+      expect([name, matchFailure(status, value as FailureBody).faults]).toEqual([name, []]);
     }
+  });
+
+  test('every failure response is a reference to a shared component', () => {
+    const written = Object.values(bundle.paths)
+      .flatMap((item) => Object.values(item))
+      .filter(({ operationId }) => operationId)
+      .flatMap(({ operationId, responses }) =>
+        Object.entries(responses)
+          .filter(([status, response]) => Number(status) >= 400 && !('$ref' in response))
+          .map(([status]) => `${operationId} ${status}`),
+      );
+    expect(written).toEqual([]);
   });
 
   const wordFor = (id: OperationId, status: number) =>

@@ -162,7 +162,7 @@ test('an owner who is no superuser migrates, and creates tenants', async () => {
 
 describe('a password that somebody chooses', () => {
   test.each([
-    ['11 characters', 'eleven char', 'The password must have 12 characters or more.'],
+    ['11 characters', 'eleven char', 'The password must have at least 12 characters.'],
     ['12 characters', 'twelve chars', true],
     ['74 bytes', `${'é'.repeat(36)}ab`, 'The password must have at most 72 bytes in UTF-8.'],
     [
@@ -199,7 +199,7 @@ describe('a password that somebody chooses', () => {
 
       await until(async () => shown.includes('Password of the administrator'));
       terminal.stdin.write('too short\r');
-      await until(async () => shown.includes('must have 12 characters or more.'));
+      await until(async () => shown.includes('must have at least 12 characters.'));
       // Ctrl-U empties the line
       terminal.stdin.write('\u0015chosen-at-a-terminal\r');
       expect(await ended).toEqual([0, null]);

@@ -359,7 +359,7 @@ describe('the header', () => {
       {
         field: 'Idempotency-Key',
         code: 'pattern',
-        message: 'Idempotency-Key must be of visible ASCII characters.',
+        message: 'Idempotency-Key must contain only visible ASCII characters.',
       },
     ]);
   });

@@ -13,6 +13,7 @@ import {
   filledPath,
 } from '../support/service/contract.js';
 import { BOUNDARY, MULTIPART_TYPE } from '../support/service/forms.js';
+import { exampleMessages } from '../support/service/failure-check.js';
 import { observe } from '../support/service/observations.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
@@ -154,6 +155,18 @@ describe('every operation declares and gives', () => {
       body: { code: 'body_required' },
     });
   });
+
+  test.each(declaringCode(400, 'invalid_encoding').filter((id) => takesJson(id) || !hasBody(id)))(
+    '400 %s, for text that is not UTF-8, with the message of its example',
+    async (id) => {
+      const { method } = operationOf(id);
+      const reply = takesJson(id)
+        ? await service.call(id, { ...admitted(id), body: Buffer.from('{"\xff":1}', 'latin1') })
+        : await service.request(method, `${filledPath(id)}?x=%ff`, admitted(id));
+      expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_encoding' } });
+      expect(exampleMessages(id, 400, 'invalid_encoding')).toEqual([reply.body['message']]);
+    },
+  );
 
   test.each(declaringCode(400, 'malformed_request'))('400 %s, for two Host headers', async (id) => {
     const replies = await talk(service.url, `${firstLine(id)}Host: y\r\nConnection: close\r\n\r\n`);

@@ -17,7 +17,7 @@ export async function listEntries(
   query: AuditQuery,
 ): Promise<AuditPage> {
   const { from, to, limit } = query;
-  if (from && to && to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   await appendBeforeReading(sealer, caller);
   const [found] = await snapshot(sealer.db, caller, [pageOfEntries(sealer.db, caller, query)]);
   // as: the shape that the statement selects

@@ -18,9 +18,9 @@ export async function previewInvoice(
   request: BodyOf<'generateCourierInvoice'>,
 ): Promise<Preview> {
   const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
-  if (startDate > endDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
+  if (startDate > endDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });
   if (caller.courierId !== null && caller.courierId !== courierId) {
-    throw new ApiError('record_forbidden', 'You may preview only your own invoices.');
+    throw new ApiError('record_forbidden', { variant: 'invoice' });
   }
   const period = { courierId, startDate, endDate };
   const [parties, figures, billed] = await snapshot(db, caller, previewStatements(db, caller, period));

@@ -82,7 +82,7 @@ export function packageHandlers({ db }: Deps) {
 
 /** A file of what was queued would be neither the one nor the other. */
 function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
-  if (action && wantsFile) throw invalidFieldError('export', `cannot be combined with ${action}`);
+  if (action && wantsFile) throw invalidFieldError('export', 'excluded', { other: action });
 }
 
 const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

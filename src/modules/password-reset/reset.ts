@@ -41,7 +41,7 @@ export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
   const tokenHash = deps.secrets.lookupHash(reset.token, 'password_reset');
   const { username, full_name: fullName } = await assertOpen(deps, reset, tokenHash);
   const fault = await validatePassword(newPassword, [username, fullName]);
-  if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
+  if (fault) throw invalidFieldError('new_password', ...fault);
   await deps.loginGate.withLimit(tenantId, username, async () => {
     // again, so that of many with one token only the first hashes
     await assertOpen(deps, reset, tokenHash);

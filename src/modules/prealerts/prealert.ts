@@ -3,7 +3,7 @@ import type { KeyCaller, UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
 import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import { trackingKey } from '../tracking-numbers/public.js';
 import { forgetFlagOfStaff, lockPrealert, keepFlagOfCourier } from './kept-flags.js';
@@ -61,7 +61,7 @@ export async function createPrealert(
   body: BodyOf<'createPrealert'>,
 ): Promise<string> {
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const announcement = {
     id: newId(),
     userCode: body.user_code,
@@ -178,11 +178,10 @@ async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Chan
 /** Trims a tracking number; the schema has refused one without any visible character. */
 function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
   const trackingNumber = text.trim();
-  if (trackingNumber === '') throw invalidFieldError(field, 'must not be blank', 'pattern');
+  if (trackingNumber === '') throw invalidFieldError(field, 'blank_pattern');
   return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
 }
 
 function unknownUserCode(field: string): ApiError {
-  const message = `${field} must be the user code of an active customer of the courier.`;
-  return new ApiError('unknown_user_code', message, { errors: [{ field, code: 'unknown', message }] });
+  return new ApiError('unknown_user_code', { errors: [fieldError(field, 'unknown_user_code')] });
 }

@@ -48,8 +48,7 @@ async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<Reviewe
   const [row] = await tx.query<ReviewedRow>(queries.lockPrealert(db, caller, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
-    const message = `The pre-alert is ${row.status}. Only a flagged one can be reviewed.`;
-    throw new ApiError('prealert_not_flagged', message);
+    throw new ApiError('prealert_not_flagged', { args: { status: row.status } });
   }
   // it has got another number in between; a deadlock, if this makes one, is broken and repeated
   if (row.tracking_key !== found.tracking_key)

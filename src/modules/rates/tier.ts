@@ -1,5 +1,5 @@
 import type { BodyOf } from '../../platform/contract/types.js';
-import { ApiError, type FieldError } from '../../platform/errors/errors.js';
+import { ApiError, fieldError, type FieldError } from '../../platform/errors/errors.js';
 
 /** Weights in lb with 3 decimals and a fee in USD with 2, as text: exactly as the database writes them. */
 export type Tier = { startLb: string; endLb: string; feeUsd: string };
@@ -31,21 +31,12 @@ export function readTable(sent: SentTier[]): WantedTier[] {
 const MAX_ERRORS = 100;
 
 function invalidTable(errors: FieldError[]): ApiError {
-  const message = errors[0]?.message + (errors.length > 1 ? ` And ${errors.length - 1} more.` : '');
-  return new ApiError('validation_failed', message, { errors: errors.slice(0, MAX_ERRORS) });
+  return new ApiError('validation_failed', { errors: errors.slice(0, MAX_ERRORS) });
 }
-
-const fieldError = (field: string, code: string, words: string): FieldError => ({
-  field,
-  code,
-  message: `${field} ${words}.`,
-});
 
 function invertedTiers(sent: SentTier[]): FieldError[] {
   return sent.flatMap(({ startweight, endweight }, index) =>
-    endweight < startweight
-      ? [fieldError(`rates[${index}].endweight`, 'minimum', 'must not be less than startweight')]
-      : [],
+    endweight < startweight ? [fieldError(`rates[${index}].endweight`, 'tier_bounds')] : [],
   );
 }
 
@@ -56,7 +47,7 @@ function repeatedIds(sent: SentTier[]): FieldError[] {
       if (id !== undefined) seen.add(id);
       return [];
     }
-    return [fieldError(`rates[${index}].id`, 'unique', 'is in the list already')];
+    return [fieldError(`rates[${index}].id`, 'tier_repeated')];
   });
 }
 
@@ -71,10 +62,12 @@ function overlappingTiers(sent: SentTier[]): FieldError[] {
     const isTwin = tier.startweight === before.startweight && tier.endweight === before.endweight;
     if (tier.startweight >= before.endweight && !isTwin) return [];
     const field = `rates[${tier.index}].startweight`;
-    const words = isTwin
-      ? `begins and ends where rates[${before.index}] does`
-      : `must be ${before.endweight} or more: rates[${before.index}] ends there`;
-    return [fieldError(field, 'overlap', words)];
+    const other = `rates[${before.index}]`;
+    return [
+      isTwin
+        ? fieldError(field, 'tier_twin', { other })
+        : fieldError(field, 'tier_overlap', { limit: before.endweight, other }),
+    ];
   });
 }
 
@@ -99,7 +92,7 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
   }
   if (missing.length > 0) {
     const errors = missing.slice(0, MAX_ERRORS);
-    throw new ApiError('rate_not_found', 'Nothing was changed. See errors.', { errors });
+    throw new ApiError('rate_not_found', { variant: 'several', errors });
   }
   for (const { id, ...values } of wanted) {
     if (id !== undefined) continue;
@@ -111,10 +104,6 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
   return change;
 }
 
-const notInTable = (index: number): FieldError => ({
-  field: `rates[${index}].id`,
-  code: 'not_found',
-  message: 'The table has no such tier.',
-});
+const notInTable = (index: number): FieldError => fieldError(`rates[${index}].id`, 'tier_missing');
 
 const isSame = (a: Tier, b: Tier) => a.startLb === b.startLb && a.endLb === b.endLb && a.feeUsd === b.feeUsd;

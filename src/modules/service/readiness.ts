@@ -23,6 +23,6 @@ export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise
     }
     const found = await pending;
     if (found.length > 0)
-      throw new ApiError('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
+      throw new ApiError('unavailable', { variant: 'not_migrated', retryAfterSeconds: 5 });
   };
 }

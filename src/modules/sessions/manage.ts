@@ -112,7 +112,8 @@ function withoutExemptions(asking: SessionAccess): SessionAccess {
 /** Whose sessions are meant. @throws ApiError permission_denied unless they are the caller's, or it manages users */
 function ownerOf(caller: UserCaller, named: string | undefined): string {
   if (named === undefined || named === caller.userId) return caller.userId;
-  if (!holds(caller.role, 'user:manage')) throw new ApiError('permission_denied');
+  const permission = 'user:manage';
+  if (!holds(caller.role, permission)) throw new ApiError('permission_denied', { args: { permission } });
   return named;
 }
 

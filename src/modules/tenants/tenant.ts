@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { validatePassword, hashPassword } from '../auth/public.js';
 import { violates } from '../../platform/db/violations.js';
 import { newId } from '../../platform/values/ids.js';
+import { describeProblem } from '../../platform/errors/errors.js';
 
 export type NewTenant = {
   slug: string;
@@ -16,7 +17,7 @@ export type NewTenant = {
 /** Whether a password will do for the administrator of these names, or what is wrong with it. */
 export async function judgePassword(password: string, names: string[] = []): Promise<true | string> {
   const fault = await validatePassword(password, names);
-  return fault ? `The password ${fault.message}.` : true;
+  return fault ? describeProblem('The password', ...fault).message : true;
 }
 
 /**

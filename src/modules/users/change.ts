@@ -28,7 +28,7 @@ export type Contact = { full_name?: string | undefined; email?: string | null | 
 /** @throws ApiError validation_failed, user_not_found */
 export function updateUser(change: Change, userId: string, sent: Contact): Promise<Changed> {
   if (sent.full_name === undefined && sent.email === undefined)
-    throw invalidFieldError('full_name', 'or email is required', 'required');
+    throw invalidFieldError('full_name', 'contact_required');
   if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
   return changeUser(change, userId, async (ctx, before) => {
     const wanted = {

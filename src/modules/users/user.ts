@@ -67,8 +67,7 @@ async function assertPossible(
 /** The role courier has an account, and no other role has one. */
 export function courierOf({ role, courierId }: Pick<Creation, 'role' | 'courierId'>): string | null {
   if (role === 'courier' && courierId === undefined)
-    throw invalidFieldError('courier_id', 'is required for the role courier', 'required');
-  if (role !== 'courier' && courierId !== undefined)
-    throw invalidFieldError('courier_id', 'belongs to the role courier alone', 'conflict');
+    throw invalidFieldError('courier_id', 'required_for_couriers');
+  if (role !== 'courier' && courierId !== undefined) throw invalidFieldError('courier_id', 'couriers_only');
   return courierId ?? null;
 }

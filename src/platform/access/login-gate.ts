@@ -36,7 +36,7 @@ export function makeLoginLimiter(places = DEFAULT_PLACES): LoginLimiter {
     async assertMayTry(tenantId, address) {
       const counted = await failures.get(subjectOf(tenantId, address));
       if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;
-      throw new ApiError('too_many_attempts', undefined, {
+      throw new ApiError('too_many_attempts', {
         retryAfterSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
       });
     },

@@ -55,7 +55,7 @@ export async function consume(
     await limiter.consume(subject);
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw new ApiError(code, undefined, {
+    throw new ApiError(code, {
       retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)),
     });
   }

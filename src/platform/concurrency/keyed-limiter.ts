@@ -32,7 +32,7 @@ export function makeKeyedLimiter({
   const busy = new Set<string>();
   // in the order of their turns
   const lanes = new Map<string, Waiter[]>();
-  const overloaded = () => new ApiError('overloaded', undefined, { retryAfterSeconds });
+  const overloaded = () => new ApiError('overloaded', { retryAfterSeconds });
 
   function admitNext(): void {
     if (taken === places) return;

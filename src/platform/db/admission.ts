@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../identity/callers.js';
-import { ApiError, type FailureCode } from '../errors/errors.js';
+import { ApiError, type PlainCode } from '../errors/errors.js';
 import { STATEMENT_TIMEOUT_MS } from './connections/pool.js';
 import type { Db } from './database.js';
 import { empty, sql, type Sql } from './statements.js';
@@ -9,7 +9,7 @@ import { empty, sql, type Sql } from './statements.js';
 export type Session = { db: Db; caller: Caller; noteAdmitted(): void };
 
 /** `courier_id` is the owner of a key. */
-export type Admission = { outcome: 'ok' | FailureCode; courier_id?: string };
+export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
 
 /** @throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter */
 export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[]): Admission {

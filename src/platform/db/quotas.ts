@@ -6,8 +6,6 @@ export type Quota = {
   kind: 'customer_changes' | 'target_changes' | 'webhook_sends';
   period: 'day' | 'hour';
   limit: number;
-  /** What there may be so many of, for the message. */
-  noun: string;
 };
 
 type Asker = { tenantId: string; courierId: string };
@@ -59,12 +57,8 @@ async function readQuota(tx: Pick<PlainTx, 'query'>, quota: Quota, asker: Asker)
   return row;
 }
 
-const exceeded = ({ limit, noun, period }: Quota, retryAfterSeconds = 60) =>
-  new ApiError(
-    'quota_exceeded',
-    `A courier may have ${limit} ${noun} per ${period}, and this would be more. Nothing was changed. Wait as long as Retry-After says.`,
-    { retryAfterSeconds },
-  );
+const exceeded = ({ kind, limit }: Quota, retryAfterSeconds = 60) =>
+  new ApiError('quota_exceeded', { variant: kind, args: { limit }, retryAfterSeconds });
 
 const periodStart = ({ period }: Quota): Sql =>
   sql`date_trunc(${raw(`'${period}'`)}, now() at time zone 'UTC') at time zone 'UTC'`;

@@ -1,7 +1,7 @@
-import { ApiError, type FailureCode } from '../errors/errors.js';
+import { ApiError, type PlainCode } from '../errors/errors.js';
 
 // Constraint or index -> what its violation means to the caller. One that is not here is a bug, hence a 500.
-const MEANINGS: Record<string, FailureCode> = {
+const MEANINGS: Record<string, PlainCode> = {
   users_tenant_id_username_key: 'duplicate_username',
   users_tenant_id_courier_id_fkey: 'courier_not_found',
   prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
@@ -62,7 +62,7 @@ export function apiErrorOfViolation(error: unknown): ApiError | undefined {
     const meaning = MEANINGS[constraint ?? ''];
     return meaning && new ApiError(meaning);
   }
-  return isAway(error) ? new ApiError('unavailable', undefined, { retryAfterSeconds: 2 }) : undefined;
+  return isAway(error) ? new ApiError('unavailable', { retryAfterSeconds: 2 }) : undefined;
 }
 
 export function isRetryable(error: unknown): boolean {

@@ -65,8 +65,7 @@ export function guardBeforeValidation(operation: Operation, { secrets }: Pick<Gu
     assertStorableText(request.query);
     if (operation.mediaTypes.length > 0) {
       if (request.isMultipart()) request.body = await readForm(request, reply, operation);
-      if (request.body === undefined && operation.bodyRequired)
-        throw new ApiError('body_required', bodyWanted(operation));
+      if (request.body === undefined && operation.bodyRequired) throw bodyMissing(operation);
       // an absent optional body is an empty one, so that its defaults are filled in
       if (request.body === undefined) request.body = {};
     }
@@ -76,10 +75,10 @@ export function guardBeforeValidation(operation: Operation, { secrets }: Pick<Gu
   };
 }
 
-const bodyWanted = ({ mediaTypes }: Operation) =>
+const bodyMissing = ({ mediaTypes }: Operation) =>
   (mediaTypes as readonly string[]).includes('application/json')
-    ? undefined
-    : 'Send a form as the request body.';
+    ? new ApiError('body_required')
+    : new ApiError('body_required', { variant: 'form' });
 
 /** 413 and 415 from the headers alone; a body of undeclared length is measured while it is read. */
 function checkBodyKind(request: FastifyRequest, operation: Operation): void {
@@ -101,7 +100,7 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');
-    throw new ApiError('unsupported_media_type', `Send Content-Type: ${types}, uncompressed and in UTF-8.`);
+    throw new ApiError('unsupported_media_type', { args: { types } });
   }
   // the router picks the schema by this header; only its canonical spelling is sure to find one
   if (mediaType !== MULTIPART) headers['content-type'] = mediaType;

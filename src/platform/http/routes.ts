@@ -90,8 +90,9 @@ function makeNotFoundHandler() {
     const asked = request.url.split('?')[0] ?? '';
     const methods = templates.find(({ pattern }) => pattern.test(asked))?.methods;
     if (!methods) return sendError(new ApiError('route_not_found'), request, reply);
-    void reply.header('allow', methods.join(', '));
-    return sendError(new ApiError('method_not_allowed'), request, reply);
+    const supported = methods.join(', ');
+    void reply.header('allow', supported);
+    return sendError(new ApiError('method_not_allowed', { args: { methods: supported } }), request, reply);
   };
 }
 

@@ -66,7 +66,7 @@ class AnsweredMeanwhile extends Error {}
 
 function assertFirst([locked, kept]: Rows[]): void {
   if (locked?.[0]?.['is_held'] !== true)
-    throw new ApiError('idempotency_in_progress', undefined, { retryAfterSeconds: 1 });
+    throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1 });
   if (kept?.[0]) throw new AnsweredMeanwhile();
 }
 

@@ -8,6 +8,7 @@ import { exchange, type Ended } from './exchange.js';
 import type { OutboundReply, OutboundRequest } from './messages.js';
 import { makeResolver } from './resolve.js';
 import { validateUrl } from './urls.js';
+import { describeProblem } from '../errors/errors.js';
 
 /** Calls what couriers ask us to call. Never throws for what a target does, never follows a redirect. */
 export type OutboundClient = {
@@ -35,7 +36,7 @@ export function makeOutboundClient(
 
   async function attempt(request: OutboundRequest): Promise<Ended> {
     const fault = validateUrl(request.url, { allowLoopback, ports });
-    if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
+    if (fault) return { outcome: 'unsafe_target', error: describeProblem('the URL', ...fault).message };
     const headerFault = faultOfHeaders(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };
     return exchange(connections, request);

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { FieldProblem } from '../errors/errors.js';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 import { validatePort, portOf } from '../../config/blocked-ports.js';
 
@@ -10,31 +11,30 @@ export type OutboundRules = {
 };
 
 /**
- * What is wrong with a URL that we are to call, as words that follow its field's name; undefined when nothing is.
+ * What is wrong with a URL that we are to call; undefined when nothing is.
  * Judges what is written, and addresses written as such. A name's addresses are judged when it is called: what
  * it resolves to now says nothing of later.
  */
-export function validateUrl(text: string, rules: OutboundRules): string | undefined {
+export function validateUrl(text: string, rules: OutboundRules): FieldProblem | undefined {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]+)/i.exec(text) ?? [];
   const isPlain = /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text);
-  if (!isPlain || !URL.canParse(text)) return 'must be a URL in ASCII: encode other characters';
+  if (!isPlain || !URL.canParse(text)) return ['url_ascii'];
   const isHttp = scheme.toLowerCase() === 'http' && rules.allowLoopback;
-  if (scheme.toLowerCase() !== 'https' && !isHttp) return 'must be an absolute https URL';
-  if (authority.includes('@')) return 'must not hold a user name or a password';
-  if (text.includes('#')) return 'must not have a fragment';
+  if (scheme.toLowerCase() !== 'https' && !isHttp) return ['url_scheme'];
+  if (authority.includes('@')) return ['url_credentials'];
+  if (text.includes('#')) return ['url_fragment'];
   return faultOfHost(authority, new URL(text), rules);
 }
 
-function faultOfHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
+function faultOfHost(authority: string, url: URL, rules: OutboundRules): FieldProblem | undefined {
   const portFault = validatePort(portOf(url), rules.ports);
   if (portFault) return portFault;
   // 2130706433, 0x7f.1, %6c: what reads otherwise than it is written hides something
-  if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname)
-    return 'must write its host the usual way';
+  if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname) return ['url_host'];
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isAllowed = isIP(host) ? isPublicAddress(host) : isPublicName(host);
   if (isAllowed || (rules.allowLoopback && isLoopback(host))) return undefined;
-  return 'must not point into a private network';
+  return ['url_private'];
 }
 
 const isLoopback = (host: string) => host === 'localhost' || isLoopbackAddress(host);

@@ -170,7 +170,7 @@ describe('a draft', () => {
     await expectNothingWritten(async () => {
       const third = await billing.draft(courierId);
       expectFault(third, 400, 'nothing_to_bill');
-      expect(third.body['message']).toContain('3 are on another');
+      expect(third.body['message']).toContain('on another bill: 3.');
     });
   });
 
@@ -598,7 +598,7 @@ describe('payments', () => {
       );
       const tooMuch = await billing.pay(billId, 10.01);
       expectFault(tooMuch, 400, 'payment_exceeds_balance');
-      expect(tooMuch.body['message']).toBe('10.00 USD are outstanding. Record no more than that.');
+      expect(tooMuch.body['message']).toBe('The balance of the bill is 10.00 USD. Record a payment of at most that amount.');
       expectFault(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
       expectFault(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
       const body = { action: 'void_payment', payment_id, reason: 'R' };

@@ -365,7 +365,7 @@ describe('what is read', () => {
         index: 0,
         field: 'user_code',
         code: 'repeated',
-        message: 'Record 0: user_code comes again further down, and the last one counts.',
+        message: 'Record 0: user_code appears again further down in the list. The last record counts.',
       },
       { index: 2, field: 'first_name', code: 'blank', message: 'Record 2: first_name must not be blank.' },
     ]);

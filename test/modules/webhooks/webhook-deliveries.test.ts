@@ -318,7 +318,7 @@ describe('redeliver', () => {
     for (const id of [randomUUID(), await plantSent(HRB), await plantSent(TWO)])
       expect(await manage('iex', { action: 'redeliver', delivery_id: id })).toMatchObject({
         status: 404,
-        body: { code: 'delivery_not_found', message: 'There is no such delivery.' },
+        body: { code: 'delivery_not_found', message: 'Delivery not found. Check delivery_id.' },
       });
   });
 });

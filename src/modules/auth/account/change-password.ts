@@ -1,13 +1,18 @@
 import { deletePreauthTokens, setPassword } from './queries.js';
 import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
 import { withPassword } from '../credentials/password-attempt.js';
-import { validatePassword, type PasswordProblem } from '../credentials/password-policy.js';
+import { validatePassword } from '../credentials/password-policy.js';
 import { hashPassword } from '../credentials/passwords.js';
 import { accountById, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { transaction } from '../../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import {
+  ApiError,
+  fieldError,
+  invalidFieldError,
+  type FieldProblem,
+} from '../../../platform/errors/errors.js';
 import { beginSession } from '../../sessions/public.js';
 
 /**
@@ -19,7 +24,7 @@ export async function changePassword(own: Own, current: string, wanted: string):
   const account = await ownAccount(own);
   const fault =
     (await validatePassword(wanted, [account.username, account.fullName])) ?? faultOfSame(current, wanted);
-  if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
+  if (fault) throw invalidFieldError('new_password', ...fault);
   return confirmPassword(own, account, 'current_password', current, async (confirmed) => {
     const hash = await hashPassword(wanted);
     return store(own, confirmed, hash);
@@ -27,8 +32,8 @@ export async function changePassword(own: Own, current: string, wanted: string):
 }
 
 /** What was sent as the current one is about to be compared with it. */
-const faultOfSame = (current: string, wanted: string): PasswordProblem | undefined =>
-  current === wanted ? { code: 'unchanged', message: 'must not be the current one' } : undefined;
+const faultOfSame = (current: string, wanted: string): FieldProblem | undefined =>
+  current === wanted ? ['unchanged'] : undefined;
 
 /** Does `work` when the caller knows its own password. @throws ApiError password_wrong naming the field */
 export function confirmPassword<Result>(
@@ -39,10 +44,7 @@ export function confirmPassword<Result>(
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const attempt = { tenantId: caller.tenantId, username, password, address, requestId };
-  const refuse = () =>
-    new ApiError('password_wrong', undefined, {
-      errors: [{ field, code: 'wrong', message: `${field} is wrong.` }],
-    });
+  const refuse = () => new ApiError('password_wrong', { errors: [fieldError(field, 'wrong')] });
   return withPassword(deps, attempt, refuse, work);
 }
 

@@ -21,7 +21,7 @@ import type { SignIn } from '../sign-in.js';
 import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
 import { transaction, snapshot, type Tx } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { beginSession } from '../../sessions/public.js';
 
 export type FactorStatus = {
@@ -118,7 +118,7 @@ async function turnOn(own: Own, tx: Tx, { secret, proven, step }: Proven): Promi
 export async function disableFactor(own: Own, password: string, code: string): Promise<SignIn> {
   const { deps, caller } = own;
   const { isRequired } = await readFactor(own);
-  if (isRequired) throw new ApiError('two_factor_required', STAYS_ON);
+  if (isRequired) throw new ApiError('two_factor_required', { variant: 'stays_on' });
   return withBoth(own, password, takeCode, code, async (tx, account) => {
     assertWritten(await tx.execute(disableSecret(deps.db, caller, account)));
     await tx.execute(deleteBackupCodes(deps.db, caller, caller.userId));
@@ -128,8 +128,6 @@ export async function disableFactor(own: Own, password: string, code: string): P
     return beginAnew(own, tx);
   });
 }
-
-const STAYS_ON = 'Your role requires two-factor authentication. It cannot be turned off.';
 
 /** Takes the authenticator's code alone. @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429 */
 export async function regenerateBackupCodes(own: Own, password: string, code: string): Promise<string[]> {
@@ -187,8 +185,7 @@ async function judgeCode<Result>(
   if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;
   await deps.loginGate.countFailure(caller.tenantId, address);
-  const message = 'code is wrong or used.';
-  throw new ApiError('code_wrong', undefined, { errors: [{ field: 'code', code: 'wrong', message }] });
+  throw new ApiError('code_wrong', { errors: [fieldError('code', 'code_wrong')] });
 }
 
 async function replaceBackupCodes({ deps: { db, secrets }, caller }: Own, tx: Tx): Promise<string[]> {

@@ -1,10 +1,8 @@
+import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
 /** In characters: an emoji is one. */
 export const MIN_PASSWORD_LENGTH = 12;
-
-/** Why a password will not do. `message` goes on after the name of the field. */
-export type PasswordProblem = { code: string; message: string };
 
 /**
  * What is wrong with a new password, or undefined. A list of what people choose stops more guesses than rules on
@@ -15,25 +13,15 @@ export type PasswordProblem = { code: string; message: string };
 export async function validatePassword(
   password: string,
   names: string[] = [],
-): Promise<PasswordProblem | undefined> {
-  if ([...password].length < MIN_PASSWORD_LENGTH)
-    return { code: 'minLength', message: `must have ${MIN_PASSWORD_LENGTH} characters or more` };
-  if (password.includes('\0')) return { code: 'nul', message: 'must not hold a NUL character' };
-  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
-    return { code: 'bytes', message: `must have at most ${MAX_PASSWORD_BYTES} bytes in UTF-8` };
-  if (isRepetition(password)) {
-    const message = `must not repeat a text shorter than ${MIN_PASSWORD_LENGTH} characters`;
-    return { code: 'repeated', message };
-  }
+): Promise<FieldProblem | undefined> {
+  if ([...password].length < MIN_PASSWORD_LENGTH) return ['minLength', { limit: MIN_PASSWORD_LENGTH }];
+  if (password.includes('\0')) return ['nul'];
+  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return ['bytes', { limit: MAX_PASSWORD_BYTES }];
+  if (isRepetition(password)) return ['repetition', { limit: MIN_PASSWORD_LENGTH }];
   const spellings = [password, withoutPadding(password)].map((each) => each.toLowerCase());
-  if (names.some((name) => spellings.includes(name.toLowerCase())))
-    return { code: 'personal', message: 'must not be your user name or your full name' };
+  if (names.some((name) => spellings.includes(name.toLowerCase()))) return ['personal'];
   const common = await commonPasswords();
-  if (spellings.some((each) => common.has(each)))
-    return {
-      code: 'common',
-      message: 'must not be a common password, with digits or signs around it or without',
-    };
+  if (spellings.some((each) => common.has(each))) return ['common'];
   return undefined;
 }
 

@@ -76,7 +76,7 @@ export async function assertUnlocked(db: Db, caller: Caller, throttle: Throttle)
 
 /** The refusal while locked, from what lockLeft answered. */
 export function lockedOut(left: Rows): ApiError {
-  return new ApiError('too_many_attempts', undefined, {
+  return new ApiError('too_many_attempts', {
     retryAfterSeconds: Number(left[0]?.['seconds'] ?? LOCK_S),
   });
 }

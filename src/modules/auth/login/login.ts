@@ -7,7 +7,7 @@ import { newPreauthToken, storePreauthToken } from './second-step.js';
 import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction, type Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
-import { ApiError, type FieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
 
 export type LoginAttempt = {
@@ -39,16 +39,12 @@ export async function logIn(deps: Deps, attempt: LoginAttempt): Promise<LoginOut
 function requireCredentials(attempt: LoginAttempt): Credentials {
   const { username = '', password = '' } = attempt;
   const given = Object.entries({ username, password });
-  const errors = given.filter(([, value]) => value.trim() === '').map(([field]) => requiredField(field));
-  if (errors.length > 0) throw new ApiError('credentials_required', undefined, { errors });
+  const errors = given
+    .filter(([, value]) => value.trim() === '')
+    .map(([field]) => fieldError(field, 'credential'));
+  if (errors.length > 0) throw new ApiError('credentials_required', { errors });
   return { ...attempt, username, password };
 }
-
-const requiredField = (field: string): FieldError => ({
-  field,
-  code: 'required',
-  message: `${field} must not be absent or blank.`,
-});
 
 async function enter(deps: Deps, credentials: Credentials, account: Account): Promise<LoginOutcome> {
   const preauthToken = newPreauthToken();

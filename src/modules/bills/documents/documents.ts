@@ -61,7 +61,8 @@ async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   const { db, caller, billId } = ctx;
   const bill = await readBill(tx, ctx);
   const [counted] = await tx.query<{ total: number }>(countLines(db, caller, billId, MAX_PDF_LINES + 1));
-  if (counted && counted.total > MAX_PDF_LINES) throw new ApiError('bill_too_long');
+  if (counted && counted.total > MAX_PDF_LINES)
+    throw new ApiError('bill_too_long', { args: { limit: MAX_PDF_LINES } });
   const payments = await tx.query<PaymentRow>(paymentsOfBill(db, caller, billId));
   const [kept] = await tx.query<KeptLogo>(logoOfBill(db, caller, billId));
   const lines: string[] = [];

@@ -27,7 +27,7 @@ export type CreatedDraft = {
  */
 export async function createDraft(change: Change, wanted: Wanted<'create_draft'>): Promise<CreatedDraft> {
   const { start_date: startDate, end_date: endDate } = wanted;
-  if (endDate < startDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
+  if (endDate < startDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });
   const draft = {
     period: { courierId: wanted.courier_id, startDate, endDate },
     serviceType: wanted.service_type,
@@ -62,17 +62,13 @@ function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
   if (!drawn) return new Error('The courier went missing under its own lock.');
   const { total_packages: total, already_billed: billed, total_amount: amount } = drawn;
   if (total === 0) {
-    const elsewhere = billed === 0 ? '' : `; ${billed} ${billed === 1 ? 'is' : 'are'} on another`;
-    return new ApiError(
-      'nothing_to_bill',
-      `The courier has no package of this period that is on no bill yet${elsewhere}.`,
-    );
+    return billed === 0
+      ? new ApiError('nothing_to_bill')
+      : new ApiError('nothing_to_bill', { variant: 'already_billed', args: { count: billed } });
   }
-  const excess =
-    total > MAX_PACKAGES
-      ? `The period has ${total} packages to bill, and a bill at most ${MAX_PACKAGES}.`
-      : `The bill would come to ${amount} USD, and a bill comes to ${MAX_USD} at most.`;
-  return new ApiError('bill_too_large', `${excess} Choose a shorter period.`);
+  return total > MAX_PACKAGES
+    ? new ApiError('bill_too_large', { variant: 'packages', args: { count: total, limit: MAX_PACKAGES } })
+    : new ApiError('bill_too_large', { variant: 'amount', args: { amount, limit: MAX_USD } });
 }
 
 /** Deletes a draft for good: its packages can be billed anew. @throws ApiError bill_not_found, bill_not_draft */

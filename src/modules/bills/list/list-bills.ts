@@ -8,7 +8,7 @@ export type BillPage = { query: BillQuery; rows: BillRow[]; total: number };
 /** Stored invoices: every courier's for staff; for a courier its own, and never a draft. @throws ApiError validation_failed */
 export async function loadBills(db: Db, caller: UserCaller, query: BillQuery): Promise<BillPage> {
   if (query.from && query.to && query.to < query.from) {
-    throw invalidFieldError('to', 'must not be before from', 'minimum');
+    throw invalidFieldError('to', 'before', { other: 'from' });
   }
   const [rows, counted] = await snapshot(db, caller, [
     pageOfBills(db, caller, query),

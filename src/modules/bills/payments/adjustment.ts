@@ -20,7 +20,7 @@ export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
  */
 export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustment'>): Promise<Adjusted> {
   const { description, amount } = wanted;
-  if (amount === 0) throw invalidFieldError('amount', 'must not be 0', 'not_zero');
+  if (amount === 0) throw invalidFieldError('amount', 'zero');
   // the contract has seen to it that nothing is rounded here
   const amountUsd = amount.toFixed(2);
   return transaction(change.db, change.caller, async (tx) => {
@@ -67,5 +67,4 @@ const totalsOf = ({ subtotal, tax_amount, total_amount }: TotalsRow) => ({
   total_amount,
 });
 
-const tooLarge = () =>
-  new ApiError('bill_too_large', `A bill comes to ${MAX_USD} USD at most, with its tax.`);
+const tooLarge = () => new ApiError('bill_too_large', { variant: 'adjustment', args: { limit: MAX_USD } });

@@ -42,14 +42,14 @@ export async function recordPayment(change: Change, wanted: Wanted<'record_payme
 async function readPayment(ctx: Ctx, wanted: Wanted<'record_payment'>): Promise<NewPayment> {
   const today = await findToday(ctx);
   const receivedOn = wanted.received_on ?? today;
-  if (receivedOn > today) throw invalidFieldError('received_on', 'must not be in the future', 'maximum');
+  if (receivedOn > today) throw invalidFieldError('received_on', 'in_the_future');
   // the contract has seen to it that nothing is rounded here
   const amountUsd = wanted.amount.toFixed(2);
   return { id: newId(), amountUsd, method: wanted.method, reference: wanted.reference ?? null, receivedOn };
 }
 
 const exceedsBalance = ({ balance }: LockedBill) =>
-  new ApiError('payment_exceeds_balance', `${balance} USD are outstanding. Record no more than that.`);
+  new ApiError('payment_exceeds_balance', { args: { balance } });
 
 /**
  * Makes a payment count no more; a bill that it had settled is published again. Voiding again changes nothing, so that

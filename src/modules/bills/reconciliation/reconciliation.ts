@@ -38,9 +38,9 @@ export async function reconcile(
   query: ReconciliationQuery,
 ): Promise<Reconciliation> {
   const { courier_id: courierId, from, to, before, limit } = query;
-  if (to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   if (parseDate(to).getTime() - parseDate(from).getTime() >= MAX_DAYS * DAY_MS) {
-    throw invalidFieldError('to', `must be at most ${MAX_DAYS - 1} days after from`, 'maximum');
+    throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
   }
   const period = { courierId, from, to };
   const [couriers, figures, counted, checks, found] = await snapshot(db, caller, [

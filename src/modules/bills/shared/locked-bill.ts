@@ -13,8 +13,5 @@ export async function lockBillForUpdate(ctx: Ctx, billId: string): Promise<Locke
 export async function lockDraftForUpdate(ctx: Ctx, billId: string): Promise<LockedBill> {
   const bill = await lockBillForUpdate(ctx, billId);
   if (bill.status === 'draft') return bill;
-  throw new ApiError(
-    'bill_not_draft',
-    `Bill ${bill.invoice_number} is published and stays as it is. Put a correction on the next bill as an adjustment.`,
-  );
+  throw new ApiError('bill_not_draft', { args: { number: bill.invoice_number } });
 }

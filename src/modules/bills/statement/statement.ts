@@ -15,8 +15,8 @@ export type Statement = { query: StatementQuery; account: AccountRow; movements:
  */
 export async function readStatement(db: Db, caller: UserCaller, query: StatementQuery): Promise<Statement> {
   const courierId = caller.courierId ?? query.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
-  if (query.to < query.from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  if (query.to < query.from) throw invalidFieldError('to', 'before', { other: 'from' });
   const period = { courierId, from: query.from, to: query.to };
   const [accounts, movements] = await snapshot(db, caller, [
     figuresOfAccount(db, caller, period),

@@ -45,7 +45,7 @@ export async function createCourier(
   assertUsable({
     ...faultsOf(takeProfile(body), deps.outbound),
     'login.full_name': validateLine(full_name),
-    'login.email': email && validateEmail(email),
+    'login.email': email ? validateEmail(email) : undefined,
   });
   const oneTimePassword = newOneTimePassword();
   const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {

@@ -29,7 +29,7 @@ export function readJpeg(bytes: Buffer): Raster | undefined {
     if (bytes[offset] !== 0xff) throw broken();
     if (marker === END_OF_IMAGE) break;
     const segment = readSegment(bytes, offset);
-    if (OTHER_FRAMES.has(marker)) throw new PictureError('Browsers cannot show this kind of JPG.');
+    if (OTHER_FRAMES.has(marker)) throw new PictureError('logo_jpeg_kind');
     if (FRAMES.has(marker)) {
       frames += 1;
       [widthPx, heightPx] = sizeOf(segment);
@@ -74,4 +74,4 @@ function endOfScan(bytes: Buffer, start: number): number {
   throw broken();
 }
 
-const broken = () => new PictureError('The JPG is damaged or not whole.');
+const broken = () => new PictureError('logo_damaged', { kind: 'JPG' });

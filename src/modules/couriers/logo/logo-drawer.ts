@@ -42,7 +42,7 @@ async function clean(source: Source, cleaners: WorkerPool): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
   // as: what the thread answers with
   const cleaned = (await ask(cleaners, source.svg, CLEANING_MS)) as string | undefined;
-  if (cleaned === undefined) throw new PictureError('Of the SVG nothing remains that may be shown.');
+  if (cleaned === undefined) throw new PictureError('logo_svg_empty');
   return { mediaType: 'image/svg+xml', content: Buffer.from(cleaned) };
 }
 
@@ -50,7 +50,7 @@ async function draw({ content }: Picture, source: Source, painters: WorkerPool):
   const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
   // as: what the thread answers with
   const png = (await ask(painters, drawing, DRAWING_MS)) as Uint8Array | null;
-  if (!png) throw new PictureError('The logo shows nothing, or its pixels are damaged.');
+  if (!png) throw new PictureError('logo_blank');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }
 
@@ -67,7 +67,7 @@ async function ask(threads: WorkerPool, message: unknown, timeoutMs: number): Pr
     return await threads.ask(message, timeoutMs);
   } catch (error) {
     // out of time, of memory or of stack: the picture's doing
-    if (error instanceof Unanswered) throw new PictureError('The logo takes too long to draw. Simplify it.');
+    if (error instanceof Unanswered) throw new PictureError('logo_too_complex');
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
 import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { found, record, type Change } from '../shared/context.js';
 import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
 import { PictureError } from './picture-error.js';
@@ -92,10 +92,7 @@ async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer):
     return await drawLogo(courierId, bytes);
   } catch (error) {
     if (!(error instanceof PictureError)) throw error;
-    const { message } = error;
-    throw new ApiError('logo_not_acceptable', message, {
-      errors: [{ field: 'logo', code: 'content', message }],
-    });
+    throw new ApiError('logo_not_acceptable', { errors: [fieldError('logo', ...error.problem)] });
   }
 }
 

@@ -23,7 +23,7 @@ export function readPng(bytes: Buffer): Raster | undefined {
       assertModest(widthPx, heightPx);
     }
     // its frames are not counted in the size
-    if (type === 'acTL') throw new PictureError('The logo is animated. Send one picture.');
+    if (type === 'acTL') throw new PictureError('logo_animated');
     if (PAINTED.has(type)) kept.push(whole);
     seen.add(type);
     offset += whole.length;
@@ -50,4 +50,4 @@ function readChunk(bytes: Buffer, offset: number): { type: string; data: Buffer;
   };
 }
 
-const broken = () => new PictureError('The PNG is damaged or not whole.');
+const broken = () => new PictureError('logo_damaged', { kind: 'PNG' });

@@ -33,7 +33,7 @@ export type Settings = ProfileFields &
 /** The courier that a caller means: a courier always itself, staff the one that they name. */
 export function courierMeant(caller: UserCaller, named: string | undefined): string {
   const courierId = caller.courierId ?? named;
-  if (!courierId) throw invalidFieldError('id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('id', 'required_for_staff');
   return courierId;
 }
 
@@ -82,7 +82,6 @@ const TARGET_CHANGES: Quota = {
   kind: 'target_changes',
   period: 'hour',
   limit: 30,
-  noun: 'new hosts or ports in its URLs',
 };
 
 const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;

@@ -48,9 +48,9 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
       if (request.mediaType === 'application/x-www-form-urlencoded')
         return ACTIONS[request.body.action](change);
       const { action, logo } = request.body;
-      if (action && logo) throw invalidFieldError('action', 'must not be sent beside logo', 'conflict');
+      if (action && logo) throw invalidFieldError('action', 'conflict', { other: 'logo' });
       if (logo) return saveLogo(change, logo);
-      if (!action) throw invalidFieldError('logo', 'is required', 'required');
+      if (!action) throw invalidFieldError('logo', 'required');
       return ACTIONS[action](change);
     },
 
@@ -84,7 +84,7 @@ async function act(
   fields: SentFields,
 ): Promise<Updated> {
   const [field] = Object.keys(fields);
-  if (field) throw invalidFieldError(field, 'must not be sent with action', 'conflict');
+  if (field) throw invalidFieldError(field, 'conflict', { other: 'action' });
   return ACTIONS[action](change);
 }
 

@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
@@ -59,10 +60,10 @@ export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
 }
 
 /** What is wrong with each field. */
-export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string, string | undefined> =>
+export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string, FieldProblem | undefined> =>
   Object.fromEntries(NAMES.map((name) => [name, faultOf(name, sent[name] ?? '', rules)]));
 
-function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): string | undefined {
+function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
   // every field is one line
   const fault = validateLine(text);
   if (fault || text.trim() === '') return fault;
@@ -71,9 +72,9 @@ function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules):
     case 'email':
       return validateEmail(text);
     case 'api_token':
-      return /^[!-~]+$/.test(text) ? undefined : 'must be visible ASCII characters without spaces';
+      return /^[!-~]+$/.test(text) ? undefined : ['token_characters'];
     case 'house_color':
-      return /^#[0-9a-f]{6}$/i.test(text) ? undefined : 'must be a colour as #RRGGBB';
+      return /^#[0-9a-f]{6}$/i.test(text) ? undefined : ['house_colour'];
     default:
       return undefined;
   }

@@ -45,7 +45,7 @@ export async function createCustomer(
 ): Promise<string> {
   const { db, caller, requestId } = context;
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const id = newId();
   await transaction(db, caller, async (tx) => {
     const insertion = queries.insertCustomer(caller.tenantId, {
@@ -116,10 +116,9 @@ function theOneNamed({
   inBody: string | undefined;
 }): string {
   const id = inQuery ?? inBody;
-  if (id === undefined)
-    throw invalidFieldError('id', 'is required in the query, or courier_customer_id in the body', 'required');
+  if (id === undefined) throw invalidFieldError('id', 'customer_required');
   if (inBody !== undefined && inBody !== id)
-    throw invalidFieldError('courier_customer_id', 'must be the same as id in the query, or left out');
+    throw invalidFieldError('courier_customer_id', 'different', { other: 'id in the query' });
   return id;
 }
 

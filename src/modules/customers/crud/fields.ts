@@ -53,20 +53,18 @@ function textOr(stored: string | null, sent: string | undefined): string | null 
 
 const MAX_CHARS = 100;
 
-/** What is wrong with a text, as words that follow its field's name. */
-export type TextError = { code: 'blank' | 'maxLength' | 'pattern'; words: string };
+/** What can be wrong with a text that came in bulk. */
+export type TextProblem =
+  [problem: 'blank' | 'control_characters'] | [problem: 'maxLength', args: { limit: number }];
 
 /** Why a trimmed code, name or branch that came in bulk cannot be stored; undefined when it can. */
 export function validateText(
   value: string,
   isRequired: boolean,
   maxChars = MAX_CHARS,
-): TextError | undefined {
-  if (value === '') return isRequired ? { code: 'blank', words: 'must not be blank' } : undefined;
+): TextProblem | undefined {
+  if (value === '') return isRequired ? ['blank'] : undefined;
   // the second count, of characters and not of UTF-16 units, is the dear one
-  if (value.length > maxChars && [...value].length > maxChars)
-    return { code: 'maxLength', words: `must have at most ${maxChars} characters` };
-  if (/\p{Cc}/u.test(value))
-    return { code: 'pattern', words: 'must not contain line breaks or other control characters' };
-  return undefined;
+  if (value.length > maxChars && [...value].length > maxChars) return ['maxLength', { limit: maxChars }];
+  return /\p{Cc}/u.test(value) ? ['control_characters'] : undefined;
 }

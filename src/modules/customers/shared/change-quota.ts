@@ -5,5 +5,4 @@ export const customerChanges = (limit: number): Quota => ({
   kind: 'customer_changes',
   period: 'day',
   limit,
-  noun: 'customers changed',
 });

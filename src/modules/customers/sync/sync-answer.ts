@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { SyncAnswerError, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
+import { describeProblem } from '../../../platform/errors/errors.js';
 
 export const MAX_PROBLEMS = 100;
 
@@ -56,7 +57,7 @@ const repeated = (index: number): SyncProblem => ({
   index,
   field: 'user_code',
   code: 'repeated',
-  message: `Record ${index}: user_code comes again further down, and the last one counts.`,
+  message: `Record ${index}: ${describeProblem('user_code', 'repeated_below').message}`,
 });
 
 function decode(bytes: Uint8Array): string {

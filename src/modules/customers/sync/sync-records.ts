@@ -1,5 +1,6 @@
 import type { DataOf } from '../../../platform/contract/types.js';
-import { validateText } from '../crud/fields.js';
+import { describeProblem } from '../../../platform/errors/errors.js';
+import { validateText, type TextProblem } from '../crud/fields.js';
 import { plainName } from './sync-list.js';
 
 /** A customer as a courier's system has it. What is undefined stays as it is stored, null clears it. */
@@ -50,7 +51,15 @@ function fieldsOf(record: object): Map<Meaning, unknown> {
 }
 
 /** Notes what is wrong; null, for there is nothing to take. */
-type Say = (field: Field | null, code: SyncProblem['code'], words: string) => null;
+type Say = (field: Field | null, ...problem: RecordProblem) => null;
+
+/** The problems whose codes the contract names for a record. */
+type RecordProblem =
+  | TextProblem
+  | [problem: 'required' | 'encoding' | 'email_pattern']
+  | [problem: 'type', args: { type: string }]
+  | [problem: 'field_too_large', args: { limit: string }]
+  | [problem: 'enum', args: { values: string }];
 
 /** The customer that a record describes, or undefined after everything that is wrong with it has been noted. */
 export function readRecord(
@@ -59,8 +68,9 @@ export function readRecord(
   note: (problem: SyncProblem) => void,
 ): SyncedCustomer | undefined {
   const problems: SyncProblem[] = [];
-  const customer = customerOf(record, index, (field, code, words) => {
-    problems.push({ index, field, code, message: `Record ${index}: ${field ?? 'it'} ${words}.` });
+  const customer = customerOf(record, index, (field, ...problem) => {
+    const { code, message } = describeProblem<RecordProblem>(field ?? 'the record', ...problem);
+    problems.push({ index, field, code, message: `Record ${index}: ${message}` });
     return null;
   });
   problems.forEach(note);
@@ -68,11 +78,11 @@ export function readRecord(
 }
 
 function customerOf(record: unknown, index: number, say: Say): SyncedCustomer | null {
-  if (record === undefined) return say(null, 'maxLength', 'must not be longer than 64 KiB');
+  if (record === undefined) return say(null, 'field_too_large', { limit: '64 KiB' });
   if (typeof record !== 'object' || record === null || Array.isArray(record))
-    return say(null, 'type', 'must be an object');
+    return say(null, 'type', { type: 'an object' });
   const fields = fieldsOf(record);
-  const userCode = fields.get('user_code') ?? say('user_code', 'required', 'is missing');
+  const userCode = fields.get('user_code') ?? say('user_code', 'required');
   return {
     index,
     // what is not there has been noted
@@ -90,12 +100,12 @@ const MAX_EMAIL_CHARS = 254;
 /** Undefined for what is not there, null for what says nothing. */
 function textOf(value: unknown, field: Field, say: Say): string | null | undefined {
   if (value === undefined || value === null) return value;
-  if (typeof value !== 'string') return say(field, 'type', 'must be text');
-  if (!value.isWellFormed()) return say(field, 'encoding', 'must be well-formed Unicode');
+  if (typeof value !== 'string') return say(field, 'type', { type: 'a string' });
+  if (!value.isWellFormed()) return say(field, 'encoding');
   const text = value.trim();
   const isOptional = OPTIONAL.includes(field);
   const fault = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
-  if (fault) return say(field, fault.code, fault.words);
+  if (fault) return say(field, ...fault);
   return isOptional && text === '' ? null : text;
 }
 
@@ -120,7 +130,7 @@ function splitName(whole: unknown): [given: unknown, family: unknown] {
 function emailOf(value: unknown, say: Say): string | null | undefined {
   const email = textOf(value, 'email', say);
   // as the contract has it for createCustomer
-  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return say('email', 'pattern', 'must be an e-mail address');
+  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return say('email', 'email_pattern');
   return email;
 }
 
@@ -132,5 +142,5 @@ const FLAGS = new Map<unknown, boolean>([
 function isActiveOf(value: unknown, say: Say): boolean | null {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (word === undefined || word === null || word === '') return null;
-  return FLAGS.get(word) ?? say('is_active', 'enum', 'must be 1, 0, true, false, "active" or "inactive"');
+  return FLAGS.get(word) ?? say('is_active', 'enum', { values: '1, 0, true, false, active, inactive' });
 }

@@ -21,7 +21,7 @@ export async function requestSync(
   body: BodyOf<'syncCustomers'>,
 ): Promise<{ row: RunRow; isNew: boolean }> {
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   return transaction(db, caller, async (tx) => {
     const [courier] = await tx.query<{ has_url: boolean }>(queries.courierOfSync(db, caller, courierId));
     if (!courier) throw new ApiError('courier_not_found');

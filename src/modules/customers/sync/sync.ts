@@ -3,7 +3,7 @@ import type { Secrets } from '../../../platform/access/secrets.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { pipeline, bulkTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, describeProblem } from '../../../platform/errors/errors.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
@@ -231,5 +231,5 @@ const toProblem = ({ index, lacks }: AppliedSync['incomplete_first'][number]): S
   index,
   field: lacks,
   code: 'required',
-  message: `Record ${index}: ${lacks} is missing, and the customer is new.`,
+  message: `Record ${index}: ${describeProblem(lacks, 'required_for_new').message}`,
 });

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import Papa from 'papaparse';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 
 export type CsvRow = {
   /** As a spreadsheet counts: the first is 1, empty lines included. */
@@ -87,9 +87,9 @@ function decodePart(decoder: TextDecoder, bytes?: Buffer): string {
   try {
     return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
   } catch {
-    const message = 'file must be a CSV file in UTF-8. In Excel, save it as CSV UTF-8.';
-    throw new ApiError('invalid_encoding', message, {
-      errors: [{ field: 'file', code: 'encoding', message }],
+    throw new ApiError('invalid_encoding', {
+      variant: 'field',
+      errors: [fieldError('file', 'csv_encoding')],
     });
   }
 }

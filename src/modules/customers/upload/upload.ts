@@ -57,8 +57,8 @@ export async function uploadCustomers(
 /** A courier's own account, whatever it sends; the one that staff name. */
 function courierOf(caller: UserCaller, target = ''): string {
   if (caller.courierId) return caller.courierId;
-  if (target === '') throw invalidFieldError('target_courier_id', 'is required for staff', 'required');
-  if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'must be a UUID', 'invalid');
+  if (target === '') throw invalidFieldError('target_courier_id', 'required_for_staff');
+  if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'invalid_uuid');
   // the schema takes any text, because a courier's is ignored; so this is its validation
   return target.toLowerCase();
 }

@@ -1,7 +1,7 @@
 import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
-import { fieldsOf, listErrors, notFound, type Refusal } from '../../packages/public.js';
+import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
+import { fieldsOf, listErrors, notFound } from '../../packages/public.js';
 import { assignPackages, lockPackages, releasePackages, type CargoRow } from '../lifecycle/cargo-queries.js';
 import type { Change, Ctx } from '../shared/context.js';
 import { openManifest } from '../lifecycle/manifest.js';
@@ -41,10 +41,8 @@ export async function removePackages(
 async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
   const manifest = await openManifest(ctx, manifestId);
   if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
-  throw new ApiError('manifest_closed', `The manifest is ${manifest.status}. ${CLOSED}`);
+  throw new ApiError('manifest_closed', { args: { status: manifest.status } });
 }
-
-const CLOSED = 'Packages can be changed only while it is draft or ready.';
 
 /**
  * Reads and holds the packages.
@@ -54,37 +52,34 @@ const CLOSED = 'Packages can be changed only while it is draft or ready.';
 async function lockFitting(
   ctx: Ctx,
   packageIds: string[],
-  whyNot: (row: CargoRow) => Refusal | undefined,
+  whyNot: (row: CargoRow) => FieldProblem | undefined,
 ): Promise<CargoRow[]> {
   const fields = fieldsOf(packageIds);
   const cargo = await lockPackages(ctx, [...fields.keys()]);
   const found = new Map(cargo.map((row) => [row.id, row]));
 
   const missing = listErrors(fields, (id) => (found.has(id) ? undefined : notFound(id)));
-  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
+  if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
 
   const refused = listErrors(fields, (id) => {
     const row = found.get(id);
     return row && whyNot(row);
   });
-  if (refused.length > 0) throw new ApiError('packages_not_assignable', NOTHING_CHANGED, { errors: refused });
+  if (refused.length > 0) throw new ApiError('packages_not_assignable', { errors: refused });
   return cargo;
 }
 
-const NOTHING_CHANGED = 'No package was changed. See errors.';
-
-function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
+function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): FieldProblem | undefined {
   if (manifest_id === manifestId) return undefined;
-  if (manifest_id !== null)
-    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };
+  if (manifest_id !== null) return ['on_another_manifest', { id }];
   // a parcel on hold, or gone, is not in the warehouse's hands to fly
   if (status === 'received') return undefined;
-  return { code: 'not_available', reason: `Package ${id} cannot fly: its status is ${status}.` };
+  return ['not_available', { id, status }];
 }
 
-function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
+function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): FieldProblem | undefined {
   if (manifest_id === manifestId) return undefined;
-  return { code: 'not_on_manifest', reason: `Package ${id} is not on this manifest.` };
+  return ['not_on_manifest', { id }];
 }
 
 /** The rows are held, so that fewer can only mean that a filter and its check disagree. */

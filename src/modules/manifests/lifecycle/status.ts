@@ -14,6 +14,7 @@ const NEXT = {
 export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
   const next = NEXT[from];
   if (to === from || to === next) return;
-  const rule = next ? `can only become ${next}` : 'stays as it is';
-  throw new ApiError('manifest_invalid_transition', `A manifest in ${from} ${rule}.`);
+  throw next
+    ? new ApiError('manifest_invalid_transition', { args: { status: from, next } })
+    : new ApiError('manifest_invalid_transition', { variant: 'final', args: { status: from } });
 }

@@ -65,8 +65,7 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedAnnounc
   const isSibling = row.courier_id !== null && row.courier_id !== prealert.courierId;
   const isOthers = row.user_code !== null && row.user_code !== prealert.userCode;
   if (!isSibling && !isOthers) return;
-  const message = 'The package of this number has an owner already. Leave assign out.';
-  throw new ApiError('package_not_assignable', message);
+  throw new ApiError('package_not_assignable', { variant: 'owned' });
 }
 
 /** As intake has them: of a code that no active customer has any more, the courier alone. */

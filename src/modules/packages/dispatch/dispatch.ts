@@ -58,8 +58,5 @@ export async function queueDispatch(
 const boundedIds = (ids: string[]) => ({ count: ids.length, first: ids.slice(0, MAX_AUDITED_IDS) });
 
 function tooMany(): ApiError {
-  return new ApiError(
-    'validation_failed',
-    'More than 100,000 packages are selected. Select fewer at once, for example by entry date.',
-  );
+  return new ApiError('validation_failed', { variant: 'too_many_packages', args: { limit: MAX_SELECTED } });
 }

@@ -3,7 +3,12 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import {
+  ApiError,
+  fieldError,
+  type FieldProblem,
+  invalidFieldError,
+} from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { fieldsOf, listErrors, notFound } from '../shared/batch.js';
@@ -45,16 +50,15 @@ export async function recordPackageEvent(
 function readPackages({ package_id, package_ids }: Record): Map<string, string> {
   if (package_ids) {
     if (package_id === undefined) return fieldsOf(package_ids);
-    throw invalidFieldError('package_ids', 'cannot be sent beside package_id', 'conflict');
+    throw invalidFieldError('package_ids', 'conflict', { other: 'package_id' });
   }
-  if (package_id === undefined)
-    throw invalidFieldError('package_id', 'is required: send it, or package_ids', 'required');
+  if (package_id === undefined) throw invalidFieldError('package_id', 'package_required');
   return new Map([[package_id, 'package_id']]);
 }
 
 function readCircumstances({ occurred_at, location, remarks }: Record): Circumstances {
   if (occurred_at !== undefined && !isMoment(occurred_at))
-    throw invalidFieldError('occurred_at', 'must be a moment that exists');
+    throw invalidFieldError('occurred_at', 'invalid_date_time');
   return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
 }
 
@@ -66,7 +70,7 @@ const isMoment = (text: string) =>
 async function assertHappened({ tx }: Ctx, { occurredAt }: Circumstances): Promise<void> {
   if (occurredAt === null) return;
   const [row] = await tx.query<{ is_future: boolean }>(queries.isInFuture(occurredAt));
-  if (row?.is_future) throw invalidFieldError('occurred_at', 'must not be in the future', 'maximum');
+  if (row?.is_future) throw invalidFieldError('occurred_at', 'in_the_future');
 }
 
 async function holdStandings(
@@ -78,11 +82,9 @@ async function holdStandings(
   const rows = await tx.query<StandingRow>(queries.selectStandings(db, caller, ids));
   const standings = new Map(rows.map((row) => [row.id, row]));
   const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : notFound(id)));
-  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
+  if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
   return standings;
 }
-
-const NOTHING_CHANGED = 'No package was changed. See errors.';
 
 /** What changes, in the order in which the packages were named. */
 function listMoves(
@@ -96,18 +98,17 @@ function listMoves(
     if (!standing) return undefined;
     const { status: previous, free_status: freeStatus, has_manifest_left: hasManifestLeft } = standing;
     const status = statusAfter({ status: previous, freeStatus, hasManifestLeft }, kind);
-    if (!status) return { code: 'invalid_transition', reason: whyNot(standing) };
+    if (!status) return whyNot(standing);
     if (status !== previous) moves.push({ id, eventId: newId(), previous, status });
     return undefined;
   });
-  if (refused.length > 0) throw new ApiError('package_invalid_transition', undefined, { errors: refused });
+  if (refused.length > 0) throw new ApiError('package_invalid_transition', { errors: refused });
   return moves;
 }
 
-function whyNot({ id, status }: StandingRow): string {
-  const next = nextOf(status);
-  const rule = next.length > 0 ? `can only become ${next.join(', ')}` : 'stays so';
-  return `Package ${id} is ${status} and ${rule}.`;
+function whyNot({ id, status }: StandingRow): FieldProblem {
+  const next = nextOf(status).join(', ');
+  return next ? ['invalid_transition', { id, status, next }] : ['final_status', { id, status }];
 }
 
 /** A history goes forward: nothing is recorded before what a package went through last, within a second. */
@@ -121,10 +122,9 @@ function assertInOrder(
     const lastAt = standings.get(id)?.last_at;
     // both are YYYY-MM-DD HH:MM:SS, which sorts as time does
     if (!lastAt || occurredAt >= lastAt) return [];
-    const message = `Package ${id} went through something at ${lastAt}, after that.`;
-    return { field: 'occurred_at', code: 'minimum', message };
+    return fieldError('occurred_at', 'before_last_event', { id, at: lastAt });
   });
-  if (errors.length > 0) throw new ApiError('validation_failed', NOTHING_CHANGED, { errors });
+  if (errors.length > 0) throw new ApiError('validation_failed', { variant: 'nothing_changed', errors });
 }
 
 async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Promise<RecordedEvent[]> {

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { findCustomers, findCouriers, type CustomerRow, type CourierAdministrationRow } from './queries.js';
 import type { Customer, NamedOwner } from './ownership.js';
 
@@ -40,9 +40,9 @@ async function findNamedCustomer(
 ): Promise<Customer | null> {
   if (userCode === undefined) return null;
   const [row, another] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
-  if (another)
-    throw invalidFieldError('courier_id', 'is required: several couriers have this user_code', 'required');
-  if (!row) throw new ApiError('unknown_user_code');
+  if (another) throw invalidFieldError('courier_id', 'required_to_choose');
+  if (!row)
+    throw new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
   return {
     courierId: row.courier_id,
     userCode: row.user_code,

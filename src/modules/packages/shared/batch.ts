@@ -1,6 +1,4 @@
-import type { FieldError } from '../../../platform/errors/errors.js';
-
-export type Refusal = { code: string; reason: string };
+import { fieldError, type FieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 
 /** The packages that a body names, each under the field that names it first: an id named twice counts once. */
 export function fieldsOf(packageIds: string[]): Map<string, string> {
@@ -14,15 +12,12 @@ export function fieldsOf(packageIds: string[]): Map<string, string> {
 /** One entry for each package that `judge` refuses. */
 export function listErrors(
   fields: Map<string, string>,
-  judge: (id: string) => Refusal | undefined,
+  judge: (id: string) => FieldProblem | undefined,
 ): FieldError[] {
   return [...fields].flatMap(([id, field]) => {
     const refusal = judge(id);
-    return refusal ? { field, code: refusal.code, message: refusal.reason } : [];
+    return refusal ? fieldError(field, ...refusal) : [];
   });
 }
 
-export const notFound = (id: string): Refusal => ({
-  code: 'not_found',
-  reason: `There is no package ${id}.`,
-});
+export const notFound = (id: string): FieldProblem => ['package_missing', { id }];

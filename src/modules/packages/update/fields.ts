@@ -1,6 +1,6 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { ApiError, type FieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
 import { shownTrackingNumber } from '../../tracking-numbers/public.js';
 import { toInches, toPounds } from '../shared/measures.js';
 import type { Editable } from './queries.js';
@@ -53,19 +53,11 @@ const MEASURED = [
  */
 export function assertPermitted(caller: UserCaller, before: Editable, changes: Partial<Editable>): void {
   if (caller.courierId === null) return;
-  const errors: FieldError[] = MEASURED.filter(([column]) => column in changes).map(([, field]) => ({
-    field,
-    code: 'staff_only',
-    message: `${field} can be changed by the warehouse's staff only.`,
-  }));
-  if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);
+  const errors: FieldError[] = MEASURED.filter(([column]) => column in changes).map(([, field]) =>
+    fieldError(field, 'staff_only'),
+  );
+  if (changes.user_code === null && before.claimed_by !== null)
+    errors.push(fieldError('user_code', 'own_claim'));
   if (errors.length === 0) return;
-  const message = 'Nothing was changed. Leave out the fields named in errors, or ask the warehouse.';
-  throw new ApiError('permission_denied', message, { errors });
+  throw new ApiError('permission_denied', { variant: 'fields', errors });
 }
-
-const CLAIM_STANDS: FieldError = {
-  field: 'user_code',
-  code: 'staff_only',
-  message: 'user_code was named by your account. Send another customer, or ask the warehouse to clear it.',
-};

@@ -4,7 +4,7 @@ import { ownRows } from '../../../platform/db/filters.js';
 import { lockParcel } from '../../../platform/db/locks.js';
 import { transaction, sql, type Db } from '../../../platform/db/transaction.js';
 import { violates } from '../../../platform/db/violations.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
 import { findCustomers, type CustomerRow } from '../intake/queries.js';
 import { receiveAnnouncements } from './link-customer.js';
@@ -44,7 +44,7 @@ export async function updatePackage(
     });
   } catch (error) {
     if (!violates(error, 'packages_tenant_id_tracking_key_key')) throw error;
-    throw new ApiError('duplicate_tracking_number', 'Another package has this tracking number.');
+    throw new ApiError('duplicate_tracking_number', { variant: 'package' });
   }
 }
 
@@ -95,7 +95,7 @@ async function findConsequences(
   const [customer, another] = await tx.query<CustomerRow>(
     findCustomers(db, caller, user_code, before.courier_id),
   );
-  if (another) throw invalidFieldError('user_code', 'is that of customers of several couriers', 'ambiguous');
+  if (another) throw invalidFieldError('user_code', 'ambiguous');
   if (!customer) throw unknownUserCode();
   const courier = before.courier_id === null ? { courier_id: customer.courier_id } : {};
   return { ...key, ...claim, ...courier };
@@ -109,10 +109,7 @@ function claimOf(caller: UserCaller, before: Editable): Partial<Editable> {
 }
 
 function unknownUserCode(): ApiError {
-  const message = 'user_code must be the user code of an active customer of the courier.';
-  return new ApiError('unknown_user_code', message, {
-    errors: [{ field: 'user_code', code: 'unknown', message }],
-  });
+  return new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
 }
 
 async function applyChanges(

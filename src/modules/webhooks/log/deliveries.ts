@@ -16,7 +16,7 @@ export async function listDeliveries(
   query: DeliveryQuery,
 ): Promise<DeliveryPage> {
   const { from, to, limit } = query;
-  if (from && to && to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   const [found] = await snapshot(db, caller, [pageOfDeliveries(db, caller, query)]);
   // as: the shape that the statement selects
   const rows = found as DeliveryRow[];

@@ -26,7 +26,6 @@ const SENDS: Quota = {
   kind: 'webhook_sends',
   period: 'hour',
   limit: 300,
-  noun: 'tests and redeliveries',
 };
 
 /**
@@ -84,7 +83,7 @@ export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; 
  */
 export async function recoverSince(change: Change, wanted: Action<'recover_since'>): Promise<Recovery> {
   const { since } = wanted;
-  if (!isMoment(since)) throw invalidFieldError('since', 'must be a moment that exists');
+  if (!isMoment(since)) throw invalidFieldError('since', 'invalid_date_time');
   const courierId = courierNamed(change.caller, wanted.courier_id);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };

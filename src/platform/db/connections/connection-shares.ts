@@ -95,7 +95,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
         const queue = queues.get(name)?.filter((other) => other !== waiter) ?? [];
         if (queue.length > 0) queues.set(name, queue);
         else queues.delete(name);
-        reject(new ApiError('unavailable', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+        reject(new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
       }, MAX_WAIT_MS);
       const queue = queues.get(name);
       if (queue) queue.push(waiter);

@@ -18,16 +18,10 @@ export const fileBytesOf = ({ maxFileBytes }: Operation): number => maxFileBytes
 export const formBytesOf = (operation: Operation): number => fileBytesOf(operation) + AROUND_BYTES;
 
 export const bodyTooLarge = (operation: Operation): ApiError =>
-  new ApiError(
-    'body_too_large',
-    `The body is larger than ${inWords(bodyBytesOf(operation))}. Send less at once.`,
-  );
+  new ApiError('body_too_large', { args: { limit: inWords(bodyBytesOf(operation)) } });
 
 export const fileTooLarge = (operation: Operation): ApiError =>
-  new ApiError(
-    'body_too_large',
-    `The file is larger than ${inWords(fileBytesOf(operation))}. Send a smaller one.`,
-  );
+  new ApiError('body_too_large', { variant: 'file', args: { limit: inWords(fileBytesOf(operation)) } });
 
 const inWords = (bytes: number): string =>
   bytes % JSON_BODY_BYTES === 0 ? `${bytes / JSON_BODY_BYTES} MiB` : `${bytes / 1024} KiB`;

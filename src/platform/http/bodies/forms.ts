@@ -1,7 +1,7 @@
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../../contract/types.js';
-import { ApiError, invalidFieldError } from '../../errors/errors.js';
+import { ApiError, fieldError, invalidFieldError } from '../../errors/errors.js';
 import { fileBytesOf, fileTooLarge } from './body-limits.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
 import { keepUploads, spool, type Uploads } from './uploads.js';
@@ -37,14 +37,14 @@ export async function registerForms(app: FastifyInstance): Promise<void> {
 function readUrlEncoded(bytes: Buffer): Form {
   const text = bytes.toString('latin1');
   // the escapes of a form are those of a query, and bytes beyond ASCII must be escaped
-  if (/[^\x20-\x7e]/.test(text)) throw new ApiError('invalid_encoding', 'Percent-encode the form as UTF-8.');
+  if (/[^\x20-\x7e]/.test(text)) throw new ApiError('invalid_encoding', { variant: 'form' });
   // before they are made: 1 MiB of them took 0.8 s
   if (text.split('&', MAX_PAIRS + 1).length > MAX_PAIRS)
-    throw invalidFieldError('body', `must have at most ${MAX_PAIRS} fields`, 'maxItems');
+    throw invalidFieldError('body', 'too_many_fields', { limit: MAX_PAIRS });
   assertDecodableQuery(`?${text}`);
   const form = emptyForm();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in form) throw invalidFieldError(name, 'must be sent once', 'repeated');
+    if (name in form) throw invalidFieldError(name, 'sent_twice');
     form[name] = value;
   }
   assertStorableText({ ...form });
@@ -118,13 +118,12 @@ function assertField(form: Form, part: MultipartFile | MultipartValue, fileField
   const { type, fieldname } = part;
   // a form's parts have names (RFC 7578, 4.2); the parser's types do not know of those without
   if (typeof fieldname !== 'string') throw new ApiError('malformed_form');
-  if (fieldname in form) throw invalidFieldError(fieldname, 'must be sent once', 'repeated');
-  if (type === 'field' && fileFields.includes(fieldname))
-    throw invalidFieldError(fieldname, 'must be a file', 'type');
+  if (fieldname in form) throw invalidFieldError(fieldname, 'sent_twice');
+  if (type === 'field' && fileFields.includes(fieldname)) throw invalidFieldError(fieldname, 'not_a_file');
 }
 
 function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
-  if (valueTruncated) throw invalidFieldError(fieldname, 'is too long', 'maxLength');
+  if (valueTruncated) throw invalidFieldError(fieldname, 'field_too_large', { limit: '16 KiB' });
   // a part that calls itself JSON comes parsed
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   assertStorableText({ [fieldname]: text });
@@ -134,8 +133,7 @@ function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
 }
 
 function badEncoding(field: string): ApiError {
-  const message = `${field} must be well-formed UTF-8.`;
-  return new ApiError('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
+  return new ApiError('invalid_encoding', { variant: 'field', errors: [fieldError(field, 'encoding')] });
 }
 
 const TOO_MANY = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT']);
@@ -148,6 +146,6 @@ function toFault(error: unknown, operation: Operation): unknown {
   if (code === 'FST_REQ_FILE_TOO_LARGE') return fileTooLarge(operation);
   const { files, fields } = LIMITS;
   return TOO_MANY.has(code)
-    ? new ApiError('body_too_large', `Send at most ${files} files and ${fields} other fields.`)
+    ? new ApiError('body_too_large', { variant: 'parts', args: { files, fields } })
     : new ApiError('malformed_form');
 }

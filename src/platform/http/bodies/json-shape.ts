@@ -26,10 +26,9 @@ export function assertJsonShape(bytes: Buffer): void {
       depth += 1;
       values += 1;
       if (depth > MAX_DEPTH)
-        throw new ApiError('malformed_json', `Nest the body at most ${MAX_DEPTH} levels deep.`);
+        throw new ApiError('malformed_json', { variant: 'too_deep', args: { limit: MAX_DEPTH } });
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (values > MAX_VALUES)
-      throw invalidFieldError('body', `must hold at most ${MAX_VALUES} values`, 'maxItems');
+    if (values > MAX_VALUES) throw invalidFieldError('body', 'too_many_values', { limit: MAX_VALUES });
   }
 }
 

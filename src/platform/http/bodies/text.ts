@@ -1,6 +1,6 @@
 import parseContentType from 'content-type';
 import secureJson from 'secure-json-parse';
-import { ApiError } from '../../errors/errors.js';
+import { ApiError, fieldError } from '../../errors/errors.js';
 import { assertJsonShape } from './json-shape.js';
 
 /**
@@ -76,8 +76,7 @@ function nameOf(path: (string | number)[]): string {
 }
 
 function badText(field: string): ApiError {
-  const message = `${field} must be well-formed UTF-8 without NUL characters.`;
-  return new ApiError('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
+  return new ApiError('invalid_encoding', { variant: 'field', errors: [fieldError(field, 'encoding')] });
 }
 
 /** @throws ApiError invalid_encoding when a query's escapes are broken or are not UTF-8 */
@@ -87,7 +86,7 @@ export function assertDecodableQuery(url: string): void {
   try {
     decodeURIComponent(query);
   } catch {
-    throw new ApiError('invalid_encoding', 'Percent-encode the query string as UTF-8.');
+    throw new ApiError('invalid_encoding', { variant: 'query' });
   }
 }
 

@@ -20,7 +20,7 @@ export function refuseWhileClosing(app: FastifyInstance): void {
   });
   app.addHook('onRequest', async () => {
     if (!isClosing) return;
-    throw new ApiError('unavailable', 'This replica is shutting down. Try again.', { retryAfterSeconds: 1 });
+    throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {
     if (isClosing) void reply.header('connection', 'close');

@@ -1,12 +1,11 @@
 import { STATUS_CODES, type Server } from 'node:http';
 import { Socket } from 'node:net';
 import { newId } from '../../values/ids.js';
-import { ApiError, type FailureCode } from '../../errors/errors.js';
+import { ApiError, type FailureCode, type PlainCode } from '../../errors/errors.js';
 import { wrapFailure } from '../replies/envelope.js';
 
-const PARSER_CODES: Record<string, FailureCode> = {
+const PARSER_CODES: Record<string, PlainCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
@@ -31,8 +30,13 @@ export function answerParserFailure(
     socket.destroy();
     return;
   }
-  answerOnSocket(socket, new ApiError(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'), onAnswer);
+  answerOnSocket(socket, toParserError(error.code), onAnswer);
 }
+
+const toParserError = (code = ''): ApiError =>
+  code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW'
+    ? new ApiError('body_too_large', { variant: 'undeclared' })
+    : new ApiError(PARSER_CODES[code] ?? 'malformed_request');
 
 /** Takes from Node what it would answer by itself, with no body or not at all. */
 export function answerInsteadOfNode(server: Server, onAnswer: OnBareAnswer): void {

@@ -31,12 +31,9 @@ export function assertOneHost(request: IncomingMessage): void {
   const { rawHeaders, httpVersion, headers } = request;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (hosts !== 1 && !(hosts === 0 && httpVersion === '1.0'))
-    throw new ApiError('malformed_request', 'Send exactly one Host header.');
+    throw new ApiError('malformed_request', { variant: 'hosts' });
   const named = hostsOfTargets.get(request);
   if (named === undefined) return;
   if (named !== '' && named.toLowerCase() === headers.host?.toLowerCase()) return;
-  throw new ApiError(
-    'malformed_request',
-    'Send the path alone, or a URL whose host is that of the Host header.',
-  );
+  throw new ApiError('malformed_request', { variant: 'target' });
 }

@@ -2,20 +2,25 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldErrors } from '../../contract/field-errors.js';
 import { isAdmitted } from '../../db/transaction.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
-import { ApiError, type FailureCode } from '../../errors/errors.js';
+import type { Operation } from '../../contract/types.js';
+import { ApiError, type PlainCode } from '../../errors/errors.js';
 import type { KeyFailures } from '../../access/rate-limit.js';
 import { bodyTooLarge } from '../bodies/body-limits.js';
 import { wrapFailure } from './envelope.js';
 import { attributionOf } from '../../logging/request-log.js';
 
-const FRAMEWORK_CODES: Record<string, FailureCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+const FRAMEWORK_CODES: Record<string, PlainCode> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
-  FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'malformed_request',
   FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
   ECONNRESET: 'malformed_request',
+};
+
+/** Where no operation says which bodies it takes. */
+const UNDECLARED_BODIES: Record<string, 'body_too_large' | 'unsupported_media_type'> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
 };
 
 /** Turns whatever was thrown into the failure envelope; the only place that does. */
@@ -43,9 +48,12 @@ export function sendError(fault: ApiError, request: FastifyRequest, reply: Fasti
 }
 
 /** What an error means to the caller; `internal_error` where it is nobody's fault but ours. */
-export function toApiError(error: FastifyError): ApiError {
+export function toApiError(error: FastifyError, operation?: Operation): ApiError {
   if (error instanceof ApiError) return error;
-  if (error.validation) return validationFault(error.validation);
+  if (error.validation)
+    return new ApiError('validation_failed', { errors: toFieldErrors(error.validation, operation?.actions) });
+  const undeclared = UNDECLARED_BODIES[error.code];
+  if (undeclared) return new ApiError(undeclared, { variant: 'undeclared' });
   const code = FRAMEWORK_CODES[error.code];
   return code ? new ApiError(code) : (apiErrorOfViolation(error) ?? new ApiError('internal_error'));
 }
@@ -53,20 +61,7 @@ export function toApiError(error: FastifyError): ApiError {
 /** Of the request as well: the limit that a body of undeclared length has passed is the operation's. */
 function toRequestFault(error: FastifyError, { operation }: FastifyRequest): ApiError {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
-  return toApiError(error);
-}
-
-function validationFault(found: NonNullable<FastifyError['validation']>): ApiError {
-  const errors = toFieldErrors(found);
-  const more = errors.length > 3 ? ` And ${errors.length - 3} more.` : '';
-  return new ApiError(
-    'validation_failed',
-    errors
-      .slice(0, 3)
-      .map(({ message }) => message)
-      .join(' ') + more,
-    { errors },
-  );
+  return toApiError(error, operation);
 }
 
 /**
