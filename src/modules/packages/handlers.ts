@@ -18,7 +18,10 @@ import { viewDispatches } from './dispatch/view.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
-/** One per courier, so that one with large exports leaves a place to all others; each holds 10,000 rows and a thread's heap. */
+/**
+ * Limited per courier, so that one courier's large exports do not block the others. Each export holds 10,000
+ * rows and a worker thread.
+ */
 const EXPORTS_AT_ONCE = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
@@ -80,7 +83,7 @@ export function packageHandlers({ db }: Deps) {
   } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
 }
 
-/** A file of what was queued would be neither the one nor the other. */
+/** A queued dispatch and a file of the selection are two different responses; a request has only one. */
 function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
   if (action && wantsFile) throw invalidFieldError('export', `cannot be combined with ${action}`);
 }

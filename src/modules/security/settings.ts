@@ -5,18 +5,21 @@ import { lockSecuritySettings } from '../../platform/db/locks.js';
 import { transaction, snapshot, type Db } from '../../platform/db/transaction.js';
 import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
 
-/** What holds as long as nobody has set anything. */
+/** The settings of a tenant that has never changed them. */
 const DEFAULTS: SettingsRow = { require_two_factor: [], idle_timeout_minutes: null, updated_at: null };
 
 export async function readSettings(db: Db, caller: UserCaller): Promise<SettingsRow> {
   const [rows] = await snapshot(db, caller, [selectSettings(db, caller)]);
-  // The columns that the statement selects.
+  // The statement selects exactly these columns.
   return (rows?.[0] as SettingsRow | undefined) ?? DEFAULTS;
 }
 
 type Change = { db: Db; caller: UserCaller; requestId: string };
 
-/** Changes the settings that were sent. enter_as_user applies them to every token from the commit on. */
+/**
+ * Changes the given settings. The database function enter_as_user applies them to every token as soon as the
+ * transaction commits.
+ */
 export function changeSettings(
   { db, caller, requestId }: Change,
   sent: BodyOf<'updateSecuritySettings'>,
@@ -47,7 +50,7 @@ function wantedOf(
 ): Omit<SettingsRow, 'updated_at'> {
   return {
     require_two_factor: [...(roles ?? before.require_two_factor)].sort(),
-    // null is a value: it turns the timeout off
+    // null is a value: it disables the timeout.
     idle_timeout_minutes: minutes === undefined ? before.idle_timeout_minutes : minutes,
   };
 }

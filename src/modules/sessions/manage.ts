@@ -16,10 +16,13 @@ import {
   type SessionRow,
 } from './queries.js';
 
-/** Who asks about sessions. */
+/** The context of an operation on sessions. */
 export type SessionAccess = { db: Db; caller: UserCaller; requestId: string };
 
-/** One page of a user's sessions. @throws ApiError permission_denied, user_not_found */
+/**
+ * Returns one page of a user's sessions.
+ * @throws ApiError permission_denied, user_not_found
+ */
 export async function listSessions(
   { db, caller }: Pick<SessionAccess, 'db' | 'caller'>,
   query: QueryOf<'listSessions'>,
@@ -34,11 +37,14 @@ export async function listSessions(
     countSessions(db, system, wanted),
   ]);
   if (users?.length === 0) throw new ApiError('user_not_found');
-  // The columns that the statements select.
+  // The statements select exactly these columns.
   return { rows: rows as SessionRow[], total: Number(count?.[0]?.['total']) };
 }
 
-/** Ends the caller's own session. A token without one ends with all other tokens of the user. */
+/**
+ * Ends the caller's own session and returns the number of ended sessions. A token without a session revokes
+ * all tokens of the user.
+ */
 export async function logOut(asking: SessionAccess): Promise<number> {
   const { db, caller } = asking;
   const { userId, sessionId } = caller;
@@ -51,7 +57,10 @@ export async function logOut(asking: SessionAccess): Promise<number> {
   });
 }
 
-/** Ends one session; one that has ended stays as it is. @throws ApiError permission_denied, session_not_found */
+/**
+ * Ends one session and returns the number of ended sessions. A session that has already ended is not changed.
+ * @throws ApiError permission_denied, session_not_found
+ */
 export async function endOne(
   asking: SessionAccess,
   sessionId: string,
@@ -68,7 +77,10 @@ export async function endOne(
   });
 }
 
-/** Ends all sessions of a user, or all but the caller's own. @throws ApiError permission_denied, user_not_found */
+/**
+ * Ends all sessions of a user, optionally except the caller's own. Returns the number of ended sessions.
+ * @throws ApiError permission_denied, user_not_found
+ */
 export async function endAll(
   asking: SessionAccess,
   keepsCurrent: boolean,
@@ -94,7 +106,10 @@ async function endEverything(db: Db, tx: Tx, system: SystemCaller, userId: strin
   return ended;
 }
 
-/** Sessions are written in the system's scope, because no courier may see the table. The caller is admitted before. */
+/**
+ * Checks that the caller may act, then writes in the system's scope, because couriers have no access to the
+ * sessions table.
+ */
 async function change(
   { db, caller }: SessionAccess,
   work: (tx: Tx, system: SystemCaller) => Promise<number>,
@@ -104,12 +119,15 @@ async function change(
   return transaction(db, system, (tx) => work(tx, system));
 }
 
-/** Logging out is all that a one-time password or a missing second factor allows. */
+/** Requires a changed password and an enrolled second factor. Only logging out is allowed without them. */
 function withoutExemptions(asking: SessionAccess): SessionAccess {
   return { ...asking, caller: { ...asking.caller, changesPassword: false, enrolsFactor: false } };
 }
 
-/** Whose sessions are meant. @throws ApiError permission_denied unless they are the caller's, or it manages users */
+/**
+ * Returns the id of the user whose sessions the request concerns.
+ * @throws ApiError permission_denied if it is another user and the caller may not manage users
+ */
 function ownerOf(caller: UserCaller, named: string | undefined): string {
   if (named === undefined || named === caller.userId) return caller.userId;
   if (!holds(caller.role, 'user:manage')) throw new ApiError('permission_denied');

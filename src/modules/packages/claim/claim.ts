@@ -10,7 +10,7 @@ import { queueSyncs } from '../dispatch/queue-syncs.js';
 
 type Ctx = { db: Db; tx: Tx; caller: UserCaller };
 
-/** A pre-alert that staff have looked at. */
+/** A pre-alert under review by staff. */
 export type ReviewedAnnouncement = {
   id: string;
   courierId: string;
@@ -21,17 +21,17 @@ export type ReviewedAnnouncement = {
 };
 
 export type Claim = {
-  /** The package that answers the pre-alert; null where none does. */
+  /** The package that the pre-alert is matched with, or null. */
   packageId: string | null;
-  /** What has become known of it: its courier, or only its customer. */
+  /** The package's change of owner: a new courier, only a new customer, or none. */
   change: 'courier' | 'customer' | 'none';
   facts: AuditFact[];
 };
 
 /**
- * The package that a pre-alert is answered by, the parcel being held: that of its number, if it is the courier's. With
- * `isAssigning` one of unknown owner becomes the courier's and its customer's, as intake would have made it.
- *
+ * Matches a pre-alert with the package of its tracking number, if that package belongs to the courier. The
+ * caller must hold the parcel's lock. With `isAssigning`, a package of unknown owner is assigned to the
+ * courier and its customer, as at intake.
  * @throws ApiError package_not_assignable
  */
 export async function claimPackage(
@@ -53,7 +53,7 @@ export async function claimPackage(
   return { packageId: id, change: changeOf(before, after), facts };
 }
 
-/** Tells the courier, after all else has been written. */
+/** Notifies the courier of the change. Called after all other writes of the transaction. */
 export async function announceChange({ db, tx, caller }: Ctx, { packageId, change }: Claim): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
@@ -69,7 +69,7 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedAnnounc
   throw new ApiError('package_not_assignable', message);
 }
 
-/** As intake has them: of a code that no active customer has any more, the courier alone. */
+/** Applies the rule of intake: if no active customer has the user code, only the courier is set. */
 async function ownerColumns(
   { db, tx, caller }: Ctx,
   row: ClaimedRow,
@@ -91,9 +91,9 @@ function changeOf(before: ClaimedColumns, after: ClaimedColumns): Claim['change'
   return before.user_code === after.user_code ? 'none' : 'customer';
 }
 
-/** What differs, for the audit trail; nothing where nothing does. */
+/** Returns the audit entry of the changed columns, or an empty array if nothing changed. */
 function listFacts(entityId: string, before: ClaimedColumns, after: ClaimedColumns): AuditFact[] {
-  // as: its own keys
+  // `before` has exactly the keys of ClaimedColumns.
   const keys = (Object.keys(before) as (keyof ClaimedColumns)[]).filter((key) => before[key] !== after[key]);
   if (keys.length === 0) return [];
   const of = (columns: ClaimedColumns) => Object.fromEntries(keys.map((key) => [key, columns[key]]));

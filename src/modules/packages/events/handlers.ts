@@ -20,7 +20,8 @@ export function packageEventHandlers({ db }: Deps) {
     },
 
     async packageLabel({ query, caller }) {
-      // what draws is loaded by the first label: it would double what every start loads
+      // Imported with the first label, because the drawing libraries would double the modules loaded at
+      // startup.
       const label = await readLabel(db, caller, query.package_id);
       const name = `label-${label.houseNumber.replace(/[^\w-]/g, '_')}`;
       if (query.format === 'zpl') {

@@ -23,8 +23,8 @@ export type HistoryRow = {
 };
 
 /**
- * The events of a package. For a courier without the names of staff, and without what these said before the package was
- * known to be its own: that may be of other couriers.
+ * Selects the events of a package. A courier does not see the names of staff, nor remarks made before the
+ * package was assigned to it: they may concern other couriers.
  */
 export function findHistory(db: Db, caller: UserCaller, packageId: string): Sql {
   const isForCourier = caller.courierId !== null;

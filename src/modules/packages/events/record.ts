@@ -18,8 +18,8 @@ export type RecordedEvent = Move & { occurredAt: string };
 export type Recorded = { events: RecordedEvent[]; unchanged: number };
 
 /**
- * Records what happened to packages, all or none; what has the status already stays as it is.
- *
+ * Records one event for all given packages, or for none if one is rejected. A package that already has the
+ * status is not changed.
  * @throws ApiError validation_failed, package_not_found, package_invalid_transition
  */
 export async function recordPackageEvent(
@@ -41,7 +41,7 @@ export async function recordPackageEvent(
   });
 }
 
-/** The packages that the body names, each under its field. */
+/** Returns the package ids of the body, each with the field that contains it. */
 function readPackages({ package_id, package_ids }: Record): Map<string, string> {
   if (package_ids) {
     if (package_id === undefined) return fieldsOf(package_ids);
@@ -58,11 +58,11 @@ function readCircumstances({ occurred_at, location, remarks }: Record): Circumst
   return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
 }
 
-/** `YYYY-MM-DD HH:MM:SS` of a day and a time that exist. */
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
 const isMoment = (text: string) =>
   isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
 
-/** By the database's clock, which also dates what is recorded without a time. */
+/** Compares with the database's clock, which also dates events without a given time. */
 async function assertHappened({ tx }: Ctx, { occurredAt }: Circumstances): Promise<void> {
   if (occurredAt === null) return;
   const [row] = await tx.query<{ is_future: boolean }>(queries.isInFuture(occurredAt));
@@ -84,7 +84,7 @@ async function holdStandings(
 
 const NOTHING_CHANGED = 'No package was changed. See errors.';
 
-/** What changes, in the order in which the packages were named. */
+/** Returns the status changes, in the order of the package ids in the body. */
 function listMoves(
   fields: Map<string, string>,
   standings: Map<string, StandingRow>,
@@ -110,7 +110,7 @@ function whyNot({ id, status }: StandingRow): string {
   return `Package ${id} is ${status} and ${rule}.`;
 }
 
-/** A history goes forward: nothing is recorded before what a package went through last, within a second. */
+/** Rejects an event that is earlier than the package's latest event, to the second. */
 function assertInOrder(
   moves: Move[],
   standings: Map<string, StandingRow>,
@@ -119,7 +119,7 @@ function assertInOrder(
   if (occurredAt === null) return;
   const errors = moves.flatMap(({ id }) => {
     const lastAt = standings.get(id)?.last_at;
-    // both are YYYY-MM-DD HH:MM:SS, which sorts as time does
+    // Both are YYYY-MM-DD HH:MM:SS, which sorts chronologically.
     if (!lastAt || occurredAt >= lastAt) return [];
     const message = `Package ${id} went through something at ${lastAt}, after that.`;
     return { field: 'occurred_at', code: 'minimum', message };

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { lockAnnouncements, type AnnouncementRow } from './queries.js';
 import type { Announcement } from './ownership.js';
 
-/** The pre-alerts of a parcel that no package has answered, the oldest first, held until the transaction ends. */
+/** Selects and locks the open pre-alerts of a parcel, oldest first. */
 export async function findAnnouncements(
   db: Db,
   tx: Tx,
@@ -29,7 +29,7 @@ const toCustomer = ({ courier_id, user_code, first_name, last_name }: Announceme
     ? null
     : { courierId: courier_id, userCode: user_code, firstName: first_name, lastName: last_name };
 
-/** What the audit trail says of a pre-alert that a package has settled. */
+/** Returns the audit entry of a pre-alert that an intake or an update settled. */
 export const settledFact = (
   { id, status }: Pick<Announcement, 'id' | 'status'>,
   became: 'received' | 'flagged',

@@ -10,8 +10,8 @@ import type { Announcement, Ownership } from './ownership.js';
 export type IntakeContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
 /**
- * What follows from a package that has just been stored, in the same transaction: its pre-alerts are settled,
- * its history and the audit trail begin, and its courier is told.
+ * Completes the intake of a package that was just stored, in the same transaction: settles its pre-alerts,
+ * begins its history and audit trail, and notifies its courier.
  */
 export async function recordArrival(
   { db, tx, caller, requestId }: IntakeContext,

@@ -17,15 +17,15 @@ export type Intake = BodyOf<'receivePackage'>;
 export type Receipt = {
   row: queries.ReceiptRow;
   isDuplicate: boolean;
-  /** The owner is in doubt: a pre-alert of the number is flagged. */
+  /** The owner is uncertain: a pre-alert of the tracking number is flagged. */
   isFlagged: boolean;
 };
 
 /**
- * Records a parcel on the scale once, whoever scans it how often at the same time: the first scan stores it,
- * the others get what the first stored. A later scan flags pre-alerts that name another owner than the package has.
- *
- * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
+ * Stores a scanned parcel exactly once: the first scan stores it, later and concurrent scans return the
+ * stored package. A later scan flags pre-alerts that name a different owner than the package has.
+ * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code,
+ * validation_failed
  */
 export async function receivePackage(
   db: Db,
@@ -39,7 +39,8 @@ export async function receivePackage(
   return transaction(db, caller, async (tx) => {
     const context = { db, tx, caller, requestId };
     const first = await findFirst(db, tx, caller, key);
-    // before the body's owner is looked up: a repeated call is answered even if that customer has gone since
+    // Checked before the owner in the body is looked up, so that a repeated call succeeds even if that
+    // customer no longer exists.
     if (first) return repeatReceipt(context, key, first);
     const named = await findNamed(db, tx, caller, intake);
     const announcements = await findAnnouncements(db, tx, caller, key);
@@ -51,8 +52,8 @@ export async function receivePackage(
 }
 
 /**
- * What an earlier scan stored. Looked up before the lock as well as behind it: a scan that comes later need not
- * queue for a lock that it has no use for.
+ * Returns what an earlier scan stored. Looks before and after taking the lock, so that a repeated scan does
+ * not wait for a lock it does not need.
  */
 async function findFirst(
   db: Db,
@@ -67,7 +68,10 @@ async function findFirst(
   return first;
 }
 
-/** Answers a later scan. The parcel may be another one than the package says, so disputes are flagged for staff. */
+/**
+ * Handles a later scan. It may be of another parcel with the same number, so staff must review disputed
+ * pre-alerts.
+ */
 async function repeatReceipt(
   { db, tx, caller, requestId }: IntakeContext,
   key: string,
@@ -81,7 +85,10 @@ async function repeatReceipt(
   return { row, isDuplicate: true, isFlagged: true };
 }
 
-/** Weight and measures as exact decimals: the contract has seen to it that they have no more of them. */
+/**
+ * Returns weight and dimensions as exact decimal texts. The contract has already limited the number of
+ * decimals.
+ */
 function readMeasures({ weight, length, width, height }: Intake) {
   return {
     weight_lb: toPounds(weight),
@@ -109,7 +116,7 @@ const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) =>
 
 const MAX_HOUSE_NUMBERS = 20;
 
-/** Stores the parcel under a house number that is free, with everything that follows from it. */
+/** Stores the parcel with a free house number and completes the intake. */
 async function store(
   context: IntakeContext,
   parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,

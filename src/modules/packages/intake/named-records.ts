@@ -5,12 +5,16 @@ import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js'
 import { findCustomers, findCouriers, type CustomerRow, type CourierAdministrationRow } from './queries.js';
 import type { Customer, NamedOwner } from './ownership.js';
 
-/** What the body of an intake names, found in the tenant's registers. */
+/** The courier, customer, carrier and warehouse that the body of an intake refers to. */
 export type Named = NamedOwner & { carrierId: string | null; warehouseId: string };
 
 type Intake = BodyOf<'receivePackage'>;
 
-/** @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found, warehouse_not_found */
+/**
+ * Looks up the records that the body refers to.
+ * @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found,
+ * warehouse_not_found
+ */
 export async function findNamed(db: Db, tx: Tx, caller: UserCaller, intake: Intake): Promise<Named> {
   const [found] = await tx.query<CourierAdministrationRow>(
     findCouriers(db, caller, {

@@ -1,10 +1,10 @@
-/** A customer as its record names it. */
+/** A customer with the names of its record. */
 export type Customer = { courierId: string; userCode: string; firstName: string; lastName: string };
 
-/** Whom staff named at the scale; both null when they named nobody. */
+/** The owner that staff entered at intake. Both are null if they entered none. */
 export type NamedOwner = { courierId: string | null; customer: Customer | null };
 
-/** A pre-alert of the number that no earlier package has answered. */
+/** A pre-alert of the tracking number that is not yet matched with a package. */
 export type Announcement = {
   id: string;
   courierId: string;
@@ -13,25 +13,24 @@ export type Announcement = {
   vendor: string | null;
   description: string | null;
   status: string;
-  /** The active customer of that code; null when there is none any more. */
+  /** The active customer with that user code, or null. */
   customer: Customer | null;
 };
 
 export type Ownership = {
   courierId: string | null;
   customer: Customer | null;
-  /** The pre-alert that the package answers. */
+  /** The pre-alert that the package is matched with. */
   answers: Announcement | null;
-  /** What becomes of all the pre-alerts of the number. */
+  /** The new status of all pre-alerts of the tracking number. */
   announcementStatus: 'received' | 'flagged';
 };
 
 /**
- * Whose a parcel is: every claim must agree, the one named at the scale and those of the pre-alerts. Claims of
- * two couriers leave it with neither, claims of two customers of one courier leave it with that courier alone,
- * and the pre-alerts are flagged for staff either way (design, "Intake").
- *
- * @param announcements in order of age
+ * Returns the owner of a parcel. All claims must agree: the owner entered at intake and those of the
+ * pre-alerts. If two couriers claim it, it has no owner. If two customers of one courier claim it, it has
+ * only that courier. In both cases the pre-alerts are flagged for review by staff (design, "Intake").
+ * @param announcements oldest first
  */
 export function decideOwnership(
   named: NamedOwner,
@@ -46,7 +45,8 @@ export function decideOwnership(
   if (named.customer) codes.add(named.customer.userCode);
   if (couriers.size > 1) return contested(null);
   if (codes.size > 1) return contested(oldest.courierId);
-  // a courier may have announced both the short number and the label's; the one as scanned says more
+  // A courier may have announced both the short number and the barcode. The one that equals the scanned text
+  // is the better match.
   const answers = announcements.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
   return {
     courierId: answers.courierId,

@@ -2,7 +2,9 @@ import type { FieldError } from '../../../platform/errors/errors.js';
 
 export type Refusal = { code: string; reason: string };
 
-/** The packages that a body names, each under the field that names it first: an id named twice counts once. */
+/**
+ * Returns the package ids of a body, each with the field that contains it first. A repeated id counts once.
+ */
 export function fieldsOf(packageIds: string[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [index, id] of packageIds.entries()) {
@@ -11,7 +13,7 @@ export function fieldsOf(packageIds: string[]): Map<string, string> {
   return fields;
 }
 
-/** One entry for each package that `judge` refuses. */
+/** Returns one error for each package that `check` rejects. */
 export function listErrors(
   fields: Map<string, string>,
   judge: (id: string) => Refusal | undefined,

@@ -3,8 +3,9 @@ import type { Followed, UpdateContext } from './renumbering.js';
 import { receiveAwaited, type Editable } from './queries.js';
 
 /**
- * Answers the pre-alerts of a package's customer once the package is linked to it, with the parcel locked. A pre-alert
- * that a courier made while the customer was unknown has been pending until now.
+ * Marks the pre-alerts of a package's customer as received once the package is linked to the customer. The
+ * caller must hold the parcel's lock. Such a pre-alert was created while the package had no customer, and was
+ * pending.
  */
 export async function receiveAnnouncements(
   { db, tx, caller }: UpdateContext,

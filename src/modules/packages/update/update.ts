@@ -17,11 +17,11 @@ import type { Editable } from './queries.js';
 export type { PackageUpdate };
 
 /**
- * Changes the fields that differ from what is stored, and queues the package for its courier's system; whoever
- * sends the same at the same time finds nothing left to change. Answers how many of the body's fields changed.
- *
- * @throws ApiError package_not_found, record_forbidden, permission_denied, unknown_user_code, validation_failed,
- *   duplicate_tracking_number
+ * Changes the fields that differ from the stored ones, and queues the package for synchronisation. Of
+ * identical concurrent updates, only the first changes anything. Returns the number of changed fields of the
+ * body.
+ * @throws ApiError package_not_found, record_forbidden, permission_denied, unknown_user_code,
+ * validation_failed, duplicate_tracking_number
  */
 export async function updatePackage(
   db: Db,
@@ -48,24 +48,29 @@ export async function updatePackage(
   }
 }
 
-/** Reads and locks the package and, where pre-alerts may follow the change, the parcels of its numbers. */
+/**
+ * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
+ * the new number.
+ */
 async function holdPackage({ db, tx, caller }: UpdateContext, id: string, wanted: Wanted): Promise<Editable> {
   const lock = async (keys: string[]) => {
     for (const key of keys) await tx.execute(lockParcel(caller.tenantId, key));
   };
   const locked = new Set<string>();
-  // a courier cannot change the number: to wait for the parcel of the one that it sends would tell of that parcel
+  // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
+  // parcel exists.
   const newNumber = caller.courierId === null ? wanted.tracking_number : undefined;
   if (newNumber !== undefined || wanted.user_code) {
     const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
     if (found) locked.add(found.tracking_key);
     if (found && newNumber !== undefined) locked.add(trackingKey(newNumber));
-    // before the row, as intake takes them, and sorted: two orders would deadlock
+    // Locked before the row, as intake does, and sorted: two different orders would deadlock.
     await lock([...locked].sort());
   }
   const [row] = await tx.query<Editable>(queries.lockPackage(db, caller, id));
   if (!row) throw await whyHidden({ tx, caller }, id);
-  // another update has renumbered it in between; a deadlock, if this makes one, is broken and repeated
+  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
+  // and it is retried.
   if (locked.size > 0 && !locked.has(row.tracking_key)) await lock([row.tracking_key]);
   return row;
 }
@@ -79,11 +84,17 @@ async function whyHidden(
   return hiddenRecordError(caller, hidden?.is_couriers === true);
 }
 
-/** What a caller is told of a package that it cannot see; `isCouriers` where it is a courier's of the same tenant. */
+/**
+ * Returns the error for a package that the caller cannot see. `isCouriers`: it belongs to a courier of the
+ * same tenant.
+ */
 export const hiddenRecordError = ({ courierId }: UserCaller, isCouriers: boolean): ApiError =>
   new ApiError(courierId !== null && isCouriers ? 'record_forbidden' : 'package_not_found');
 
-/** What follows from the fields that change: the key of a number, the courier of a customer, who claimed it. */
+/**
+ * Returns the derived columns of an update: the tracking key, the courier of the customer, and who claimed
+ * the package.
+ */
 async function findConsequences(
   { db, tx, caller }: UpdateContext,
   before: Editable,
@@ -101,7 +112,7 @@ async function findConsequences(
   return { ...key, ...claim, ...courier };
 }
 
-/** A courier that names the customer of a package without one claims it; staff's word ends the claim. */
+/** A courier that names the customer of a package without one claims it. A change by staff ends the claim. */
 function claimOf(caller: UserCaller, before: Editable): Partial<Editable> {
   const isClaiming = caller.courierId !== null && before.user_code === null;
   const claimedBy = isClaiming ? caller.userId : caller.courierId === null ? null : before.claimed_by;
@@ -127,7 +138,7 @@ async function applyChanges(
   const moved = await (isRenumbered ? moveAnnouncements : receiveAnnouncements)(context, before, after);
   const all = { ...changes, ...moved.columns };
   await tx.execute(queries.changePackage(db, caller, id, all));
-  // as: the keys of columns
+  // `all` has only columns of Editable.
   const was = Object.fromEntries((Object.keys(all) as (keyof Editable)[]).map((key) => [key, before[key]]));
   const fact = {
     action: 'package.updated',
