@@ -16,18 +16,18 @@ import {
 
 export type ChainAppender = { db: Db; secrets: Secrets };
 
-/** What the first link of a chain is made over. */
+/** The previous hash of the first link of a chain. */
 export const BEGINNING = '';
 
-/** Hashed in one go: some 10 ms of the event loop. */
+/** Hashed synchronously: 2,000 entries take about 10 ms of the event loop. */
 const BATCH_ENTRIES = 2_000;
 
-/** How much a request seals before it reads; more has been left behind by workers, and is theirs. */
+/** The maximum number of batches that a request appends before it reads. The worker appends the rest. */
 const BATCHES_OF_REQUEST = 10;
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** Seals what was written in every tenant since the last time. */
+/** Appends the unchained entries of all tenants. */
 export async function appendAllToChains({
   db,
   secrets,
@@ -39,9 +39,8 @@ export async function appendAllToChains({
 }
 
 /**
- * Seals what waits, so that it can be read with its place in the chain.
- *
- * @param caller one who sees the whole tenant
+ * Appends unchained entries, so that the log can be read with sequence numbers.
+ * @param caller a caller who sees the whole tenant
  */
 export async function appendBeforeReading(sealer: ChainAppender, caller: Caller): Promise<void> {
   const [waiting] = await snapshot(sealer.db, caller, [hasUnchained(sealer.db, caller)]);
@@ -51,14 +50,14 @@ export async function appendBeforeReading(sealer: ChainAppender, caller: Caller)
   }
 }
 
-/** Answers how many it sealed. */
+/** Appends one batch and returns its number of entries. */
 const sealBatch = ({ db, secrets }: ChainAppender, caller: Caller): Promise<number> =>
   bulkTransaction(db, caller, STATEMENT_TIMEOUT_MS, async (tx) => {
     await tx.query(lockAuditChain(caller.tenantId));
-    // The foreign key's own plan is kept with the connection: made while the log was short, it read all of it for every
-    // link, and 20,000 took more than a minute.
+    // PostgreSQL caches the plan of the foreign key check per connection. A plan made while the log was short
+    // scans the whole log for each link; 20,000 links took more than a minute.
     await tx.execute(sql`set local enable_seqscan = off`);
-    // nor are all that wait sorted, to take the first
+    // This also avoids sorting all unchained entries to find the first ones.
     await tx.execute(sql`set local enable_bitmapscan = off`);
     const [head] = await tx.query<HeadRow>(headOfChain(db, caller));
     const entries = await tx.query<UnchainedRow>(unchainedEntries(db, caller, BATCH_ENTRIES));

@@ -1,4 +1,4 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { insertUser } from './credentials/new-user.js';
 export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/one-time-password.js';
 export { validatePassword } from './credentials/password-policy.js';

@@ -17,8 +17,8 @@ import {
 const TOKEN_BYTES = 32;
 
 /**
- * Makes the token of a request and queues its mail; a request for nobody who can be mailed is deleted. In one
- * transaction, so that doing the job again finds it done.
+ * Creates the token of a request and queues its mail. Deletes the request if no such user has an e-mail
+ * address. It is one transaction, so a repeated job finds the request already processed.
  */
 export async function preparePasswordReset(
   { db, secrets }: { db: Db; secrets: Secrets },

@@ -11,8 +11,7 @@ import * as queries from './queries.js';
 import type { PrealertRow, PrealertStats } from './queries.js';
 
 /**
- * Announces a parcel with a courier's key, in one round trip to the database. Answers the new id.
- *
+ * Creates a pre-alert with a courier's API key, in one round trip to the database. Returns the new id.
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
@@ -34,12 +33,13 @@ export async function submitPrealert(
     lockParcel(caller.tenantId, announcement.trackingKey),
     queries.announceWithKey(db, caller, requestId, announcement),
   ]);
-  // a sibling's code and an unknown one are the same: neither is a customer of this courier
+  // The same error for an unknown user code and one of another courier: neither is a customer of this
+  // courier.
   if (created?.length !== 1) throw unknownUserCode('UserCode');
   return id;
 }
 
-/** One page and the stats of everything that the filters select, in one round trip. */
+/** Returns one page of pre-alerts and the statistics of all matching ones, in one round trip. */
 export async function listPrealerts(
   db: Db,
   caller: UserCaller,
@@ -49,11 +49,14 @@ export async function listPrealerts(
     queries.pageOfPrealerts(db, caller, query),
     queries.statsOfPrealerts(db, caller, query),
   ]);
-  // as: the columns that the two statements select
+  // The two statements select exactly these columns.
   return { rows: rows as PrealertRow[], stats: stats?.[0] as PrealertStats };
 }
 
-/** Announces a parcel for a courier's customer. @throws ApiError courier_not_found, unknown_user_code, 409 */
+/**
+ * Creates a pre-alert for a courier's customer. Returns the new id.
+ * @throws ApiError courier_not_found, unknown_user_code, 409
+ */
 export async function createPrealert(
   db: Db,
   caller: UserCaller,
@@ -85,7 +88,10 @@ export async function createPrealert(
   });
 }
 
-/** Replaces the editable fields; what the body leaves out is cleared. @throws ApiError 404, 400, 409 */
+/**
+ * Replaces the editable fields. Fields that the body omits are cleared.
+ * @throws ApiError 404, 400, 409
+ */
 export async function replacePrealert(
   db: Db,
   caller: UserCaller,
@@ -118,7 +124,11 @@ export async function replacePrealert(
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was, and a courier's flag stays with the number. @throws ApiError 404 */
+/**
+ * Deletes a pre-alert permanently. The audit trail records its content, and a courier's flag stays stored for
+ * the number.
+ * @throws ApiError 404
+ */
 export async function deletePrealert(
   db: Db,
   caller: UserCaller,
@@ -138,8 +148,9 @@ export async function deletePrealert(
 }
 
 /**
- * Follows a customer whose code has changed, in the transaction that changes it: a pre-alert names its customer by
- * the code alone, and would be left without one, or with the next who gets the code.
+ * Updates the pre-alerts of a customer whose user code has changed, in the same transaction. A pre-alert
+ * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
+ * with that code.
  */
 export async function renameOnPrealerts(
   db: Db,
@@ -175,7 +186,7 @@ async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Chan
   );
 }
 
-/** Trims a tracking number; the schema has refused one without any visible character. */
+/** Returns the trimmed tracking number and its key. The schema already requires a visible character. */
 function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
   const trackingNumber = text.trim();
   if (trackingNumber === '') throw invalidFieldError(field, 'must not be blank', 'pattern');

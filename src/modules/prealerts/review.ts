@@ -13,9 +13,8 @@ type Ctx = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 export type Review = { status: 'pending' | 'received'; packageId: string | null; isAssigned: boolean };
 
 /**
- * Clears a pre-alert's flag once, whoever else does at the same time, and gives it the package of its number where that
- * is asked for.
- *
+ * Clears a pre-alert's flag. Of concurrent reviews, only one succeeds. With `assign`, also assigns the
+ * package of its number.
  * @throws ApiError prealert_not_found, prealert_not_flagged, package_not_assignable
  */
 export async function reviewPrealert(
@@ -39,11 +38,14 @@ export async function reviewPrealert(
   });
 }
 
-/** Reads and holds the pre-alert and its parcel, which intake would give to somebody in between. */
+/**
+ * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
+ * the package to somebody else.
+ */
 async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<ReviewedRow> {
   const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
   if (!found) throw new ApiError('prealert_not_found');
-  // before the row, as intake takes them: two orders would deadlock
+  // Locked before the row, as intake does: two different orders would deadlock.
   await tx.execute(lockParcel(caller.tenantId, found.tracking_key));
   const [row] = await tx.query<ReviewedRow>(queries.lockPrealert(db, caller, id));
   if (!row) throw new ApiError('prealert_not_found');
@@ -51,7 +53,8 @@ async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<Reviewe
     const message = `The pre-alert is ${row.status}. Only a flagged one can be reviewed.`;
     throw new ApiError('prealert_not_flagged', message);
   }
-  // it has got another number in between; a deadlock, if this makes one, is broken and repeated
+  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
+  // and it is retried.
   if (row.tracking_key !== found.tracking_key)
     await tx.execute(lockParcel(caller.tenantId, row.tracking_key));
   return row;

@@ -5,7 +5,7 @@ import { tenantRows } from '../../platform/db/filters.js';
 import { pipeline, raw, snapshot, sql, type Db, type Sql } from '../../platform/db/transaction.js';
 import { newId } from '../../platform/values/ids.js';
 
-/** A column of secrets. */
+/** A column that contains encrypted secrets. */
 type Column = {
   table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
   column: string;
@@ -27,15 +27,16 @@ const BATCH_ROWS = 500;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export type Rewrapped = {
-  /** Secrets that no configured key opens; each was printed with its table and row. */
+  /** The number of secrets that no configured key can decrypt. Table and row of each were printed. */
   unopened: number;
-  /** Secrets that are still under an older key, those that do not open among them. */
+  /** The number of secrets still encrypted with an older key, including those that cannot be decrypted. */
   stale: number;
 };
 
 /**
- * Encrypts every secret with the newest key, and opens those that are so already, to be sure. The service may run
- * meanwhile: a secret that was changed since it was read stays as it is. Prints counts, never a secret.
+ * Encrypts every secret with the newest key, and verifies that the current ones can be decrypted. The service
+ * may run at the same time: a secret that was changed since it was read is not overwritten. Prints counts,
+ * never a secret.
  */
 export async function rewrapSecrets(
   db: Db,
@@ -79,7 +80,7 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
   const done = { unopened: 0, rewrapped: 0 };
   for (let after = FIRST_ID, isMore = true; isMore;) {
     const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
-    // as: the shape that the statement selects
+    // The statement selects exactly these columns.
     const batch = (rows ?? []) as Kept[];
     const opened = batch.map((kept) => openKept(work, kept));
     done.unopened += opened.filter((each) => each === undefined).length;
@@ -95,7 +96,10 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
 
 type Renewed = Kept & { renewed: string };
 
-/** The secret under the newest key in its place, nothing where it is so already, undefined where it does not open. */
+/**
+ * Returns the secret encrypted with the newest key, an empty array if it is already, or undefined if it
+ * cannot be decrypted.
+ */
 function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed[] | undefined {
   const place = { tenantId: caller.tenantId, rowId: kept.id, field: column.field };
   try {
@@ -109,7 +113,7 @@ function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed
   }
 }
 
-/** Writes those that have not been changed since they were read; answers how many. */
+/** Updates the secrets that were not changed since they were read. Returns the number of updated rows. */
 async function storeBatch({ db, caller, column }: Work, batch: Renewed[]): Promise<number> {
   if (batch.length === 0) return 0;
   const fact = {
@@ -148,6 +152,6 @@ async function countVersions(
     sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
       where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null group by 1 order by 1`,
   ]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   return (rows ?? []) as { version: string; count: number }[];
 }

@@ -9,7 +9,7 @@ import { record, type Change } from './context.js';
 import { makePassword, type IssuedCredential } from './issued-credential.js';
 import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
-/** One page and how many there are, in one round trip. */
+/** Returns one page of users and the total number, in one round trip. */
 export async function listUsers(
   db: Db,
   caller: UserCaller,
@@ -19,7 +19,7 @@ export async function listUsers(
     pageOfUsers(db, caller, query),
     countUsers(db, caller, query),
   ]);
-  // as: the columns that the two statements select
+  // The two statements select exactly these columns.
   return { rows: rows as UserRow[], total: Number(count?.[0]?.['total']) };
 }
 
@@ -31,12 +31,15 @@ export type Creation = {
   courierId: string | undefined;
 };
 
-/** @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded */
+/**
+ * Creates a user with a one-time password.
+ * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
+ */
 export async function createUser(change: Change, wanted: Creation): Promise<IssuedCredential> {
   const { fullName, role, email = null } = wanted;
   if (email !== null) assertUsable({ email: validateEmail(email) });
   const courierId = courierOf(wanted);
-  // by the pattern of the contract ASCII alone, where JavaScript and PostgreSQL agree on lower case
+  // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
   const username = wanted.username.toLowerCase();
   await assertPossible(change, username, courierId);
   const { password, passwordHash } = await makePassword(change);
@@ -52,7 +55,7 @@ export async function createUser(change: Change, wanted: Creation): Promise<Issu
   return { userId: id, username, password, expiresAt };
 }
 
-/** What the insertion would be refused for, before a hash is paid for. */
+/** Checks the conditions of the insertion before the expensive hash. */
 async function assertPossible(
   { db, caller }: Change,
   username: string,
@@ -64,7 +67,10 @@ async function assertPossible(
   if (taken?.length !== 0) throw new ApiError('duplicate_username');
 }
 
-/** The role courier has an account, and no other role has one. */
+/**
+ * Returns the courier id of a new role. The role courier requires one, other roles must not have one.
+ * @throws ApiError validation_failed
+ */
 export function courierOf({ role, courierId }: Pick<Creation, 'role' | 'courierId'>): string | null {
   if (role === 'courier' && courierId === undefined)
     throw invalidFieldError('courier_id', 'is required for the role courier', 'required');

@@ -11,8 +11,7 @@ import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js'
 import { beginSession } from '../../sessions/public.js';
 
 /**
- * Puts a password in the place of the caller's own and ends its tokens. Begins the session of a new one.
- *
+ * Replaces the caller's password, revokes its tokens and starts a new session.
  * @throws ApiError validation_failed, password_wrong, too_many_attempts, overloaded
  */
 export async function changePassword(own: Own, current: string, wanted: string): Promise<SignIn> {
@@ -26,11 +25,14 @@ export async function changePassword(own: Own, current: string, wanted: string):
   });
 }
 
-/** What was sent as the current one is about to be compared with it. */
+/** Returns a problem if the new password equals the current one. The current one is verified later. */
 const faultOfSame = (current: string, wanted: string): PasswordProblem | undefined =>
   current === wanted ? { code: 'unchanged', message: 'must not be the current one' } : undefined;
 
-/** Does `work` when the caller knows its own password. @throws ApiError password_wrong naming the field */
+/**
+ * Runs `work` if the password is the caller's own.
+ * @throws ApiError password_wrong with the given field in `errors`
+ */
 export function confirmPassword<Result>(
   { deps, caller, address, requestId }: Own,
   { username }: Account,

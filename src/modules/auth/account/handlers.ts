@@ -11,7 +11,7 @@ import {
   setUpFactor,
 } from './second-factor.js';
 
-/** What users do about themselves. */
+/** Handlers of the operations on the caller's own account. */
 export function accountHandlers(deps: Deps) {
   return {
     async changePassword({ body, caller, tenantId, address, userAgent, requestId }) {

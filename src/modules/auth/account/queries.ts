@@ -4,15 +4,16 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
 
-// Changes of a user by itself. Each is a compare-and-set on what the caller was let in with: of two at once one writes
-// a row, and so does none after the user was disabled, given another role or reset.
+// Changes of a user's own account. Each is a compare-and-set on the state in which the caller was
+// authenticated: of two concurrent changes only one updates a row, and none does after the user was disabled,
+// changed role or was reset.
 
-/** What a user may change of itself, as long as its token is good. */
+/** The user, as long as the caller's token is valid. */
 const asLetIn = (db: Db, caller: UserCaller): Sql =>
   sql`${tenantRows(db, caller, 'users')} and users.id = ${caller.userId}::uuid
     and users.token_version = ${caller.tokenVersion}::int and users.is_active`;
 
-/** Ends every token that was issued before. */
+/** Revokes every token issued before. */
 const endTokens = sql`token_version = users.token_version + 1, updated_at = now()`;
 
 export function setPassword(db: Db, caller: UserCaller, { passwordHash: old }: Account, hash: string): Sql {
@@ -20,7 +21,7 @@ export function setPassword(db: Db, caller: UserCaller, { passwordHash: old }: A
     where ${asLetIn(db, caller)} and users.password_hash = ${old}`;
 }
 
-/** Answers when the set-up ends, by the database's clock. */
+/** Returns when the setup expires, by the database's clock. */
 export function setPendingSecret(db: Db, caller: UserCaller, { passwordHash }: Account, cipher: string): Sql {
   return sql`update users set totp_pending_secret = ${cipher}, totp_pending_expires_at = now() + interval '10 minutes',
       updated_at = now()
@@ -28,7 +29,7 @@ export function setPendingSecret(db: Db, caller: UserCaller, { passwordHash }: A
     returning totp_pending_expires_at as "expiresAt"`;
 }
 
-/** The set-up that has not expired. */
+/** Selects the pending setup unless it has expired. */
 export function pendingSetup(db: Db, caller: SystemCaller | UserCaller, userId: string): Sql {
   return sql`select users.totp_pending_secret as cipher, users.totp_pending_expires_at as "expiresAt"
     from users where ${tenantRows(db, caller, 'users')} and users.id = ${userId}::uuid
@@ -37,7 +38,7 @@ export function pendingSetup(db: Db, caller: SystemCaller | UserCaller, userId: 
 
 export type PendingSetup = { cipher: string; expiresAt: Date };
 
-/** @param step the step of the code that proved the secret, which is thereby used up */
+/** @param step the time step of the code that proved the secret; this code cannot be used again */
 export function enableSecret(
   db: Db,
   caller: UserCaller,
@@ -53,13 +54,16 @@ export function disableSecret(db: Db, caller: UserCaller, { passwordHash }: Acco
     where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`;
 }
 
-/** Locks the user for what is changed beside it; no row where it is not as it was. */
+/** Locks the user before a change in another table. Returns no row if the account has changed. */
 export function lockGuarded(db: Db, caller: UserCaller, { passwordHash }: Account): Sql {
   return sql`select users.id from users
     where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled for update`;
 }
 
-/** What a right password alone has been given: it must not outlive the password or the factor. */
+/**
+ * Deletes the tokens issued after a correct password, before the second factor. They must not outlive the
+ * password or the factor.
+ */
 export function deletePreauthTokens(db: Db, caller: SystemCaller | UserCaller, userId: string): Sql {
   return sql`delete from preauth_tokens
     where ${tenantRows(db, caller, 'preauth_tokens')} and user_id = ${userId}::uuid`;

@@ -26,13 +26,13 @@ import { beginSession } from '../../sessions/public.js';
 
 export type FactorStatus = {
   isEnabled: boolean;
-  /** The tenant requires it of the user's role. */
+  /** Whether the tenant requires a second factor for the user's role. */
   isRequired: boolean;
   backupCodesLeft: number;
   setupExpiresAt: Date | null;
 };
 
-/** How the caller's second factor stands. */
+/** Returns the state of the caller's second factor. */
 export async function readFactor(own: Own): Promise<FactorStatus> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
@@ -45,14 +45,17 @@ export async function readFactor(own: Own): Promise<FactorStatus> {
     isEnabled: account.twoFactorEnabled,
     isRequired: account.isFactorRequired,
     backupCodesLeft: Number(codes?.[0]?.['left'] ?? 0),
-    // as: the shape that pendingSetup selects
+    // pendingSetup selects exactly these columns.
     setupExpiresAt: (pending?.[0] as PendingSetup | undefined)?.expiresAt ?? null,
   };
 }
 
 export type Setup = { secret: string; uri: string; expiresAt: Date };
 
-/** Makes a secret that counts for nothing until a code proves it. @throws ApiError two_factor_enabled, password_wrong */
+/**
+ * Creates a pending secret. It takes effect only after a code has proved it.
+ * @throws ApiError two_factor_enabled, password_wrong
+ */
 export async function setUpFactor(own: Own, password: string): Promise<Setup> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
@@ -74,7 +77,10 @@ export async function setUpFactor(own: Own, password: string): Promise<Setup> {
 
 export type Enabled = SignIn & { backupCodes: string[] };
 
-/** Turns on what a code proves. @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429 */
+/**
+ * Enables the second factor if the code proves the pending secret.
+ * @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429
+ */
 export async function enableFactor(own: Own, code: string): Promise<Enabled> {
   const { deps } = own;
   const before = await ownAccount(own);
@@ -114,7 +120,10 @@ async function turnOn(own: Own, tx: Tx, { secret, proven, step }: Proven): Promi
   return { ...(await beginAnew(own, tx)), backupCodes };
 }
 
-/** Takes a code of either kind. @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429 */
+/**
+ * Disables the second factor. Accepts an authenticator code or a backup code.
+ * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
+ */
 export async function disableFactor(own: Own, password: string, code: string): Promise<SignIn> {
   const { deps, caller } = own;
   const { isRequired } = await readFactor(own);
@@ -131,7 +140,10 @@ export async function disableFactor(own: Own, password: string, code: string): P
 
 const STAYS_ON = 'Your role requires two-factor authentication. It cannot be turned off.';
 
-/** Takes the authenticator's code alone. @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429 */
+/**
+ * Replaces the backup codes. Accepts only an authenticator code.
+ * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
+ */
 export async function regenerateBackupCodes(own: Own, password: string, code: string): Promise<string[]> {
   const { deps, caller } = own;
   return withBoth(own, password, takeTotpCode, code, async (tx, account) => {
@@ -150,7 +162,7 @@ type Take = (
   code: string,
 ) => Promise<string | boolean | undefined>;
 
-/** Does `work` for whoever knows the password and has a code, which is used up. */
+/** Runs `work` if password and code are correct. The code is used up. */
 async function withBoth<Result>(
   own: Own,
   password: string,
@@ -170,14 +182,18 @@ async function withBoth<Result>(
         async () => (await take(deps, tx, confirmed, code)) || undefined,
       );
       const outcome = taken === undefined || taken instanceof ApiError ? taken : await work(tx, confirmed);
-      // last, as everybody takes it after the user; the password was right whatever the code is
+      // Last, because every transaction locks the user before the throttle. The password was correct even if
+      // the code was not.
       await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
       return outcome;
     }),
   );
 }
 
-/** Runs an attempt whose refusal is answered and not thrown, so that it is counted; then throws it. */
+/**
+ * Runs an attempt that returns a rejection instead of throwing it, so that the attempt stays counted. Then
+ * throws the rejection.
+ */
 async function judgeCode<Result>(
   { deps, caller, address }: Own,
   judge: (tx: Tx) => Promise<Result | ApiError | undefined>,
@@ -203,7 +219,7 @@ async function replaceBackupCodes({ deps: { db, secrets }, caller }: Own, tx: Tx
   return codes;
 }
 
-/** The account as it is now, and the session of its new token. */
+/** Returns the current account and starts the session of its new token. */
 async function beginAnew(own: Own, tx: Tx): Promise<SignIn> {
   const { deps, caller } = own;
   const [account] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));

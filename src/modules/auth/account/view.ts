@@ -34,7 +34,7 @@ export function toStatus({
 }
 
 export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply> {
-  // by the few who set up a factor, and not by every process that starts
+  // Imported on first use, because few users set up a second factor.
   const { default: QRCode } = await import('qrcode');
   return {
     statusCode: 200,

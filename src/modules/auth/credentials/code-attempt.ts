@@ -17,10 +17,9 @@ import { ApiError } from '../../../platform/errors/errors.js';
 type Guesser = { userId: string; requestId: string };
 
 /**
- * Counts an attempt at a user's second factor, then has `take` judge it: undefined is a wrong code. Right ones forget
- * the failures before them. Codes are counted together wherever one is asked for.
- *
- * Answers refusals, and `take` must: thrown, they would take back that the attempt was counted.
+ * Counts an attempt at a user's second factor, then runs `verify`, which returns undefined for a wrong code.
+ * A correct code resets the count. Attempts of all operations count together. Rejections are returned, not
+ * thrown, here and in `verify`: a thrown error would roll back the count.
  */
 export async function tryCode<Found>(
   db: Db,
@@ -29,7 +28,7 @@ export async function tryCode<Found>(
   take: () => Promise<Found | ApiError | undefined>,
 ): Promise<Found | ApiError | undefined> {
   const throttle = codeThrottle(userId);
-  // before the user is read: its row makes those who guess at once wait for each other
+  // Counted before the user is read: the lock of the throttle's row serializes concurrent attempts.
   const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
   if (!counted) return lockedOut(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
   const found = await take();
@@ -46,7 +45,7 @@ export async function tryCode<Found>(
 
 export type Factor = 'totp' | 'backup_code';
 
-/** Uses the code up and answers what kind it was, or undefined when it is not, or no longer, the user's. */
+/** Uses up the code and returns its kind, or undefined if it is wrong or already used. */
 export async function takeCode(
   deps: Deps,
   tx: Tx,

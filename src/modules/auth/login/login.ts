@@ -19,15 +19,14 @@ export type LoginAttempt = {
   requestId: string;
 };
 
-/** Signed in, or half way there: a token to send with the second factor. */
+/** A finished login, or a token that must be sent with the second factor. */
 export type LoginOutcome = SignIn | { preauthToken: string };
 
 type Credentials = LoginAttempt & { username: string; password: string };
 
 /**
- * Judges a user name and a password. Who does not know the password learns nothing of the user: not whether
- * there is one, not whether it is disabled, by neither the words nor the time of the answer.
- *
+ * Verifies a user name and a password. Without the correct password, neither the response nor its time
+ * reveals whether the user exists or is disabled.
  * @throws ApiError credentials_required, credentials_invalid, account_disabled, too_many_attempts, overloaded
  */
 export async function logIn(deps: Deps, attempt: LoginAttempt): Promise<LoginOutcome> {
@@ -53,7 +52,7 @@ const requiredField = (field: string): FieldError => ({
 async function enter(deps: Deps, credentials: Credentials, account: Account): Promise<LoginOutcome> {
   const preauthToken = newPreauthToken();
   const outcome = await transaction(deps.db, callerOf(credentials), async (tx) => {
-    // read again: a hash takes long enough for the user to be disabled, or to change the password
+    // Read again, because the user may have been disabled or have changed the password during the hash.
     const [fresh] = await tx.query<Account>(accountToEnter(deps.db, tx.caller, account.id));
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
@@ -63,7 +62,7 @@ async function enter(deps: Deps, credentials: Credentials, account: Account): Pr
     await storePreauthToken(deps, tx, fresh.id, preauthToken);
     return { preauthToken };
   });
-  // thrown only now: inside, it would take back that the failures are forgotten
+  // Thrown after the commit: inside the transaction it would roll back the reset of the failures.
   if (outcome instanceof ApiError) throw outcome;
   const { requestId: reqId, tenantId, address } = credentials;
   const event = 'preauthToken' in outcome ? 'login.code_required' : 'login.succeeded';

@@ -8,11 +8,14 @@ import { BETWEEN_CELLS, BETWEEN_ROWS, LEAVE } from './sync-pack.js';
 export type AppliedSync = {
   created: number;
   updated: number;
-  /** Sent, and neither found nor created: another transaction has created them meanwhile. */
+  /**
+   * The number of customers that were neither found nor created, because another transaction created them at
+   * the same time.
+   */
   missed: number;
-  /** New ones that lack a name, which is why they were not created. */
+  /** The number of new customers that were not created because a name is missing. */
   incomplete: number;
-  /** The first of them, in the order in which they were sent. */
+  /** The first of the incomplete ones, in the order of the list. */
   incomplete_first: { index: number; lacks: 'first_name' | 'last_name' }[];
 };
 
@@ -21,7 +24,7 @@ export type SentList = { runId: string; courierId: string; packed: string; sha25
 const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
 const left = (n: number) => sql`${cell(n)} = ${LEAVE}`;
 
-/** Customers as packCustomers packs them; a name that stays as it is is null. */
+/** Selects the customers that packCustomers has packed. A name to leave unchanged is null. */
 function sentCustomers(packed: string): Sql {
   return sql`select ${cell(1)}::uuid as id, ${cell(2)}::integer as index, ${cell(3)} as user_code,
       nullif(${cell(4)}, ${LEAVE}) as first_name, nullif(${cell(5)}, ${LEAVE}) as last_name,
@@ -32,10 +35,9 @@ function sentCustomers(packed: string): Sql {
 }
 
 /**
- * Writes a courier's customers that are new or differ, with their audit entries; in one statement, so that the
- * table's triggers run once. All rows are locked, and inserted, in the order of their codes.
- *
- * @param maxIncomplete how many of the incomplete are named
+ * Writes a courier's customers that are new or differ, with their audit entries, in one statement, so that
+ * the table's triggers run once. All rows are locked and inserted in order of user code.
+ * @param maxIncomplete the maximum number of incomplete customers returned
  */
 export function applySync(
   db: Db,
@@ -97,7 +99,7 @@ export function applySync(
         (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as incomplete_first`;
 }
 
-/** How many customers applySync would create or change. */
+/** Selects how many customers applySync would create or change. */
 export function countSyncChanges(db: Db, caller: SystemCaller, { courierId, packed }: SentList): Sql {
   return sql`with sent as materialized (${sentCustomers(packed)})
     select count(*)::integer as changes

@@ -5,23 +5,23 @@ import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-record
 
 export const MAX_PROBLEMS = 100;
 
-/** What a courier's system answered with. */
+/** The content of a courier system's response. */
 export type Answer =
   | {
       received: number;
       skipped: number;
       problems: SyncProblem[];
-      /** How many customers are packed. */
+      /** The number of packed customers. */
       customers: number;
-      /** As applySync takes them. */
+      /** In the format of applySync. */
       packed: string;
-      /** Of all of it, in hexadecimal. */
+      /** The hash of the whole response, in hexadecimal. */
       sha256: string;
     }
-  /** Why nothing of it can be used. */
+  /** Why the whole response is rejected. */
   | { fault: string };
 
-/** Reads an answer of any size and content. Takes as long as it takes: see sync-reader.ts. */
+/** Reads a response of any size and content. The time is not limited here: see sync-reader.ts. */
 export function readAnswer(bytes: Uint8Array): Answer {
   const customers = new Map<string, SyncedCustomer>();
   const problems: SyncProblem[] = [];

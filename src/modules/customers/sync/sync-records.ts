@@ -2,7 +2,7 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { validateText } from '../crud/fields.js';
 import { plainName } from './sync-list.js';
 
-/** A customer as a courier's system has it. What is undefined stays as it is stored, null clears it. */
+/** A customer of a courier's system. An undefined field is left unchanged, null clears it. */
 export type SyncedCustomer = {
   index: number;
   userCode: string;
@@ -16,7 +16,7 @@ export type SyncedCustomer = {
 export type SyncProblem = DataOf<'listCustomerSyncs'>[number]['problems'][number];
 type Field = NonNullable<SyncProblem['field']>;
 
-// What fields are called elsewhere, the name that counts more first. Listed in the contract, at syncCustomers.
+// The accepted field names, in order of precedence. The contract lists them at syncCustomers.
 const SPELLINGS = {
   user_code: ['usercode', 'code', 'customercode', 'account', 'accountnumber', 'mailbox', 'mailboxnumber'],
   first_name: ['firstname', 'givenname'],
@@ -31,13 +31,16 @@ type Meaning = keyof typeof SPELLINGS;
 
 const MEANINGS = new Map(
   Object.entries(SPELLINGS).flatMap(([meaning, names]) =>
-    // as: the table's own keys
+    // Object.entries() returns the keys of SPELLINGS.
     names.map((name, rank) => [name, { meaning: meaning as Meaning, rank }] as const),
   ),
 );
 const MAX_NAME_CHARS = 40;
 
-/** What a record says, by our names for it. Of several names for one thing the first counts that is not null. */
+/**
+ * Returns the known fields of a record by their standard name. If several names have the same meaning, the
+ * first one with a value other than null counts.
+ */
 function fieldsOf(record: object): Map<Meaning, unknown> {
   const found = new Map<Meaning, { rank: number; value: unknown }>();
   for (const [name, value] of Object.entries(record)) {
@@ -49,10 +52,10 @@ function fieldsOf(record: object): Map<Meaning, unknown> {
   return new Map([...found].map(([meaning, { value }]) => [meaning, value]));
 }
 
-/** Notes what is wrong; null, for there is nothing to take. */
+/** Records a problem and returns null, because there is no value. */
 type Say = (field: Field | null, code: SyncProblem['code'], words: string) => null;
 
-/** The customer that a record describes, or undefined after everything that is wrong with it has been noted. */
+/** Returns the customer of a record, or undefined after all its problems were recorded. */
 export function readRecord(
   record: unknown,
   index: number,
@@ -75,7 +78,7 @@ function customerOf(record: unknown, index: number, say: Say): SyncedCustomer | 
   const userCode = fields.get('user_code') ?? say('user_code', 'required', 'is missing');
   return {
     index,
-    // what is not there has been noted
+    // If it is missing, the problem is already recorded.
     userCode: textOf(userCode, 'user_code', say) ?? '',
     ...namesOf(fields, say),
     branch: textOf(fields.get('branch'), 'branch', say),
@@ -87,7 +90,7 @@ function customerOf(record: unknown, index: number, say: Say): SyncedCustomer | 
 const OPTIONAL: readonly Field[] = ['branch', 'email'];
 const MAX_EMAIL_CHARS = 254;
 
-/** Undefined for what is not there, null for what says nothing. */
+/** Returns undefined for a missing field, null for an empty one. */
 function textOf(value: unknown, field: Field, say: Say): string | null | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value !== 'string') return say(field, 'type', 'must be text');
@@ -99,7 +102,7 @@ function textOf(value: unknown, field: Field, say: Say): string | null | undefin
   return isOptional && text === '' ? null : text;
 }
 
-/** A name that is not there stays as it is stored; a part of the whole name fills in for it, where there is one. */
+/** A missing name is left unchanged. If there is a full name, the missing part is taken from it. */
 function namesOf(fields: Map<Meaning, unknown>, say: Say): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
   const [given, family] = splitName(fields.get('full_name'));
   return {
@@ -108,7 +111,10 @@ function namesOf(fields: Map<Meaning, unknown>, say: Say): Pick<SyncedCustomer, 
   };
 }
 
-/** What stands before the last space, and behind it; what is no text is both. */
+/**
+ * Splits a full name at its last space. A value that is not text is returned for both parts, so that its type
+ * is reported.
+ */
 function splitName(whole: unknown): [given: unknown, family: unknown] {
   if (typeof whole !== 'string') return [whole, whole];
   const text = whole.trim();
@@ -119,7 +125,7 @@ function splitName(whole: unknown): [given: unknown, family: unknown] {
 
 function emailOf(value: unknown, say: Say): string | null | undefined {
   const email = textOf(value, 'email', say);
-  // as the contract has it for createCustomer
+  // The same pattern as in createCustomer of the contract.
   if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return say('email', 'pattern', 'must be an e-mail address');
   return email;
 }

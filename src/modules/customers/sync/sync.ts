@@ -24,18 +24,21 @@ export type SyncDeps = {
   metrics?: Pick<OutboundMetrics, 'customerSync'> | undefined;
 };
 
-/** What the target is given, and what we take of it. Stated in the contract, at syncCustomers. */
+/** The limits of time and size for a courier's response. The contract states them at syncCustomers. */
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 20 * 1024 * 1024;
-/** 100,000 rows take seconds, on a busy server a minute; nobody waits for them. */
+/** 100,000 rows take seconds, on a busy server up to a minute. No request waits for them. */
 const STATEMENT_MS = 180_000;
 
-/** Reading one takes a core and 100 MB, storing it a connection for seconds: the rest wait with their bytes. */
+/**
+ * Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. Further responses
+ * wait in memory.
+ */
 const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
 
 /**
- * Makes the job that reads a courier's customers from its own system. Whatever that system does ends the run, as
- * succeeded or failed. It throws for what is ours alone; done again, it starts over.
+ * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system
+ * ends the run as failed. The job throws only for internal errors; a repeated job starts over.
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
   const turns = makeKeyedLimiter(TURNS);
@@ -44,9 +47,9 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
     const { db, log } = deps;
     const caller: SystemCaller = { kind: 'system', tenantId };
     const [started] = await pipeline(db, caller, [startRun(db, caller, runId)]);
-    // as: the columns that the statement returns
+    // The statement returns exactly these columns.
     const run = started?.[0] as StartedRun | undefined;
-    // ended, by another worker or as abandoned
+    // The run was ended by another worker or as abandoned.
     if (!run) return;
     const startedMs = performance.now();
     const read = await readTarget(deps, tenantId, run);
@@ -74,13 +77,13 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
   };
 }
 
-/** The run goes on being open; its job is done again when the address may get requests. */
+/** The run stays open. Its job is repeated when the address may be called again. */
 async function askAgain(db: Db, caller: SystemCaller, runId: string): Promise<void> {
   const job = { tenantId: caller.tenantId, runId };
   await pipeline(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
 }
 
-/** Undefined when the run was ended meanwhile. */
+/** Returns undefined if the run was already ended. */
 async function fail(
   db: Db,
   caller: SystemCaller,
@@ -147,7 +150,7 @@ async function readAndStore(
     : storeOrFail(db, caller, target, httpStatus, answer);
 }
 
-/** Nothing is stored of a list that would change more customers than the courier may in a day. */
+/** Stores nothing if the list would change more customers than the daily quota allows. */
 async function storeOrFail(
   db: Db,
   caller: SystemCaller,
@@ -164,7 +167,9 @@ async function storeOrFail(
   }
 }
 
-/** Stores the customers and ends the run, both or neither; undefined when the run was ended meanwhile. */
+/**
+ * Stores the customers and ends the run in one transaction. Returns undefined if the run was already ended.
+ */
 function store(
   db: Db,
   caller: SystemCaller,
@@ -198,7 +203,7 @@ function store(
   });
 }
 
-/** Asked before anything is written: rows that are undone again would fill the tables all the same. */
+/** Checked before any write, because rolled-back rows would still take space in the tables. */
 async function assertRoom(
   db: Db,
   tx: PlainTx,
@@ -218,7 +223,8 @@ async function apply(
 ): Promise<AppliedSync> {
   const sum = { created: 0, updated: 0 };
   for (;;) {
-    // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
+    // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
+    // already written are unchanged now.
     const [applied] = await tx.query<AppliedSync>(applySync(db, caller, what));
     if (!applied) throw new Error('The synchronisation was not counted.');
     sum.created += applied.created;
