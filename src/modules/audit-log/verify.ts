@@ -18,24 +18,24 @@ type Wanted = BodyOf<'verifyAuditLog'>;
 
 export type Verification = {
   verified: number;
-  /** The last sequence that is right, and all from `after` up to it. */
+  /** The last sequence that is intact, with all from `after` up to it. */
   to: number;
   after: number;
   maxEntries: number;
   flaw: Flaw | undefined;
-  /** From where to go on; null at the end. */
+  /** Where to continue; null at the end. */
   nextAfter: number | null;
   head: { sequence: number; hash: string | null };
   unsealed: number;
   inserted: number;
 };
 
-/** Read and hashed in one go: some 10 ms of the event loop. */
+/** Read and hashed synchronously: 2,000 links take about 10 ms of the event loop. */
 const BATCH_LINKS = 2_000;
 
 /**
- * Computes a stretch of the chain anew and names the first entry that is not as it was written. Each batch is a
- * transaction of its own: what is sealed does not change, and what is sealed meanwhile lies beyond the head.
+ * Recomputes a range of the chain and returns the first entry that was altered. Each batch is a separate
+ * transaction: existing links never change, and links appended in the meantime are after the head.
  */
 export async function verifyChain(
   sealer: ChainAppender,
@@ -50,7 +50,7 @@ export async function verifyChain(
     linkAt(db, caller, after),
     linkAt(db, caller, known?.sequence ?? 0),
   ]);
-  // as: the shapes that the statements select
+  // The statements select exactly these columns.
   const [[headRow], [start], [keptRow]] = [heads, starts, kept] as [HeadRow[], HeadRow[], HeadRow[]];
   const head = { sequence: Number(headRow?.sequence ?? 0), hash: headRow?.hash ?? null };
   const last = Math.min(head.sequence, after + maxEntries);
@@ -69,7 +69,9 @@ export async function verifyChain(
 
 type Stretch = { after: number; last: number; hash: string };
 
-/** Of a flaw, the sequence of the link from whose stored hash the chain can be followed again, if there is one. */
+/**
+ * After a problem: the sequence of the link from whose stored hash the verification can continue, or null.
+ */
 type Walked = ChainFinding & { resume: number | null };
 
 async function walk(sealer: ChainAppender, caller: Caller, { after, last, hash }: Stretch): Promise<Walked> {
@@ -79,7 +81,7 @@ async function walk(sealer: ChainAppender, caller: Caller, { after, last, hash }
     const at = after + walked.verified;
     const count = Math.min(BATCH_LINKS, last - at);
     const [rows] = await snapshot(db, caller, [linksAfter(db, caller, at, count)]);
-    // as: the shape that the statement selects
+    // The statement selects exactly these columns.
     const links = rows as LinkRow[];
     if (links.length === 0) return { ...walked, flaw: missing(at + 1) };
     const judged = verifyLinks(secrets, walked.hash, links, at);
@@ -90,7 +92,10 @@ async function walk(sealer: ChainAppender, caller: Caller, { after, last, hash }
   return walked;
 }
 
-/** The link to begin from is gone: the next that there is can be followed, but not judged. */
+/**
+ * The link to begin from is missing. The next link can be the start of a continued verification, but cannot
+ * be verified itself.
+ */
 async function missAfter(
   { db }: ChainAppender,
   caller: Caller,
@@ -98,7 +103,7 @@ async function missAfter(
   after: number,
 ): Promise<Walked> {
   const [rows] = await snapshot(db, caller, [linksAfter(db, caller, after, 1)]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   const [next] = rows as LinkRow[];
   return { verified: 0, hash: '', flaw: missing(sequence), resume: next ? Number(next.sequence) : null };
 }
@@ -110,12 +115,14 @@ async function readRest({ db }: ChainAppender, caller: Caller, after: number, to
     strayEntries(db, caller, after, to),
     countUnchained(db, caller),
   ]);
-  // as: the shapes that the statements select
+  // The statements select exactly these columns.
   const [[stray], [count]] = [strays, unsealed] as [StrayRow[], { total: number }[]];
   return { strays: stray ?? { total: 0, first_id: null }, unsealed: count?.total ?? 0 };
 }
 
-/** What the caller kept of an earlier head shows a chain that was cut, or made anew. */
+/**
+ * Compares an earlier head that the caller has stored. It differs if the chain was truncated or recreated.
+ */
 function flawOfKnown(
   known: NonNullable<Wanted['known_head']>,
   kept: HeadRow | undefined,
@@ -129,7 +136,7 @@ function flawOfKnown(
 const flawOf = ({ first_id: entryId }: StrayRow): Flaw | undefined =>
   entryId === null ? undefined : { sequence: null, entryId, problem: 'inserted' };
 
-/** By sequence; what has none comes last. */
+/** Returns the problem with the lowest sequence. Problems without a sequence come last. */
 function firstOf(...flaws: (Flaw | undefined)[]): Flaw | undefined {
   const placeOf = ({ sequence }: Flaw) => sequence ?? Infinity;
   return flaws.filter((flaw) => flaw !== undefined).sort((a, b) => placeOf(a) - placeOf(b))[0];

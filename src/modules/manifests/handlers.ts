@@ -14,7 +14,7 @@ import {
 export function manifestHandlers({ db }: Deps) {
   return {
     createManifest: async ({ body, caller, requestId }) => {
-      // taken one by one here and below: a key that an operation does not declare has not been validated
+      // Only declared keys of the body are validated, so only they are passed on, here and below.
       const { awb_number, warehouse_id, remarks } = body;
       const wanted = { awb_number, warehouse_id, remarks };
       return answer('Manifest created.', toCreated(await createManifest({ db, caller, requestId }, wanted)));

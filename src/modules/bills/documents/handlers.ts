@@ -6,7 +6,10 @@ import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js
 import { downloadBill } from './documents.js';
 import { makeInvoiceWriter } from './pdf/writer.js';
 
-/** One per courier, so that one with large bills leaves a place to all others; each holds a thread's heap. */
+/**
+ * Limited per courier, so that one courier's large bills do not block the others. Each file needs a worker
+ * thread.
+ */
 const FILES_AT_ONCE = 2;
 const FILE_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 

@@ -8,7 +8,7 @@ import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js'
 import { drawDraft, lockCourier, removeDraft, type DrawnRow, type NewDraft } from './draft-queries.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
-/** 100,000 packages take seconds; the pool's own limit is for pages. */
+/** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
 const TIMEOUT_MS = 60_000;
 const MAX_PACKAGES = 100_000;
 
@@ -20,9 +20,8 @@ export type CreatedDraft = {
 };
 
 /**
- * Drafts a bill of what a courier's packages of a period cost, with their weights and fees as they are now. Packages on
- * another bill are left out.
- *
+ * Creates a draft for the packages that a courier received in a period, with their current weights and fees.
+ * Packages on another bill are left out.
  * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
  */
 export async function createDraft(change: Change, wanted: Wanted<'create_draft'>): Promise<CreatedDraft> {
@@ -31,7 +30,7 @@ export async function createDraft(change: Change, wanted: Wanted<'create_draft'>
   const draft = {
     period: { courierId: wanted.courier_id, startDate, endDate },
     serviceType: wanted.service_type,
-    // the contract has seen to it that nothing is rounded here
+    // The contract has limited the decimals, so nothing is rounded here.
     taxRate: wanted.tax_rate.toFixed(3),
     remarks: wanted.remarks ?? null,
     maxPackages: MAX_PACKAGES,
@@ -75,7 +74,10 @@ function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
   return new ApiError('bill_too_large', `${excess} Choose a shorter period.`);
 }
 
-/** Deletes a draft for good: its packages can be billed anew. @throws ApiError bill_not_found, bill_not_draft */
+/**
+ * Deletes a draft permanently. Its packages can be billed again.
+ * @throws ApiError bill_not_found, bill_not_draft
+ */
 export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_draft'>): Promise<string> {
   return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
     const ctx = { ...change, tx };
@@ -86,11 +88,14 @@ export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_dr
   });
 }
 
-// no I, L, O and U, which are misread
+// Without I, L, O and U, which are easily misread.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const NUMBER_TRIES = 3;
 
-/** Of 10^12 numbers, a tenant with 100,000 drafts has the next one's already once in ten million times. */
+/**
+ * There are 10^12 numbers: for a tenant with 100,000 drafts, a new number is already in use once in ten
+ * million times.
+ */
 async function underFreeNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     const suffix = Array.from({ length: 8 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

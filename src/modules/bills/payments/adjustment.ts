@@ -14,14 +14,13 @@ import { lockDraftForUpdate } from '../shared/locked-bill.js';
 export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
 
 /**
- * Charges something on a draft, or gives something back.
- *
+ * Adds a charge or a credit to a draft.
  * @throws ApiError validation_failed, bill_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
 export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustment'>): Promise<Adjusted> {
   const { description, amount } = wanted;
   if (amount === 0) throw invalidFieldError('amount', 'must not be 0', 'not_zero');
-  // the contract has seen to it that nothing is rounded here
+  // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = amount.toFixed(2);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -37,8 +36,7 @@ export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustme
 }
 
 /**
- * Takes an adjustment off a draft.
- *
+ * Removes an adjustment from a draft.
  * @throws ApiError adjustment_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
 export async function removeAdjustment(
@@ -51,7 +49,7 @@ export async function removeAdjustment(
     if (!billId) throw new ApiError('adjustment_not_found');
     const bill = await lockDraftForUpdate(ctx, billId);
     const removed = await deleteAdjustment(ctx, lineId);
-    // whoever held the bill before has removed it
+    // A concurrent request has already removed it.
     if (!removed) throw new ApiError('adjustment_not_found');
     const totals = await takeOff(ctx, bill.id, removed.amount_usd);
     if (!totals) throw removed.amount_usd.startsWith('-') ? tooLarge() : new ApiError('bill_total_negative');

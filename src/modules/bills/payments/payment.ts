@@ -16,8 +16,7 @@ import {
 export type Settled = { billId: string; paymentId: string; row: SettledRow; isChanged: boolean };
 
 /**
- * Records what was paid of a published bill; the payment that leaves nothing outstanding makes it paid.
- *
+ * Records a payment of a published bill. The payment that settles the balance marks it as paid.
  * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance
  */
 export async function recordPayment(change: Change, wanted: Wanted<'record_payment'>): Promise<Settled> {
@@ -43,7 +42,7 @@ async function readPayment(ctx: Ctx, wanted: Wanted<'record_payment'>): Promise<
   const today = await findToday(ctx);
   const receivedOn = wanted.received_on ?? today;
   if (receivedOn > today) throw invalidFieldError('received_on', 'must not be in the future', 'maximum');
-  // the contract has seen to it that nothing is rounded here
+  // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = wanted.amount.toFixed(2);
   return { id: newId(), amountUsd, method: wanted.method, reference: wanted.reference ?? null, receivedOn };
 }
@@ -52,9 +51,8 @@ const exceedsBalance = ({ balance }: LockedBill) =>
   new ApiError('payment_exceeds_balance', `${balance} USD are outstanding. Record no more than that.`);
 
 /**
- * Makes a payment count no more; a bill that it had settled is published again. Voiding again changes nothing, so that
- * a call whose answer was lost can be repeated.
- *
+ * Voids a payment. A bill that it had settled becomes published again. Voiding again changes nothing, so a
+ * request can be repeated.
  * @throws ApiError payment_not_found
  */
 export async function voidPayment(change: Change, wanted: Wanted<'void_payment'>): Promise<Settled> {

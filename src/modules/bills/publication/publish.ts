@@ -6,8 +6,8 @@ import { publishDraft, type PublishedRow } from './publish-queries.js';
 export type Published = { billId: string; row: PublishedRow };
 
 /**
- * Numbers a draft, for good: from now on its courier sees it, and only its payments move. A bill of 0.00 is paid.
- *
+ * Publishes a draft and gives it its permanent number. From now on its courier sees it, and only its payments
+ * can change. A bill of 0.00 is paid at once.
  * @throws ApiError bill_not_found, bill_not_draft
  */
 export async function publishBill(change: Change, { bill_id }: Wanted<'publish'>): Promise<Published> {

@@ -23,11 +23,14 @@ export async function listCouriers(
     pageOfCouriers(db, caller, query),
     countOfCouriers(db, caller, query),
   ]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   return { rows: (rows ?? []) as RecordRow[], total: Number(counted?.[0]?.['total']) };
 }
 
-/** Changes what is sent and differs. @throws ApiError validation_failed, courier_not_found */
+/**
+ * Changes the given fields that differ.
+ * @throws ApiError validation_failed, courier_not_found
+ */
 export async function updateCourier(
   { outbound }: Deps,
   change: Change,
@@ -43,9 +46,8 @@ export async function updateCourier(
 }
 
 /**
- * Lets a courier in, or stops it: whoever enters a scope after the commit, on whatever replica, is asked for it in
- * the same round trip.
- *
+ * Activates or deactivates a courier. Every replica applies the change to requests that start after the
+ * commit, because each transaction checks it in the same round trip.
  * @throws ApiError courier_not_found
  */
 export async function setActivity(

@@ -22,7 +22,7 @@ export type NewCourier = Extract<BodyOf<'manageCouriers'>, { action: 'create' }>
 
 type FirstUser = { id: string; username: string; full_name: string };
 
-/** What is shown once, beside the courier. */
+/** The credentials that are shown only in the response of the creation. */
 export type Credentials = {
   apiKey: string;
   user: FirstUser;
@@ -31,8 +31,7 @@ export type Credentials = {
 };
 
 /**
- * A new courier with its key and its first user, all or nothing.
- *
+ * Creates a courier with its API key and its first user in one transaction.
  * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, overloaded
  */
 export async function createCourier(
@@ -49,7 +48,7 @@ export async function createCourier(
   });
   const oneTimePassword = newOneTimePassword();
   const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {
-    // the database has the last word; asked beforehand too, so that no core is kept busy in vain
+    // The database enforces uniqueness. This check avoids a useless hash.
     await assertFree(change, body.courier_code, username);
     return hashPassword(oneTimePassword);
   });

@@ -1,4 +1,4 @@
-/** A picture of pixels. */
+/** A raster picture. */
 export type Raster = {
   mediaType: 'image/png' | 'image/jpeg';
   content: Buffer;
@@ -6,14 +6,17 @@ export type Raster = {
   heightPx: number;
 };
 
-/** What is wrong with a picture, as a sentence for who sent it. */
+/** Why a picture is rejected, as a sentence for the sender. */
 export class PictureError extends Error {}
 
 const MAX_SIDE_PX = 10_000;
-// unpacked, four bytes per pixel and twice that with 16 bits per channel
+// Decoded, a picture takes four bytes per pixel, or eight with 16 bits per channel.
 const MAX_PX = 16_000_000;
 
-/** A picture of a few bytes may ask whoever shows it for gigabytes. @throws PictureError */
+/**
+ * Rejects decompression bombs: a file of a few bytes can declare a picture of gigabytes.
+ * @throws PictureError
+ */
 export function assertModest(widthPx: number, heightPx: number): void {
   if (widthPx < 1 || heightPx < 1) throw new PictureError('The logo has no size.');
   if (Math.max(widthPx, heightPx) > MAX_SIDE_PX || widthPx * heightPx > MAX_PX)

@@ -3,10 +3,12 @@ import { assertModest, PictureError, type Raster } from './picture-error.js';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
-// What is needed to paint. Texts, camera data and whatever else a file carries along stay behind.
+// The chunks that affect the picture. Texts, camera data and other chunks are removed.
 const PAINTED = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
 
-/** The picture of a PNG, without what is beside or behind it; undefined when the bytes are no PNG. */
+/**
+ * Returns the picture of a PNG without metadata and trailing data, or undefined if the bytes are not a PNG.
+ */
 export function readPng(bytes: Buffer): Raster | undefined {
   if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return undefined;
   const kept: Buffer[] = [SIGNATURE];
@@ -22,7 +24,7 @@ export function readPng(bytes: Buffer): Raster | undefined {
       [widthPx, heightPx] = [data.readUInt32BE(0), data.readUInt32BE(4)];
       assertModest(widthPx, heightPx);
     }
-    // its frames are not counted in the size
+    // The size limits do not count the frames of an animation.
     if (type === 'acTL') throw new PictureError('The logo is animated. Send one picture.');
     if (PAINTED.has(type)) kept.push(whole);
     seen.add(type);
@@ -34,7 +36,10 @@ export function readPng(bytes: Buffer): Raster | undefined {
 
 const OVERHEAD_BYTES = 12;
 
-/** Encoders write some hundred. 2 MiB of empty ones, each with its checksum, held the event loop for 130 ms. */
+/**
+ * Encoders write a few hundred chunks. A file of 2 MiB of empty ones, each with a checksum, blocked the event
+ * loop for 130 ms.
+ */
 const MAX_CHUNKS = 10_000;
 
 function readChunk(bytes: Buffer, offset: number): { type: string; data: Buffer; whole: Buffer } {

@@ -19,10 +19,9 @@ const TOKEN = new RegExp(
 );
 
 /**
- * Reads an SVG as far as it can be done in one pass: well-formed, modest in size, depth and number of elements.
- * Before the sanitiser, because parsing 10,000 nested elements takes it 12 seconds.
- *
- * @returns the text of the svg element, without what is around it
+ * Validates an SVG in one pass: well-formed, and limited in size, depth and number of elements. Runs before
+ * the sanitiser, which takes 12 seconds to parse 10,000 nested elements.
+ * @returns the text of the svg element without its surroundings
  * @throws PictureError
  */
 export function scanSvg(bytes: Buffer): string {
@@ -37,7 +36,7 @@ export function scanSvg(bytes: Buffer): string {
 
 const NEITHER = 'The logo is neither a JPG nor a PNG nor an SVG.';
 
-/** What is large and no text at all is told so. */
+/** Returns the error for a large file that is neither text nor a supported picture. */
 function neither(bytes: Buffer, otherwise: string): PictureError {
   return new PictureError(bytes.subarray(0, 1024).includes('<svg') ? otherwise : NEITHER);
 }
@@ -48,7 +47,7 @@ function decode(bytes: Buffer): string {
     // eslint-disable-next-line no-control-regex -- what XML cannot hold
     if (!/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
   } catch {
-    // told below
+    // The error is thrown below.
   }
   throw new PictureError(NEITHER);
 }

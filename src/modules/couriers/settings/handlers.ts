@@ -17,7 +17,8 @@ const ACTIONS = {
   rotate_webhook_secret: rotate,
 } satisfies Record<components['schemas']['CourierAction'], (change: Change) => Promise<Updated>>;
 
-// Shown by pages of any origin, kept for ever (another picture has another path), and nothing in it may run.
+// Pages of any origin may embed a logo. It is cached forever, because another logo has another path. Nothing
+// in it may execute.
 const LOGO_HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
@@ -77,7 +78,10 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
   }
 }
 
-/** @throws ApiError validation_failed when fields of the profile are sent with the action, which would be ignored */
+/**
+ * @throws ApiError validation_failed if the body has profile fields next to the action, which would be
+ * ignored
+ */
 async function act(
   change: Change,
   action: components['schemas']['CourierAction'],

@@ -12,10 +12,10 @@ import {
 import { render } from './render.js';
 import type { Mail } from '../delivery/send-mail.js';
 
-/** How many packages a mail lists; it says how many more there are. */
+/** The maximum number of listed packages. The mail states how many more there are. */
 export const MAX_LISTED = 500;
 
-/** The message as it is to be sent now, or why there is none to be sent. */
+/** Returns the current message, or the reason for not sending one. */
 export async function composeMail(mail: Mail): Promise<Message | { skipped: string }> {
   const { news, cargo, totals } = await readKnown(mail);
   if (!news?.manifest_id) return { skipped: 'the manifest is no longer there' };
@@ -41,7 +41,7 @@ async function readKnown(mail: Mail) {
     selectCargo(mail, mail.id, MAX_LISTED),
     selectTotals(mail, mail.id),
   ]);
-  // as: the columns that the three statements select
+  // The three statements select exactly these columns.
   return {
     news: news?.[0] as NewsRow | undefined,
     cargo: cargo as CargoRow[],

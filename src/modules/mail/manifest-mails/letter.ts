@@ -4,28 +4,28 @@ import type { ManifestNews } from './queue-manifest-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
 import type { CargoRow, NewsRow, TotalsRow } from './queries.js';
 
-/** What a mail about a manifest says; every text is one line. */
+/** The content of a mail about a manifest. Each text is one line. */
 export type Letter = {
-  /** What happened, as a sentence without its full stop. */
+  /** What happened, as a sentence without a full stop. */
   headline: string;
   /** The courier's name. */
   greeting: string;
   tenantName: string;
-  /** Why this comes, and to whom. */
+  /** Why the courier receives the mail. */
   reason: string;
-  /** `#RRGGBB`, or none. */
+  /** `#RRGGBB`, or undefined. */
   houseColor: string | undefined;
-  /** Label and text: the manifest, its flight, and the totals. */
+  /** Pairs of label and text: the manifest, its flight, and the totals. */
   facts: [label: string, text: string][];
   packages: LetterPackage[];
-  /** What there is to say of the list, a sentence or two each. */
+  /** Notes on the list, one or two sentences each. */
   notes: string[];
   packageCount: number;
 };
 
 export type LetterPackage = { trackingNumber: string; houseNumber: string; customer: string; weight: string };
 
-/** All of a courier's packages aboard, of which the first are listed. */
+/** The listed packages, and the totals of all the courier's packages on the manifest. */
 export type Cargo = { cargo: CargoRow[]; totals: TotalsRow };
 
 const BECAME = {

@@ -7,11 +7,11 @@ import type { ManifestNews } from './queue-manifest-mail.js';
 
 type Scope = { db: Db; caller: SystemCaller };
 
-/** What a mail tells of; what is gone meanwhile is null. */
+/** The data of a mail. Deleted records are null. */
 export type NewsRow = {
   manifest_number: string;
   manifest_status: ManifestNews['status'];
-  /** When the manifest became that. */
+  /** When the manifest reached this status. */
   created_at: Date;
   tenant_name: string;
   courier_name: string | null;
@@ -48,7 +48,7 @@ export type CargoRow = {
   weight_lb: string;
 };
 
-/** The courier's own packages aboard, in the order in which GetManifest has them. */
+/** Selects the courier's own packages on the manifest, in the order of GetManifest. */
 export function selectCargo(scope: Scope, mailId: string, limit: number): Sql {
   return sql`
     select p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb

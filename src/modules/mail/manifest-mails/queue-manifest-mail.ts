@@ -4,14 +4,14 @@ import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 
-/** What a mail tells of a manifest. */
+/** The status change of a manifest that mails announce. */
 export type ManifestNews = {
   manifestId: string;
   manifestNumber: string;
   status: 'ready' | 'shipped' | 'completed';
 };
 
-/** Queues one mail for each of the couriers, in the transaction that changes the manifest. */
+/** Queues one mail per courier, in the transaction that changes the manifest. */
 export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds: string[]): Promise<void> {
   const { tenantId } = tx.caller;
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));

@@ -7,7 +7,7 @@ import type { Change, Ctx } from '../shared/context.js';
 import { openManifest } from '../lifecycle/manifest.js';
 import type { ManifestRow } from '../lifecycle/queries.js';
 
-/** Puts packages aboard an open manifest, all or none; answers how many were not aboard already. */
+/** Adds packages to an open manifest, all or none. Returns how many were not on it before. */
 export async function addPackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -21,7 +21,7 @@ export async function addPackages(change: Change, manifestId: string, packageIds
   });
 }
 
-/** Takes packages off an open manifest, all or none; answers how many that were. */
+/** Removes packages from an open manifest, all or none. Returns how many were removed. */
 export async function removePackages(
   change: Change,
   manifestId: string,
@@ -47,9 +47,8 @@ async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> 
 const CLOSED = 'Packages can be changed only while it is draft or ready.';
 
 /**
- * Reads and holds the packages.
- *
- * @throws ApiError package_not_found when the tenant lacks one; packages_not_assignable when `whyNot` refuses one
+ * Selects and locks the packages.
+ * @throws ApiError package_not_found if one does not exist; packages_not_assignable if `whyNot` rejects one
  */
 async function lockFitting(
   ctx: Ctx,
@@ -77,7 +76,7 @@ function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string
   if (manifest_id === manifestId) return undefined;
   if (manifest_id !== null)
     return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };
-  // a parcel on hold, or gone, is not in the warehouse's hands to fly
+  // A package that is on hold, or no longer in the warehouse, cannot be shipped.
   if (status === 'received') return undefined;
   return { code: 'not_available', reason: `Package ${id} cannot fly: its status is ${status}.` };
 }
@@ -87,7 +86,7 @@ function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): Ref
   return { code: 'not_on_manifest', reason: `Package ${id} is not on this manifest.` };
 }
 
-/** The rows are held, so that fewer can only mean that a filter and its check disagree. */
+/** The rows are locked, so a lower number means that a filter contradicts its check. */
 function assertAll(changed: number, ids: string[]): void {
   if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
 }

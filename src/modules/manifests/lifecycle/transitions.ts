@@ -6,7 +6,7 @@ import { appendStatusEvents, lockAboard, setPackageStatus, type AboardRow } from
 import type { Ctx } from '../shared/context.js';
 import type { ManifestRow } from './queries.js';
 
-/** Carries a manifest's new status to the packages aboard, and queues what their couriers are told. */
+/** Applies a manifest's new status to its packages, and queues the events and mails for their couriers. */
 export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void> {
   const aboard = await lockAboard(ctx, manifest.id);
   const carried = CARRIED[manifest.status];
@@ -20,12 +20,12 @@ export async function carryStatus(ctx: Ctx, manifest: ManifestRow): Promise<void
 
 async function movePackages(ctx: Ctx, moving: AboardRow[], status: string): Promise<void> {
   const ids = moving.map(({ id }) => id);
-  // first the events, which read the status that the packages still have
+  // Events first, because they read the packages' previous status.
   await appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status });
   await setPackageStatus(ctx, ids, status);
 }
 
-/** One mail a courier with packages aboard; it will list that courier's own. */
+/** Queues one mail per courier with packages on the manifest. It lists only that courier's packages. */
 async function queueMails(ctx: Ctx, { id, manifest_number, status }: ManifestRow, aboard: AboardRow[]) {
   const couriers = new Set(aboard.flatMap(({ courier_id }) => courier_id ?? []));
   if (couriers.size === 0 || status === 'draft') return;

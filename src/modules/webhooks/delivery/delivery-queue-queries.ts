@@ -5,12 +5,12 @@ import type { AttemptOutcome } from '../../../platform/metrics/outbound.js';
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { EventRow } from '../events/event-view.js';
 
-/** How long a worker may take over what it claimed: an attempt's own limit, and time to write down what came of it. */
+/** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
 const CLAIM_SECONDS = 30;
 
 export type DeliveryQueueScope = { db: Db; caller: SystemCaller; lane: DeliveryQueue };
 
-/** Where a lane leads, and what it is signed with. */
+/** The URL of a delivery queue, and its signing secrets. */
 export type TargetRow = {
   url: string | null;
   api_token_cipher: string | null;
@@ -19,7 +19,7 @@ export type TargetRow = {
   webhook_secret_rotated_at: Date | null;
   is_active: boolean;
   is_paused: boolean;
-  /** By the database's clock. */
+  /** The database's clock. */
   now: Date;
 };
 
@@ -33,10 +33,13 @@ export function selectTarget({ db, caller, lane }: DeliveryQueueScope): Sql {
     where ${tenantRows(db, caller, 'c')} and c.id = ${lane.courierId}::uuid`;
 }
 
-/** A delivery that this worker has for itself for half a minute, with the event that it brings. */
+/** A delivery that this worker has claimed, with its event. */
 export type ClaimedRow = EventRow & { delivery_id: string; origin: string; attempt_count: number };
 
-/** Claims what is due in the lane, oldest first: of a paused one only tests, of one that leads nowhere nothing. */
+/**
+ * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
+ * URL nothing.
+ */
 export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: number): Sql {
   return sql`
     with due as (
@@ -61,7 +64,10 @@ export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: numbe
     order by ev.sequence, ev.id`;
 }
 
-/** Ends what waits in a lane that leads nowhere: no URL, a courier that is gone, or a pause, which leaves tests alone. */
+/**
+ * Fails the pending deliveries of a queue without a URL, of an inactive courier, or of a paused URL; the
+ * latter except tests.
+ */
 export function abandonDeliveryQueue(
   { db, caller, lane }: DeliveryQueueScope,
   { exceptTests }: { exceptTests: boolean },
@@ -77,7 +83,7 @@ export function abandonDeliveryQueue(
     from ended where ${tenantRows(db, caller, 's')} and s.job_id = ended.sync_job_id and s.status = 'sending'`;
 }
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export type AttemptResult = {
   delivery_id: string;
   number: number;
@@ -87,7 +93,7 @@ export type AttemptResult = {
   http_status: number | null;
   response_start: string | null;
   error: string | null;
-  /** When the next one is due; null when there is none. */
+  /** The delay of the next attempt; null for none. */
   retry_after_s: number | null;
 };
 
@@ -97,7 +103,7 @@ const resultsTable = (
   (delivery_id uuid, number smallint, started_at timestamptz, duration_ms integer, outcome text, http_status smallint,
    response_start text, error text, retry_after_s integer)`;
 
-/** Notes the attempts, one row each. */
+/** Inserts the attempts, one row each. */
 export function insertAttempts({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     insert into webhook_attempts
@@ -108,10 +114,10 @@ export function insertAttempts({ caller, lane }: DeliveryQueueScope, results: At
     on conflict (tenant_id, delivery_id, number) do nothing`;
 }
 
-/** A delivery that was not sent, because its address gets as many requests as it may. */
+/** A delivery that was not sent because of the outbound rate limit of its URL. */
 export type Postponed = { delivery_id: string; after_ms: number };
 
-/** Gives claims back, for the deliveries to be sent a little later. No attempt was made. */
+/** Releases the claims and postpones the deliveries. No attempt is counted. */
 export function postponeDeliveries({ db, caller }: DeliveryQueueScope, postponed: Postponed[]): Sql {
   return sql`
     update webhook_deliveries d
@@ -120,7 +126,7 @@ export function postponeDeliveries({ db, caller }: DeliveryQueueScope, postponed
     where ${tenantRows(db, caller, 'd')} and d.id = later.delivery_id and d.status = 'pending'`;
 }
 
-/** Settles the deliveries, or has them tried again, and with them what they synchronise. */
+/** Settles the deliveries or schedules their retries, and updates the synchronisations they belong to. */
 export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     with settled as (
@@ -142,10 +148,10 @@ export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: At
       and s.status in ('sending', 'failed')`;
 }
 
-/** After how many hours without a success a URL is paused. Source: the contract, "Webhooks and events". */
+/** A URL is paused after this many hours without a success. Source: the contract, "Webhooks and events". */
 const PAUSE_AFTER_HOURS = 48;
 
-/** Keeps how the URL answers: a success ends every count of failures and every pause. */
+/** Updates the health of the URL. A success resets the number of failures and ends a pause. */
 export function noteHealth({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
   const hasSuccess = failures < results.length;
@@ -166,9 +172,8 @@ export function noteHealth({ caller, lane }: DeliveryQueueScope, results: Attemp
 }
 
 /**
- * Has the lane worked off again when something in it is due, if anything is.
- *
- * @param pauseMs not before these are over
+ * Schedules the queue for the time of its next due delivery, if there is one.
+ * @param pauseMs the minimum delay
  */
 export function wakeWhenDue({ db, caller, lane }: DeliveryQueueScope, pauseMs: number): Sql {
   const waiting =
@@ -178,7 +183,7 @@ export function wakeWhenDue({ db, caller, lane }: DeliveryQueueScope, pauseMs: n
       : sql`null::timestamptz`;
   return wakeDeliveryQueuesWhenDue(
     lane.tenantId,
-    // greatest() passes over null: without the condition, a lane with nothing in it would be woken for ever
+    // greatest() ignores null: without the condition, an empty queue would be scheduled forever.
     sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint,
       greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), next.due) as due
       from (select least(${waiting},

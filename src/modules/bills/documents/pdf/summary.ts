@@ -30,7 +30,7 @@ const PAYMENTS: Column[] = [
   { title: 'Amount (USD)', width: 85, isRight: true },
 ];
 
-/** What the lines come to, tier by tier, what was paid of it, and what is due. */
+/** Adds the totals per tier, the payments and the amount due. */
 export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void {
   const { bill, payments } = invoice;
   putTable(sheet, CHARGES, chargesOf(lines));
@@ -88,7 +88,7 @@ const charge = (
   { column: 3, text: money(sum(lines.map(({ amount_usd: amount }) => amount))) },
 ];
 
-/** A voided one stays, struck out: who filed an earlier copy sees where the amount went. */
+/** A voided payment is printed struck through, so that a reader of an earlier copy can see the change. */
 function paymentRow({
   received_on,
   method,
@@ -107,7 +107,7 @@ function paymentRow({
   ];
 }
 
-/** The last of them is what the others lead to. */
+/** The last total is the sum of the others. */
 function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void {
   const height = totals.length * (lineHeight(STYLES.due) + 2) + 8;
   if (height > spaceLeft(sheet)) turn(sheet);
