@@ -17,7 +17,7 @@ import {
 export type ChainAppender = { db: Db; secrets: Secrets };
 
 /** The previous hash of the first link of a chain. */
-export const BEGINNING = '';
+export const EMPTY_CHAIN_HASH = '';
 
 /** Hashed synchronously: 2,000 entries take about 10 ms of the event loop. */
 const BATCH_ENTRIES = 2_000;
@@ -34,7 +34,7 @@ export async function appendAllToChains({
   stopping,
 }: ChainAppender & { stopping: AbortSignal }): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (let sealed = 1; sealed > 0 && !stopping.aborted;) sealed = await sealBatch({ db, secrets }, caller);
+    for (let sealed = 1; sealed > 0 && !stopping.aborted;) sealed = await appendBatch({ db, secrets }, caller);
   }
 }
 
@@ -46,12 +46,12 @@ export async function appendBeforeReading(sealer: ChainAppender, caller: Caller)
   const [waiting] = await snapshot(sealer.db, caller, [hasUnchained(sealer.db, caller)]);
   if (waiting?.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
-    if ((await sealBatch(sealer, caller)) < BATCH_ENTRIES) return;
+    if ((await appendBatch(sealer, caller)) < BATCH_ENTRIES) return;
   }
 }
 
 /** Appends one batch and returns its number of entries. */
-const sealBatch = ({ db, secrets }: ChainAppender, caller: Caller): Promise<number> =>
+const appendBatch = ({ db, secrets }: ChainAppender, caller: Caller): Promise<number> =>
   bulkTransaction(db, caller, STATEMENT_TIMEOUT_MS, async (tx) => {
     await tx.query(lockAuditChain(caller.tenantId));
     // PostgreSQL caches the plan of the foreign key check per connection. A plan made while the log was short
@@ -72,7 +72,7 @@ async function appendLinks(db: Db, tx: PlainTx, links: NewLink[]): Promise<void>
 
 function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRow[]): NewLink[] {
   let sequence = Number(head?.sequence ?? 0);
-  let hash = head?.hash ?? BEGINNING;
+  let hash = head?.hash ?? EMPTY_CHAIN_HASH;
   return entries.map(({ entry_id: entryId, at, digest }) => {
     sequence += 1;
     hash = secrets.chainHash(hash, digest);

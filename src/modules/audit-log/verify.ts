@@ -12,9 +12,9 @@ import {
   type StrayRow,
 } from './chain-queries.js';
 import { verifyLinks, type Flaw, type ChainFinding } from './compare-chain.js';
-import { BEGINNING, appendBeforeReading, type ChainAppender } from './append-to-chain.js';
+import { EMPTY_CHAIN_HASH, appendBeforeReading, type ChainAppender } from './append-to-chain.js';
 
-type Wanted = BodyOf<'verifyAuditLog'>;
+type VerifyRequest = BodyOf<'verifyAuditLog'>;
 
 export type Verification = {
   verified: number;
@@ -40,7 +40,7 @@ const BATCH_LINKS = 2_000;
 export async function verifyChain(
   sealer: ChainAppender,
   caller: Caller,
-  wanted: Wanted,
+  wanted: VerifyRequest,
 ): Promise<Verification> {
   const { db } = sealer;
   const { after, max_entries: maxEntries, known_head: known } = wanted;
@@ -56,8 +56,8 @@ export async function verifyChain(
   const last = Math.min(head.sequence, after + maxEntries);
   const walked =
     after > 0 && !start
-      ? await missAfter(sealer, caller, Math.min(after, head.sequence + 1), after)
-      : await walk(sealer, caller, { after, last, hash: start?.hash ?? BEGINNING });
+      ? await resumeAfterMissing(sealer, caller, Math.min(after, head.sequence + 1), after)
+      : await verifyRange(sealer, caller, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
   const to = after + walked.verified;
   const next = walked.flaw ? walked.resume : to;
   const nextAfter = next !== null && next < head.sequence ? next : null;
@@ -67,16 +67,16 @@ export async function verifyChain(
   return { verified: walked.verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted };
 }
 
-type Stretch = { after: number; last: number; hash: string };
+type ChainRange = { after: number; last: number; hash: string };
 
 /**
  * After a problem: the sequence of the link from whose stored hash the verification can continue, or null.
  */
-type Walked = ChainFinding & { resume: number | null };
+type VerifiedRange = ChainFinding & { resume: number | null };
 
-async function walk(sealer: ChainAppender, caller: Caller, { after, last, hash }: Stretch): Promise<Walked> {
+async function verifyRange(sealer: ChainAppender, caller: Caller, { after, last, hash }: ChainRange): Promise<VerifiedRange> {
   const { db, secrets } = sealer;
-  let walked: Walked = { verified: 0, hash, flaw: undefined, resume: null };
+  let walked: VerifiedRange = { verified: 0, hash, flaw: undefined, resume: null };
   while (after + walked.verified < last) {
     const at = after + walked.verified;
     const count = Math.min(BATCH_LINKS, last - at);
@@ -96,12 +96,12 @@ async function walk(sealer: ChainAppender, caller: Caller, { after, last, hash }
  * The link to begin from is missing. The next link can be the start of a continued verification, but cannot
  * be verified itself.
  */
-async function missAfter(
+async function resumeAfterMissing(
   { db }: ChainAppender,
   caller: Caller,
   sequence: number,
   after: number,
-): Promise<Walked> {
+): Promise<VerifiedRange> {
   const [rows] = await snapshot(db, caller, [linksAfter(db, caller, after, 1)]);
   // The statement selects exactly these columns.
   const [next] = rows as LinkRow[];
@@ -124,7 +124,7 @@ async function readRest({ db }: ChainAppender, caller: Caller, after: number, to
  * Compares an earlier head that the caller has stored. It differs if the chain was truncated or recreated.
  */
 function flawOfKnown(
-  known: NonNullable<Wanted['known_head']>,
+  known: NonNullable<VerifyRequest['known_head']>,
   kept: HeadRow | undefined,
   headSequence: number,
 ): Flaw | undefined {

@@ -6,9 +6,9 @@ export { hashPassword } from './credentials/passwords.js';
 export {
   codeThrottle,
   countAttempt,
-  forgetFailures,
+  resetFailures as forgetFailures,
   lockLeft,
-  lockedOut,
+  lockedOutError as lockedOut,
   passwordThrottle,
   resetThrottle,
 } from './credentials/throttle.js';

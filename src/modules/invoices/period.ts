@@ -30,13 +30,13 @@ export const bandIn = (weightLb: Sql): Sql => bandOf(weightLb, sql`(select cuts 
  * `heaps`: packages grouped by band and manifest. Everything else is computed from these few rows.
  * @param packages the expression after `from`; `p` has manifest_id and weight_lb
  */
-export const heapsOf = (packages: Sql): Sql => sql`heaps as materialized (
+export const groupPackages = (packages: Sql): Sql => sql`heaps as materialized (
   select p.manifest_id, ${bandIn(sql`p.weight_lb`)} as band,
     count(*) as packages, sum((p.weight_lb * 1000)::int) / 1000.0 as weight_lb
   from ${packages} group by 1, 2)`;
 
 /** `lines`: one row per tier. `gaps`: the weights without a tier. `sums`: one row of totals. */
-export const sumsOfHeaps = (db: Db, caller: UserCaller): Sql => sql`lines as (
+export const sumGroups = (db: Db, caller: UserCaller): Sql => sql`lines as (
     select t.start_lb, t.end_lb, t.place, t.fee_usd, sum(h.packages)::int as packages
     from heaps h join bands t on h.band = 2 * t.place - 1 group by t.start_lb, t.end_lb, t.place, t.fee_usd),
   gaps as (

@@ -7,9 +7,9 @@ import {
   bandIn,
   bandsAndCuts,
   GAPS,
-  heapsOf,
+  groupPackages,
   received,
-  sumsOfHeaps,
+  sumGroups,
   type Gaps,
   type Period,
 } from './period.js';
@@ -76,8 +76,8 @@ export const previewStatements = (db: Db, caller: UserCaller, period: Period): S
 /** Lists are returned as JSON, because one statement returns only one set of rows. */
 export function computeFigures(db: Db, caller: UserCaller, period: Period): Sql {
   return sql`with ${bandsAndCuts(db, caller, period)},
-    ${heapsOf(sql`packages p where ${received(db, caller, period)}`)},
-    ${sumsOfHeaps(db, caller)}
+    ${groupPackages(sql`packages p where ${received(db, caller, period)}`)},
+    ${sumGroups(db, caller)}
     select s.*, c.air_freight_rate, a.total_air_freight, s.total_fees + a.total_air_freight as grand_total,
       ${LINES}, ${GAPS}
     from sums s

@@ -22,11 +22,11 @@ import { viewMeta, viewPackage, viewReceipt } from './view.js';
  * Limited per courier, so that one courier's large exports do not block the others. Each export holds 10,000
  * rows and a worker thread.
  */
-const EXPORTS_AT_ONCE = 2;
+const MAX_CONCURRENT_EXPORTS = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function packageHandlers({ db }: Deps) {
-  const exports = makeKeyedLimiter({ places: EXPORTS_AT_ONCE, ...EXPORT_QUEUE });
+  const exports = makeKeyedLimiter({ places: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
 
   return {
@@ -46,7 +46,7 @@ export function packageHandlers({ db }: Deps) {
     },
 
     async retrievePackages({ body, caller, requestId }): Promise<ReplyOf<'retrievePackages'>> {
-      assertOneWish(body);
+      assertNotCombined(body);
       if (body.action) {
         const { dispatchId, selected, queued } = await queueDispatch(db, caller, requestId, body);
         return {
@@ -84,7 +84,7 @@ export function packageHandlers({ db }: Deps) {
 }
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */
-function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
+function assertNotCombined({ action, export: wantsFile }: PackageQuery): void {
   if (action && wantsFile) throw invalidFieldError('export', `cannot be combined with ${action}`);
 }
 

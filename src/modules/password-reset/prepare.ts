@@ -5,7 +5,7 @@ import { transaction, type Db } from '../../platform/db/transaction.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Jobs } from '../../platform/queue/jobs.js';
 import {
-  deleteOlder,
+  deleteOlderRequests,
   deleteRequest,
   lockRecipient,
   lockRequest,
@@ -36,7 +36,7 @@ export async function preparePasswordReset(
       return;
     }
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await tx.execute(deleteOlder(db, caller, user.id, resetId));
+    await tx.execute(deleteOlderRequests(db, caller, user.id, resetId));
     const hash = secrets.lookupHash(token, 'password_reset');
     await tx.execute(storeToken(db, caller, resetId, user, hash));
     await queueAccountMail(db, tx, {

@@ -31,7 +31,7 @@ export const lockRecipient = (db: Db, caller: SystemCaller, username: string): S
   for no key update of u`;
 
 /** Invalidates older tokens of the user. */
-export const deleteOlder = (db: Db, caller: SystemCaller, userId: string, id: string): Sql => sql`
+export const deleteOlderRequests = (db: Db, caller: SystemCaller, userId: string, id: string): Sql => sql`
   delete from password_resets r
   where ${tenantRows(db, caller, 'r')} and r.user_id = ${userId}::uuid and r.id <> ${id}::uuid`;
 
@@ -52,13 +52,13 @@ export type TokenRow = { reset_id: string; user_id: string; username: string; fu
 /** Selects the reset of an unused, unexpired token whose account is unchanged since the token was created. */
 export const findToken = (db: Db, caller: SystemCaller, tokenHash: string): Sql => sql`
   select r.id as reset_id, u.id as user_id, u.username, u.full_name
-  from ${openTokens(db, caller)} and r.token_hash = ${tokenHash}`;
+  from ${validTokens(db, caller)} and r.token_hash = ${tokenHash}`;
 
 /** As findToken, and locks both rows until the end of the transaction. */
 export const lockToken = (db: Db, caller: SystemCaller, tokenHash: string): Sql =>
   sql`${findToken(db, caller, tokenHash)} for update of r, u`;
 
-const openTokens = (db: Db, caller: SystemCaller): Sql => sql`
+const validTokens = (db: Db, caller: SystemCaller): Sql => sql`
   password_resets r
   join users u on u.tenant_id = r.tenant_id and u.id = r.user_id and u.token_version = r.token_version
     and u.email = r.recipient and u.is_active

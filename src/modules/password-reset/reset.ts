@@ -38,28 +38,28 @@ export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
   const { tenantId, address, newPassword } = reset;
   await deps.loginGate.assertMayTry(tenantId, address);
   const tokenHash = deps.secrets.lookupHash(reset.token, 'password_reset');
-  const { username, full_name: fullName } = await assertOpen(deps, reset, tokenHash);
+  const { username, full_name: fullName } = await requireValidToken(deps, reset, tokenHash);
   const fault = await validatePassword(newPassword, [username, fullName]);
   if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
   await deps.loginGate.withLimit(tenantId, username, async () => {
     // Checked again inside the limit: of many requests with one token, only the first computes a hash.
-    await assertOpen(deps, reset, tokenHash);
+    await requireValidToken(deps, reset, tokenHash);
     const hash = await hashPassword(newPassword);
-    if (!(await store(deps, reset, tokenHash, hash))) throw await refuse(deps, reset);
+    if (!(await store(deps, reset, tokenHash, hash))) throw await countFailedToken(deps, reset);
   });
 }
 
-async function assertOpen(deps: Deps, reset: Reset, tokenHash: string): Promise<TokenRow> {
+async function requireValidToken(deps: Deps, reset: Reset, tokenHash: string): Promise<TokenRow> {
   const caller = systemOf(reset);
   const [rows] = await snapshot(deps.db, caller, [findToken(deps.db, caller, tokenHash)]);
   // The statement selects exactly these columns.
   const found = rows?.[0] as TokenRow | undefined;
-  if (!found) throw await refuse(deps, reset);
+  if (!found) throw await countFailedToken(deps, reset);
   return found;
 }
 
 /** A wrong token counts as a failed login of its address. */
-async function refuse({ loginGate }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
+async function countFailedToken({ loginGate }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
   await loginGate.countFailure(tenantId, address);
   return new ApiError('reset_token_invalid');
 }

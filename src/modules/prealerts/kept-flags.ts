@@ -2,7 +2,7 @@ import type { UserCaller } from '../../platform/identity/callers.js';
 import { lockParcel } from '../../platform/db/locks.js';
 import type { Db, Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { findTrackingKey, forgetFlag, keepFlag } from './review-queries.js';
+import { findTrackingKey, deleteStoredFlag, insertStoredFlag } from './review-queries.js';
 import { prealertForUpdate, type PrealertStatus } from './queries.js';
 
 type Ctx = { db: Db; tx: Tx; caller: UserCaller };
@@ -43,19 +43,19 @@ export async function lockPrealert(
  * Stores the flag of a pre-alert that its courier deletes or renumbers. Otherwise the courier could clear the
  * flag by announcing the number again (decision 0026).
  */
-export async function keepFlagOfCourier(
+export async function storeFlagForCourier(
   { tx, caller }: Ctx,
   { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
   if (caller.courierId === null || columns.status !== 'flagged') return;
-  await tx.execute(keepFlag(caller, columns.courier_id, trackingKey));
+  await tx.execute(insertStoredFlag(caller, columns.courier_id, trackingKey));
 }
 
 /** Deletes the stored flag of a number when staff delete a flagged pre-alert of it. */
-export async function forgetFlagOfStaff(
+export async function deleteFlagForStaff(
   { db, tx, caller }: Ctx,
   { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
   if (caller.courierId !== null || columns.status !== 'flagged') return;
-  await tx.execute(forgetFlag(db, caller, columns.courier_id, trackingKey));
+  await tx.execute(deleteStoredFlag(db, caller, columns.courier_id, trackingKey));
 }

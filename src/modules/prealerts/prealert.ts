@@ -6,7 +6,7 @@ import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../..
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import { trackingKey } from '../tracking-numbers/public.js';
-import { forgetFlagOfStaff, lockPrealert, keepFlagOfCourier } from './kept-flags.js';
+import { deleteFlagForStaff, lockPrealert, storeFlagForCourier } from './kept-flags.js';
 import * as queries from './queries.js';
 import type { PrealertRow, PrealertStats } from './queries.js';
 
@@ -31,7 +31,7 @@ export async function submitPrealert(
   };
   const [, created] = await preparedPipeline(db, caller, [
     lockParcel(caller.tenantId, announcement.trackingKey),
-    queries.announceWithKey(db, caller, requestId, announcement),
+    queries.insertPrealertWithKey(db, caller, requestId, announcement),
   ]);
   // The same error for an unknown user code and one of another courier: neither is a customer of this
   // courier.
@@ -107,7 +107,7 @@ export async function replacePrealert(
       queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
     );
     if (!courier?.has_customer) throw unknownUserCode('user_code');
-    if (held.trackingKey !== tracking.trackingKey) await keepFlagOfCourier(ctx, held);
+    if (held.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, held);
     const fields = {
       userCode: body.user_code,
       ...tracking,
@@ -141,8 +141,8 @@ export async function deletePrealert(
     const before = held.columns;
     const removed = await tx.execute(queries.removePrealert(db, caller, id));
     if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
-    await keepFlagOfCourier(ctx, held);
-    await forgetFlagOfStaff(ctx, held);
+    await storeFlagForCourier(ctx, held);
+    await deleteFlagForStaff(ctx, held);
     await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
   });
 }

@@ -24,7 +24,7 @@ export type PrealertRow = {
 
 export type PrealertStats = { total: number; pending: number; received: number; flagged: number };
 
-export type Announcement = {
+export type NewPrealert = {
   id: string;
   userCode: string;
   trackingNumber: string;
@@ -40,7 +40,7 @@ const COLUMNS = raw('id, courier_id, user_code, tracking_number, vendor, descrip
  * Inserts the pre-alert and its audit entry for a customer of the key's courier. Inserts nothing if there is
  * no such customer.
  */
-export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, parcel: Announcement): Sql {
+export function insertPrealertWithKey(db: Db, caller: KeyCaller, requestId: string, parcel: NewPrealert): Sql {
   return sql`with owner as (
       select c.tenant_id, c.id as courier_id
       from couriers c join customers cu on cu.tenant_id = c.tenant_id and cu.courier_id = c.id
@@ -51,7 +51,7 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
         reference, status)
       select tenant_id, ${parcel.id}::uuid, courier_id, ${parcel.userCode}, ${parcel.trackingNumber}, ${parcel.trackingKey},
         ${parcel.vendor}, ${parcel.description}, ${parcel.reference},
-        ${statusAtBirth(caller, parcel.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
+        ${initialStatus(caller, parcel.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
       from owner
       returning tenant_id, ${COLUMNS}
     ), audited as (
@@ -69,7 +69,7 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
  * customer is known: until then the courier sees the number masked, and a guessed number must behave like any
  * other.
  */
-function statusAtBirth(caller: Caller, trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
+function initialStatus(caller: Caller, trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
   const isStaff = caller.kind === 'user' && caller.courierId === null;
   const isShown = isStaff ? empty : sql`and p.user_code is not null`;
   return sql`case
@@ -93,13 +93,13 @@ export function courierWithCustomer(db: Db, caller: UserCaller, courierId: strin
     from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-export function insertPrealert(caller: UserCaller, courierId: string, parcel: Announcement): Sql {
+export function insertPrealert(caller: UserCaller, courierId: string, parcel: NewPrealert): Sql {
   const { tenantId } = caller;
   return sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
       description, reference, status)
     values (${tenantId}::uuid, ${parcel.id}::uuid, ${courierId}::uuid, ${parcel.userCode}, ${parcel.trackingNumber},
       ${parcel.trackingKey}, ${parcel.vendor}, ${parcel.description}, ${parcel.reference},
-      ${statusAtBirth(caller, parcel.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
+      ${initialStatus(caller, parcel.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
     returning ${COLUMNS}`;
 }
 
@@ -109,13 +109,13 @@ export function prealertForUpdate(db: Db, caller: UserCaller, id: string): Sql {
 }
 
 export type EditableFields = Pick<
-  Announcement,
+  NewPrealert,
   'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
 >;
 
 /** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
 export function updatePrealert(db: Db, caller: UserCaller, id: string, fields: EditableFields): Sql {
-  const status = statusAtBirth(caller, fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
+  const status = initialStatus(caller, fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
   return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()

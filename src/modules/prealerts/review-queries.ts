@@ -35,13 +35,13 @@ export function clearFlag(
 }
 
 /** Stores a flag for the courier's next pre-alert of the number. */
-export function keepFlag(caller: UserCaller, courierId: string, trackingKey: string): Sql {
+export function insertStoredFlag(caller: UserCaller, courierId: string, trackingKey: string): Sql {
   return sql`insert into prealert_flags (tenant_id, courier_id, tracking_key)
     values (${caller.tenantId}::uuid, ${courierId}::uuid, ${trackingKey}) on conflict do nothing`;
 }
 
 /** Deletes the stored flag. Only staff may do this. */
-export function forgetFlag(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
+export function deleteStoredFlag(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
   return sql`delete from prealert_flags f where ${ownRows(db, caller, 'f')} and f.courier_id = ${courierId}::uuid
     and f.tracking_key = ${trackingKey}`;
 }

@@ -25,12 +25,12 @@ export async function reviewPrealert(
 ): Promise<Review> {
   return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller, requestId };
-    const prealert = await holdFlagged(ctx, prealert_id);
-    const claim = await claimPackage(ctx, announcementOf(prealert), assign);
+    const prealert = await lockFlaggedPrealert(ctx, prealert_id);
+    const claim = await claimPackage(ctx, toReviewedPrealert(prealert), assign);
     const status = claim.packageId ? 'received' : 'pending';
     const cleared = await tx.execute(queries.clearFlag(db, caller, prealert.id, status));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
-    await tx.execute(queries.forgetFlag(db, caller, prealert.courier_id, prealert.tracking_key));
+    await tx.execute(queries.deleteStoredFlag(db, caller, prealert.courier_id, prealert.tracking_key));
     const facts = [factOf(prealert, status, claim, reason), ...claim.facts];
     await tx.execute(auditStatement(caller, requestId, facts));
     await announceChange(ctx, claim);
@@ -42,7 +42,7 @@ export async function reviewPrealert(
  * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
  * the package to somebody else.
  */
-async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<ReviewedRow> {
+async function lockFlaggedPrealert({ db, tx, caller }: Ctx, id: string): Promise<ReviewedRow> {
   const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
   if (!found) throw new ApiError('prealert_not_found');
   // Locked before the row, as intake does: two different orders would deadlock.
@@ -60,7 +60,7 @@ async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<Reviewe
   return row;
 }
 
-const announcementOf = ({ id, courier_id, user_code, tracking_key, vendor, description }: ReviewedRow) => ({
+const toReviewedPrealert = ({ id, courier_id, user_code, tracking_key, vendor, description }: ReviewedRow) => ({
   id,
   courierId: courier_id,
   userCode: user_code,

@@ -6,6 +6,6 @@ export {
   gapsBetween,
   tiersOfCourier,
   tiersOfEachCourier,
-  wordGap,
+  gapWarning as wordGap,
   type Gap,
 } from './tiers.js';

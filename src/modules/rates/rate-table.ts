@@ -6,8 +6,8 @@ import { transaction, snapshot, type Db } from '../../platform/db/transaction.js
 import { ApiError } from '../../platform/errors/errors.js';
 import type { Change, Ctx } from './context.js';
 import * as queries from './queries.js';
-import { planChange, readTable, type StoredTier, type WantedTier } from './tier.js';
-import { wordGap } from './tiers.js';
+import { planChange, readTable, type StoredTier, type RequestedTier } from './tier.js';
+import { gapWarning } from './tiers.js';
 
 type Action<Name> = Omit<Extract<BodyOf<'manageCourierRates'>, { action: Name }>, 'action'>;
 
@@ -101,7 +101,7 @@ async function replaceTable(
   ctx: Ctx,
   action: string,
   courierId: string | null,
-  wanted: WantedTier[],
+  wanted: RequestedTier[],
 ): Promise<SavedTable> {
   const before = await queries.findTable(ctx, courierId);
   const { updated, inserted, deletedIds } = planChange(before, wanted);
@@ -111,7 +111,7 @@ async function replaceTable(
   const isChanged = deletedIds.length + updated.length + inserted.length > 0;
   const tiers = isChanged ? await queries.findTable(ctx, courierId) : before;
   if (isChanged) await record(ctx, action, courierId, before, tiers);
-  const warnings = (await queries.findGaps(ctx, courierId)).map(wordGap);
+  const warnings = (await queries.findGaps(ctx, courierId)).map(gapWarning);
   return { courierId, tiers, warnings, isChanged };
 }
 

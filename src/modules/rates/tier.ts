@@ -8,7 +8,7 @@ import { ApiError, type FieldError } from '../../platform/errors/errors.js';
 export type Tier = { startLb: string; endLb: string; feeUsd: string };
 export type StoredTier = Tier & { id: number };
 /** A requested tier. Without an id it is new. */
-export type WantedTier = Tier & { id: number | undefined };
+export type RequestedTier = Tier & { id: number | undefined };
 
 type SentTier = Extract<BodyOf<'manageCourierRates'>, { action: 'save_rates' }>['rates'][number];
 
@@ -16,7 +16,7 @@ type SentTier = Extract<BodyOf<'manageCourierRates'>, { action: 'save_rates' }>[
  * Returns the requested table.
  * @throws ApiError validation_failed with every tier that is inverted, overlaps another or repeats an id
  */
-export function readTable(sent: SentTier[]): WantedTier[] {
+export function readTable(sent: SentTier[]): RequestedTier[] {
   const errors = [...invertedTiers(sent), ...repeatedIds(sent)];
   // Inverted bounds overlap everything, so they are reported alone.
   if (errors.length === 0) errors.push(...overlappingTiers(sent));
@@ -90,7 +90,7 @@ export type TableChange = { updated: StoredTier[]; inserted: Tier[]; deletedIds:
  * one with the same values, so that sending a table again writes nothing.
  * @throws ApiError rate_not_found if an id is not in the stored table
  */
-export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableChange {
+export function planChange(stored: StoredTier[], wanted: RequestedTier[]): TableChange {
   const left = new Map(stored.map((tier) => [tier.id, tier]));
   const change: TableChange = { updated: [], inserted: [], deletedIds: [] };
   const missing: FieldError[] = [];

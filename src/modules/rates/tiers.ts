@@ -69,7 +69,7 @@ export function gapsBetween(bands: Sql): Sql {
 export type Gap = { aboveLb: string | null; belowLb: string | null; packages: number };
 
 /** Returns the warning about a gap. */
-export function wordGap({ aboveLb, belowLb, packages }: Gap): string {
+export function gapWarning({ aboveLb, belowLb, packages }: Gap): string {
   const gap =
     aboveLb === null ? 'There is no rate table' : `No tier covers weights ${span(aboveLb, belowLb)}`;
   if (packages === 0) return `${gap}.`;

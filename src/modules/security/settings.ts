@@ -27,7 +27,7 @@ export function changeSettings(
   return transaction(db, caller, async (tx) => {
     await tx.execute(lockSecuritySettings(caller.tenantId));
     const [before = DEFAULTS] = await tx.query<SettingsRow>(selectSettings(db, caller));
-    const wanted = wantedOf(before, sent);
+    const wanted = mergeSettings(before, sent);
     const { updated_at: _, ...old } = before;
     if (JSON.stringify(wanted) === JSON.stringify(old)) return { settings: before, isChanged: false };
     const [settings] = await tx.query<SettingsRow>(storeSettings(caller, wanted));
@@ -44,7 +44,7 @@ export function changeSettings(
   });
 }
 
-function wantedOf(
+function mergeSettings(
   before: SettingsRow,
   { require_two_factor: roles, idle_timeout_minutes: minutes }: BodyOf<'updateSecuritySettings'>,
 ): Omit<SettingsRow, 'updated_at'> {

@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/errors/errors.js';
  * Time to cache the result in. The operation is public and unlimited, and each check takes a database
  * connection.
  */
-const KEPT_MS = 1_000;
+const CACHE_MS = 1_000;
 
 /**
  * Returns a check that succeeds if the database responds and has every migration of this build.
@@ -21,7 +21,7 @@ export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise
     if (!pending || performance.now() > keptUntilMs) {
       // Until the query returns, concurrent requests share it.
       keptUntilMs = Infinity;
-      pending = findPending(pool, migrations).finally(() => (keptUntilMs = performance.now() + KEPT_MS));
+      pending = findPending(pool, migrations).finally(() => (keptUntilMs = performance.now() + CACHE_MS));
     }
     const found = await pending;
     if (found.length > 0)

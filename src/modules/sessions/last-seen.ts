@@ -4,7 +4,7 @@ import { writeLastSeen } from './queries.js';
 
 export type LastSeen = {
   /** Records in memory that a session was used. Returns at once. */
-  note(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>): void;
+  record(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>): void;
   /** Writes the records that are due. */
   flush(): Promise<void>;
   /** Stops the timer and writes all remaining records. */
@@ -70,7 +70,7 @@ export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSee
   }
 
   return {
-    note({ tenantId, sessionId }) {
+    record({ tenantId, sessionId }) {
       if (sessionId === undefined) return;
       const seenAtMs = performance.now();
       const entry = entries.get(sessionId);

@@ -27,7 +27,7 @@ export async function listSessions(
   { db, caller }: Pick<SessionAccess, 'db' | 'caller'>,
   query: QueryOf<'listSessions'>,
 ): Promise<{ rows: SessionRow[]; total: number }> {
-  const userId = ownerOf(caller, query.user_id);
+  const userId = targetUserOf(caller, query.user_id);
   await assertAdmitted(db, caller);
   const system = systemOf(caller);
   const wanted = { userId, isActive: query.is_active, page: query.page, limit: query.limit };
@@ -52,7 +52,7 @@ export async function logOut(asking: SessionAccess): Promise<number> {
     const ended = sessionId
       ? await tx.query(endSession(db, system, { userId, sessionId, reason: 'logout' }))
       : await endEverything(db, tx, system, userId);
-    await note(asking, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
+    await recordAudit(asking, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
     return ended.length;
   });
 }
@@ -67,10 +67,10 @@ export async function endOne(
   named: string | undefined,
 ): Promise<number> {
   const { db } = asking;
-  const userId = ownerOf(asking.caller, named);
-  return change(withoutExemptions(asking), async (tx, system) => {
+  const userId = targetUserOf(asking.caller, named);
+  return change(requireFullAccess(asking), async (tx, system) => {
     const ended = await tx.query(endSession(db, system, { userId, sessionId, reason: 'ended' }));
-    if (ended.length > 0) await note(asking, tx, userId, 'user.session_ended', { session_id: sessionId });
+    if (ended.length > 0) await recordAudit(asking, tx, userId, 'user.session_ended', { session_id: sessionId });
     else if ((await tx.query(sessionExists(db, system, userId, sessionId))).length === 0)
       throw new ApiError('session_not_found');
     return ended.length;
@@ -87,15 +87,15 @@ export async function endAll(
   named: string | undefined,
 ): Promise<number> {
   const { db, caller } = asking;
-  const userId = ownerOf(caller, named);
-  return change(withoutExemptions(asking), async (tx, system) => {
+  const userId = targetUserOf(caller, named);
+  return change(requireFullAccess(asking), async (tx, system) => {
     if ((await tx.query(userExists(db, system, userId))).length === 0) throw new ApiError('user_not_found');
     const isKept = keepsCurrent && userId === caller.userId;
     const ended = isKept
       ? await tx.query(endSessions(db, system, userId, caller.sessionId ?? null))
       : await endEverything(db, tx, system, userId);
     await tx.execute(deletePreauthTokens(db, system, userId));
-    await note(asking, tx, userId, 'user.sessions_ended', { sessions: ended.length, kept_current: isKept });
+    await recordAudit(asking, tx, userId, 'user.sessions_ended', { sessions: ended.length, kept_current: isKept });
     return ended.length;
   });
 }
@@ -120,7 +120,7 @@ async function change(
 }
 
 /** Requires a changed password and an enrolled second factor. Only logging out is allowed without them. */
-function withoutExemptions(asking: SessionAccess): SessionAccess {
+function requireFullAccess(asking: SessionAccess): SessionAccess {
   return { ...asking, caller: { ...asking.caller, changesPassword: false, enrolsFactor: false } };
 }
 
@@ -128,13 +128,13 @@ function withoutExemptions(asking: SessionAccess): SessionAccess {
  * Returns the id of the user whose sessions the request concerns.
  * @throws ApiError permission_denied if it is another user and the caller may not manage users
  */
-function ownerOf(caller: UserCaller, named: string | undefined): string {
+function targetUserOf(caller: UserCaller, named: string | undefined): string {
   if (named === undefined || named === caller.userId) return caller.userId;
   if (!holds(caller.role, 'user:manage')) throw new ApiError('permission_denied');
   return named;
 }
 
-async function note(
+async function recordAudit(
   { caller, requestId }: SessionAccess,
   tx: Tx,
   userId: string,

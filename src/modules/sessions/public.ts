@@ -1,2 +1,2 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { beginSession, noteLoginNetwork } from './session.js';
+export { beginSession, recordLoginNetwork as noteLoginNetwork } from './session.js';

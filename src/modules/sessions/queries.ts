@@ -26,7 +26,7 @@ export const otherNetworks = (db: Db, caller: Caller, userId: string, network: s
     and n.user_id = ${userId}::uuid and n.network <> ${network}) as exist`;
 
 /** xmax is 0 if the row was inserted, and not 0 if it already existed. */
-export const noteNetwork = ({ tenantId }: Caller, userId: string, network: string): Sql =>
+export const upsertNetwork = ({ tenantId }: Caller, userId: string, network: string): Sql =>
   sql`insert into known_networks (tenant_id, user_id, network)
     values (${tenantId}::uuid, ${userId}::uuid, ${network})
     on conflict (tenant_id, user_id, network) do update set last_seen_at = now()
@@ -115,13 +115,13 @@ export const markIdleSessions = (db: Db, caller: SystemCaller): Sql =>
     from security_settings settings
     where ${tenantRows(db, caller, 's')} and settings.tenant_id = s.tenant_id and ${open} and ${isIdle}`;
 
-export type Seen = { id: string; ageS: number };
+export type SessionUse = { id: string; ageS: number };
 
 /**
  * Returns the sessions written. Skips locked rows, so that two servers that write the same sessions cannot
  * deadlock.
  */
-export const writeLastSeen = (db: Db, caller: SystemCaller, seen: Seen[]): Sql => sql`
+export const writeLastSeen = (db: Db, caller: SystemCaller, seen: SessionUse[]): Sql => sql`
   with locked as (
     select s.id, seen.age from sessions s
     join unnest(${seen.map(({ id }) => id)}::uuid[], ${seen.map(({ ageS }) => ageS)}::float8[]) as seen (id, age)

@@ -3,7 +3,7 @@ import { TOKEN_LIFETIME_S } from '../../platform/access/tokens.js';
 import type { Db, Tx } from '../../platform/db/transaction.js';
 import { newId } from '../../platform/values/ids.js';
 import { queueAccountMail } from '../mail/public.js';
-import { insertSession, noteNetwork, otherNetworks, type StartedBy } from './queries.js';
+import { insertSession, upsertNetwork, otherNetworks, type StartedBy } from './queries.js';
 
 /** The network address and user agent of a request. */
 export type Client = { address: string; userAgent: string | undefined };
@@ -32,9 +32,9 @@ export async function beginSession(
  * Records the network of a login. Queues a mail if the user has logged in before, but never from this
  * network. Of simultaneous logins from one new network, only one queues a mail.
  */
-export async function noteLoginNetwork(db: Db, tx: Tx, userId: string, client: Client): Promise<void> {
+export async function recordLoginNetwork(db: Db, tx: Tx, userId: string, client: Client): Promise<void> {
   const network = networkOf(client.address);
   const [others] = await tx.query<{ exist: boolean }>(otherNetworks(db, tx.caller, userId, network));
-  const [noted] = await tx.query<{ isNew: boolean }>(noteNetwork(tx.caller, userId, network));
+  const [noted] = await tx.query<{ isNew: boolean }>(upsertNetwork(tx.caller, userId, network));
   if (others?.exist && noted?.isNew) await queueAccountMail(db, tx, { userId, kind: 'new_network', client });
 }

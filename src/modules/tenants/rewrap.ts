@@ -73,7 +73,7 @@ type Work = {
   column: Column;
   print: (line: string) => void;
 };
-type Kept = { id: string; cipher: string };
+type StoredSecret = { id: string; cipher: string };
 
 async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: number }> {
   const { db, caller, column } = work;
@@ -81,8 +81,8 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
   for (let after = FIRST_ID, isMore = true; isMore;) {
     const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
     // The statement selects exactly these columns.
-    const batch = (rows ?? []) as Kept[];
-    const opened = batch.map((kept) => openKept(work, kept));
+    const batch = (rows ?? []) as StoredSecret[];
+    const opened = batch.map((kept) => reencrypt(work, kept));
     done.unopened += opened.filter((each) => each === undefined).length;
     done.rewrapped += await storeBatch(
       work,
@@ -94,13 +94,13 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
   return done;
 }
 
-type Renewed = Kept & { renewed: string };
+type ReencryptedSecret = StoredSecret & { renewed: string };
 
 /**
  * Returns the secret encrypted with the newest key, an empty array if it is already, or undefined if it
  * cannot be decrypted.
  */
-function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed[] | undefined {
+function reencrypt({ secrets, caller, column, print }: Work, kept: StoredSecret): ReencryptedSecret[] | undefined {
   const place = { tenantId: caller.tenantId, rowId: kept.id, field: column.field };
   try {
     const plain = secrets.decrypt(kept.cipher, place);
@@ -114,7 +114,7 @@ function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed
 }
 
 /** Updates the secrets that were not changed since they were read. Returns the number of updated rows. */
-async function storeBatch({ db, caller, column }: Work, batch: Renewed[]): Promise<number> {
+async function storeBatch({ db, caller, column }: Work, batch: ReencryptedSecret[]): Promise<number> {
   if (batch.length === 0) return 0;
   const fact = {
     action: 'tenant.secrets_rewrapped',
@@ -135,7 +135,7 @@ function selectBatch(db: Db, caller: SystemCaller, { table, column }: Column, af
     order by t.id limit ${BATCH_ROWS}::int`;
 }
 
-function updateBatch(db: Db, caller: SystemCaller, { table, column }: Column, batch: Renewed[]): Sql {
+function updateBatch(db: Db, caller: SystemCaller, { table, column }: Column, batch: ReencryptedSecret[]): Sql {
   return sql`update ${raw(table)} t set ${raw(column)} = w.renewed
     from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
       ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)

@@ -14,7 +14,7 @@ export type NewTenant = {
 };
 
 /** Returns true if the password is allowed for an administrator with these names, otherwise the problem. */
-export async function judgePassword(password: string, names: string[] = []): Promise<true | string> {
+export async function checkPassword(password: string, names: string[] = []): Promise<true | string> {
   const fault = await validatePassword(password, names);
   return fault ? `The password ${fault.message}.` : true;
 }
@@ -29,22 +29,22 @@ export async function createTenant(client: pg.ClientBase, tenant: NewTenant): Pr
   const tenantId = newId();
   await client.query('begin');
   try {
-    await register(client, tenantId, tenant);
+    await insertTenant(client, tenantId, tenant);
     // Row-level security applies to the owner of the tables too.
     await client.query(
       "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', 'all', true)",
       [tenantId],
     );
-    await furnish(client, tenantId, tenant, passwordHash);
+    await insertFirstRecords(client, tenantId, tenant, passwordHash);
     await client.query('commit');
     return { tenantId };
   } catch (error) {
     await client.query('rollback');
-    throw inWords(error, tenant);
+    throw translateError(error, tenant);
   }
 }
 
-async function register(client: pg.ClientBase, tenantId: string, { slug, name, hosts }: NewTenant) {
+async function insertTenant(client: pg.ClientBase, tenantId: string, { slug, name, hosts }: NewTenant) {
   await client.query('insert into tenants (id, slug, name) values ($1, $2, $3)', [tenantId, slug, name]);
   await client.query('insert into tenant_hosts (tenant_id, host) select $1, unnest($2::text[])', [
     tenantId,
@@ -52,7 +52,7 @@ async function register(client: pg.ClientBase, tenantId: string, { slug, name, h
   ]);
 }
 
-async function furnish(
+async function insertFirstRecords(
   client: pg.ClientBase,
   tenantId: string,
   { slug, name, hosts, warehouse, admin }: NewTenant,
@@ -75,7 +75,7 @@ async function furnish(
 }
 
 /** Only the operator who runs the script reads this message, so it may name another tenant's host. */
-function inWords(error: unknown, { slug }: NewTenant): unknown {
+function translateError(error: unknown, { slug }: NewTenant): unknown {
   if (violates(error, 'tenants_slug_key')) return new Error(`The slug ${slug} is taken.`);
   if (!violates(error, 'tenant_hosts_host_key')) return error;
   // violates() returns true only for errors of pg. Its detail reads: Key (host)=(a.example.com) already

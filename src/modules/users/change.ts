@@ -44,13 +44,13 @@ export function updateUser(change: Change, userId: string, sent: Contact): Promi
     const only = (from: Pick<LockedUser, 'full_name' | 'email'>) =>
       Object.fromEntries(fields.map((name) => [name, from[name]]));
     await record(ctx, userId, { action: 'user.updated', before: only(before), after: only(wanted) });
-    if (fields.includes('email')) await tellBoth(ctx, userId, [before.email, wanted.email]);
+    if (fields.includes('email')) await notifyBothAddresses(ctx, userId, [before.email, wanted.email]);
     return true;
   });
 }
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function tellBoth({ db, tx }: Ctx, userId: string, recipients: (string | null)[]): Promise<void> {
+async function notifyBothAddresses({ db, tx }: Ctx, userId: string, recipients: (string | null)[]): Promise<void> {
   for (const recipient of recipients)
     if (recipient !== null) await queueAccountMail(db, tx, { userId, kind: 'email_changed', recipient });
 }
@@ -85,7 +85,7 @@ export function changeRole(
  * Enables or disables a user.
  * @throws ApiError user_not_found, last_admin
  */
-export function switchUser(change: Change, userId: string, isActive: boolean): Promise<Changed> {
+export function setUserActive(change: Change, userId: string, isActive: boolean): Promise<Changed> {
   return changeUser(change, userId, async (ctx, before) => {
     if (before.is_active === isActive) return false;
     if (!isActive) await assertOneAdminRemains(ctx, before);

@@ -8,7 +8,7 @@ export type IssuedCredential = { userId: string; username: string; password: str
  * Returns a new password and its hash. Hashing shares the limit of logins, because a hash takes a fifth of a
  * second of CPU time.
  */
-export async function makePassword({
+export async function issuePassword({
   loginGate,
   caller,
 }: Change): Promise<{ password: string; passwordHash: string }> {

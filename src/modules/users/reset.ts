@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, type Changed } from './change.js';
 import { record, type Change, type Ctx } from './context.js';
-import { makePassword, type IssuedCredential } from './issued-credential.js';
+import { issuePassword, type IssuedCredential } from './issued-credential.js';
 import {
   clearSecondFactor,
   deleteBackupCodes,
@@ -19,8 +19,8 @@ import {
  */
 export async function resetPassword(change: Change, userId: string): Promise<IssuedCredential> {
   assertAnother(change, userId);
-  await assertKnown(change, userId);
-  const { password, passwordHash } = await makePassword(change);
+  await assertUserExists(change, userId);
+  const { password, passwordHash } = await issuePassword(change);
   const { user } = await changeUser(change, userId, async (ctx, { username }) => {
     await setOneTimePassword(ctx, userId, passwordHash, ONE_TIME_PASSWORD_DAYS);
     await deletePreauthTokens(ctx, userId);
@@ -74,7 +74,7 @@ function assertAnother({ caller }: Change, userId: string): void {
 }
 
 /** Checked before the expensive hash. */
-async function assertKnown({ db, caller }: Change, userId: string): Promise<void> {
+async function assertUserExists({ db, caller }: Change, userId: string): Promise<void> {
   const [found] = await snapshot(db, caller, [userExists(db, caller, userId)]);
   if (found?.length === 0) throw new ApiError('user_not_found');
 }

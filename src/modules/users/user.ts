@@ -6,7 +6,7 @@ import { transaction, snapshot, type Db } from '../../platform/db/transaction.js
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import { record, type Change } from './context.js';
-import { makePassword, type IssuedCredential } from './issued-credential.js';
+import { issuePassword, type IssuedCredential } from './issued-credential.js';
 import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
 /** Returns one page of users and the total number, in one round trip. */
@@ -23,7 +23,7 @@ export async function listUsers(
   return { rows: rows as UserRow[], total: Number(count?.[0]?.['total']) };
 }
 
-export type Creation = {
+export type NewUserInput = {
   username: string;
   fullName: string;
   email: string | undefined;
@@ -35,14 +35,14 @@ export type Creation = {
  * Creates a user with a one-time password.
  * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
  */
-export async function createUser(change: Change, wanted: Creation): Promise<IssuedCredential> {
+export async function createUser(change: Change, wanted: NewUserInput): Promise<IssuedCredential> {
   const { fullName, role, email = null } = wanted;
   if (email !== null) assertUsable({ email: validateEmail(email) });
   const courierId = courierOf(wanted);
   // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
   const username = wanted.username.toLowerCase();
-  await assertPossible(change, username, courierId);
-  const { password, passwordHash } = await makePassword(change);
+  await assertCreatable(change, username, courierId);
+  const { password, passwordHash } = await issuePassword(change);
   const id = newId();
   const expiresAt = await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -56,7 +56,7 @@ export async function createUser(change: Change, wanted: Creation): Promise<Issu
 }
 
 /** Checks the conditions of the insertion before the expensive hash. */
-async function assertPossible(
+async function assertCreatable(
   { db, caller }: Change,
   username: string,
   courierId: string | null,
@@ -71,7 +71,7 @@ async function assertPossible(
  * Returns the courier id of a new role. The role courier requires one, other roles must not have one.
  * @throws ApiError validation_failed
  */
-export function courierOf({ role, courierId }: Pick<Creation, 'role' | 'courierId'>): string | null {
+export function courierOf({ role, courierId }: Pick<NewUserInput, 'role' | 'courierId'>): string | null {
   if (role === 'courier' && courierId === undefined)
     throw invalidFieldError('courier_id', 'is required for the role courier', 'required');
   if (role !== 'courier' && courierId !== undefined)

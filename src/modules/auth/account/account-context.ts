@@ -7,7 +7,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 
 /** The context of a user who changes its own account. */
-export type Own = {
+export type OwnAccountContext = {
   deps: Deps;
   caller: UserCaller;
   address: string;
@@ -25,7 +25,7 @@ export const systemOf = ({ tenantId }: UserCaller): SystemCaller => ({ kind: 'sy
  * Returns the caller's own account.
  * @throws ApiError token_invalid if the account may no longer log in
  */
-export async function ownAccount({ deps: { db }, caller }: Own): Promise<Account> {
+export async function ownAccount({ deps: { db }, caller }: OwnAccountContext): Promise<Account> {
   const [rows] = await snapshot(db, caller, [accountById(db, caller, caller.userId)]);
   // accountById selects exactly these columns.
   const account = rows?.[0] as Account | undefined;
@@ -38,7 +38,7 @@ export async function ownAccount({ deps: { db }, caller }: Own): Promise<Account
  * scope.
  */
 export async function record(
-  { caller, requestId }: Own,
+  { caller, requestId }: OwnAccountContext,
   tx: Tx,
   fact: Omit<AuditFact, 'entity' | 'entityId'>,
 ): Promise<void> {
@@ -46,10 +46,10 @@ export async function record(
 }
 
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */
-export const tellOwner = (own: Own, tx: Tx, kind: AccountMailKind): Promise<void> =>
+export const queueOwnerMail = (own: OwnAccountContext, tx: Tx, kind: AccountMailKind): Promise<void> =>
   queueAccountMail(own.deps.db, tx, { userId: own.caller.userId, kind, client: own });
 
 /** Throws if a compare-and-set changed no row: the account has changed and the token has been revoked. */
-export function assertWritten(rows: number): void {
+export function assertUpdated(rows: number): void {
   if (rows !== 1) throw new ApiError('token_invalid');
 }

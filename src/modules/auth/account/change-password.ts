@@ -1,11 +1,11 @@
 import { deletePreauthTokens, setPassword } from './queries.js';
-import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
+import { assertUpdated, ownAccount, record, systemOf, queueOwnerMail, type OwnAccountContext } from './account-context.js';
 import { withPassword } from '../credentials/password-attempt.js';
 import { validatePassword, type PasswordProblem } from '../credentials/password-policy.js';
 import { hashPassword } from '../credentials/passwords.js';
 import { accountById, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
-import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { transaction } from '../../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { beginSession } from '../../sessions/public.js';
@@ -14,10 +14,10 @@ import { beginSession } from '../../sessions/public.js';
  * Replaces the caller's password, revokes its tokens and starts a new session.
  * @throws ApiError validation_failed, password_wrong, too_many_attempts, overloaded
  */
-export async function changePassword(own: Own, current: string, wanted: string): Promise<SignIn> {
+export async function changePassword(own: OwnAccountContext, current: string, wanted: string): Promise<SignIn> {
   const account = await ownAccount(own);
   const fault =
-    (await validatePassword(wanted, [account.username, account.fullName])) ?? faultOfSame(current, wanted);
+    (await validatePassword(wanted, [account.username, account.fullName])) ?? unchangedPassword(current, wanted);
   if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
   return confirmPassword(own, account, 'current_password', current, async (confirmed) => {
     const hash = await hashPassword(wanted);
@@ -26,7 +26,7 @@ export async function changePassword(own: Own, current: string, wanted: string):
 }
 
 /** Returns a problem if the new password equals the current one. The current one is verified later. */
-const faultOfSame = (current: string, wanted: string): PasswordProblem | undefined =>
+const unchangedPassword = (current: string, wanted: string): PasswordProblem | undefined =>
   current === wanted ? { code: 'unchanged', message: 'must not be the current one' } : undefined;
 
 /**
@@ -34,7 +34,7 @@ const faultOfSame = (current: string, wanted: string): PasswordProblem | undefin
  * @throws ApiError password_wrong with the given field in `errors`
  */
 export function confirmPassword<Result>(
-  { deps, caller, address, requestId }: Own,
+  { deps, caller, address, requestId }: OwnAccountContext,
   { username }: Account,
   field: string,
   password: string,
@@ -48,18 +48,18 @@ export function confirmPassword<Result>(
   return withPassword(deps, attempt, refuse, work);
 }
 
-async function store(own: Own, account: Account, hash: string): Promise<SignIn> {
+async function store(own: OwnAccountContext, account: Account, hash: string): Promise<SignIn> {
   const { deps, caller } = own;
   return transaction(deps.db, systemOf(caller), async (tx) => {
-    assertWritten(await tx.execute(setPassword(deps.db, caller, account, hash)));
+    assertUpdated(await tx.execute(setPassword(deps.db, caller, account, hash)));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
-    await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
+    await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
     await record(own, tx, {
       action: 'user.password_changed',
       before: { must_change_password: account.mustChangePassword },
       after: { must_change_password: false },
     });
-    await tellOwner(own, tx, 'password_changed');
+    await queueOwnerMail(own, tx, 'password_changed');
     const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
     if (!changed) throw new Error('The user went missing inside its own transaction.');
     return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', own) };

@@ -1,7 +1,7 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import { toBegun, toDisabled, toEnabled, toPasswordChanged, toRegenerated, toStatus } from './view.js';
+import { toSetupStarted, toDisabled, toEnabled, toPasswordChanged, toRegenerated, toStatus } from './view.js';
 import { changePassword } from './change-password.js';
 import {
   disableFactor,
@@ -27,7 +27,7 @@ export function accountHandlers(deps: Deps) {
     manageTwoFactor({ body, caller, tenantId, address, userAgent, requestId }) {
       const own = { deps, caller, address, userAgent, requestId };
       return byAction<typeof body, Promise<ReplyOf<'manageTwoFactor'>>>(body, {
-        setup: async ({ password }) => toBegun(await setUpFactor(own, password)),
+        setup: async ({ password }) => toSetupStarted(await setUpFactor(own, password)),
         enable: async ({ code }) => toEnabled(await enableFactor(own, code), tenantId, deps.tokens),
         disable: async ({ password, code }) =>
           toDisabled(await disableFactor(own, password, code), tenantId, deps.tokens),

@@ -9,7 +9,7 @@ import { newId } from '../../../platform/values/ids.js';
 // changed role or was reset.
 
 /** The user, as long as the caller's token is valid. */
-const asLetIn = (db: Db, caller: UserCaller): Sql =>
+const authenticatedUser = (db: Db, caller: UserCaller): Sql =>
   sql`${tenantRows(db, caller, 'users')} and users.id = ${caller.userId}::uuid
     and users.token_version = ${caller.tokenVersion}::int and users.is_active`;
 
@@ -18,14 +18,14 @@ const endTokens = sql`token_version = users.token_version + 1, updated_at = now(
 
 export function setPassword(db: Db, caller: UserCaller, { passwordHash: old }: Account, hash: string): Sql {
   return sql`update users set password_hash = ${hash}, must_change_password = false, password_expires_at = null, ${endTokens}
-    where ${asLetIn(db, caller)} and users.password_hash = ${old}`;
+    where ${authenticatedUser(db, caller)} and users.password_hash = ${old}`;
 }
 
 /** Returns when the setup expires, by the database's clock. */
 export function setPendingSecret(db: Db, caller: UserCaller, { passwordHash }: Account, cipher: string): Sql {
   return sql`update users set totp_pending_secret = ${cipher}, totp_pending_expires_at = now() + interval '10 minutes',
       updated_at = now()
-    where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and not users.two_factor_enabled
+    where ${authenticatedUser(db, caller)} and users.password_hash = ${passwordHash} and not users.two_factor_enabled
     returning totp_pending_expires_at as "expiresAt"`;
 }
 
@@ -46,18 +46,18 @@ export function enableSecret(
 ): Sql {
   return sql`update users set two_factor_enabled = true, totp_secret = ${cipher}, totp_last_step = ${step}::int,
       totp_pending_secret = null, totp_pending_expires_at = null, ${endTokens}
-    where ${asLetIn(db, caller)} and users.totp_pending_secret = ${proven} and not users.two_factor_enabled`;
+    where ${authenticatedUser(db, caller)} and users.totp_pending_secret = ${proven} and not users.two_factor_enabled`;
 }
 
 export function disableSecret(db: Db, caller: UserCaller, { passwordHash }: Account): Sql {
   return sql`update users set two_factor_enabled = false, totp_secret = null, totp_last_step = null, ${endTokens}
-    where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`;
+    where ${authenticatedUser(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`;
 }
 
 /** Locks the user before a change in another table. Returns no row if the account has changed. */
-export function lockGuarded(db: Db, caller: UserCaller, { passwordHash }: Account): Sql {
+export function lockUnchangedUser(db: Db, caller: UserCaller, { passwordHash }: Account): Sql {
   return sql`select users.id from users
-    where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled for update`;
+    where ${authenticatedUser(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled for update`;
 }
 
 /**

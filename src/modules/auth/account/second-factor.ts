@@ -5,20 +5,20 @@ import {
   disableSecret,
   enableSecret,
   insertBackupCodes,
-  lockGuarded,
+  lockUnchangedUser,
   pendingSetup,
   setPendingSecret,
   tenantName,
   type PendingSetup,
 } from './queries.js';
-import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
+import { assertUpdated, ownAccount, record, systemOf, queueOwnerMail, type OwnAccountContext } from './account-context.js';
 import { newBackupCodes } from '../credentials/backup-codes.js';
 import { confirmPassword } from './change-password.js';
-import { takeCode, takeTotpCode, tryCode } from '../credentials/code-attempt.js';
+import { verifyCode, verifyTotpCode, tryCode } from '../credentials/code-attempt.js';
 import { accountById, type Account } from '../credentials/account-queries.js';
 import type { EncryptionContext } from '../../../platform/access/secrets.js';
 import type { SignIn } from '../sign-in.js';
-import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
 import { transaction, snapshot, type Tx } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
@@ -33,7 +33,7 @@ export type FactorStatus = {
 };
 
 /** Returns the state of the caller's second factor. */
-export async function readFactor(own: Own): Promise<FactorStatus> {
+export async function readFactor(own: OwnAccountContext): Promise<FactorStatus> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
   const system = systemOf(caller);
@@ -56,17 +56,17 @@ export type Setup = { secret: string; uri: string; expiresAt: Date };
  * Creates a pending secret. It takes effect only after a code has proved it.
  * @throws ApiError two_factor_enabled, password_wrong
  */
-export async function setUpFactor(own: Own, password: string): Promise<Setup> {
+export async function setUpFactor(own: OwnAccountContext, password: string): Promise<Setup> {
   const { deps, caller } = own;
   const account = await ownAccount(own);
-  assertOff(account);
+  assertFactorDisabled(account);
   return confirmPassword(own, account, 'password', password, (confirmed) => {
     const secret = newTotpSecret();
-    const cipher = deps.secrets.encrypt(secret, placeOf(own, 'totp_pending_secret'));
+    const cipher = deps.secrets.encrypt(secret, encryptionContext(own, 'totp_pending_secret'));
     return transaction(deps.db, systemOf(caller), async (tx) => {
       const [pending] = await tx.query<PendingSetup>(setPendingSecret(deps.db, caller, confirmed, cipher));
       if (!pending) throw new ApiError('token_invalid');
-      await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
+      await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
       await record(own, tx, { action: 'user.two_factor_setup_begun' });
       const [tenant] = await tx.query<{ name: string }>(tenantName(deps.db, caller));
       const uri = otpauthUri(tenant?.name ?? 'Crossdock', account.username, secret);
@@ -81,21 +81,21 @@ export type Enabled = SignIn & { backupCodes: string[] };
  * Enables the second factor if the code proves the pending secret.
  * @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429
  */
-export async function enableFactor(own: Own, code: string): Promise<Enabled> {
+export async function enableFactor(own: OwnAccountContext, code: string): Promise<Enabled> {
   const { deps } = own;
   const before = await ownAccount(own);
-  assertOff(before);
-  return judgeCode(own, async (tx) => {
+  assertFactorDisabled(before);
+  return runCodeAttempt(own, async (tx) => {
     const pending = await findPending(own, tx);
-    const outcome = await tryCode(deps.db, tx, guesserOf(own), () =>
-      Promise.resolve(prove(own, pending, before, code)),
+    const outcome = await tryCode(deps.db, tx, codeUserOf(own), () =>
+      Promise.resolve(verifyPendingSecret(own, pending, before, code)),
     );
     if (outcome === undefined || outcome instanceof ApiError) return outcome;
-    return turnOn(own, tx, outcome);
+    return enableVerifiedSecret(own, tx, outcome);
   });
 }
 
-async function findPending({ deps: { db }, caller }: Own, tx: Tx): Promise<PendingSetup> {
+async function findPending({ deps: { db }, caller }: OwnAccountContext, tx: Tx): Promise<PendingSetup> {
   const [pending] = await tx.query<PendingSetup>(pendingSetup(db, caller, caller.userId));
   if (!pending) throw new ApiError('two_factor_setup_missing');
   return pending;
@@ -103,38 +103,38 @@ async function findPending({ deps: { db }, caller }: Own, tx: Tx): Promise<Pendi
 
 type Proven = { secret: string; proven: string; step: number };
 
-function prove(own: Own, { cipher }: PendingSetup, { nowS }: Account, code: string): Proven | undefined {
-  const secret = own.deps.secrets.decrypt(cipher, placeOf(own, 'totp_pending_secret'));
+function verifyPendingSecret(own: OwnAccountContext, { cipher }: PendingSetup, { nowS }: Account, code: string): Proven | undefined {
+  const secret = own.deps.secrets.decrypt(cipher, encryptionContext(own, 'totp_pending_secret'));
   const step = stepOfCode(secret, code, nowS);
   return step === undefined ? undefined : { secret, proven: cipher, step };
 }
 
-async function turnOn(own: Own, tx: Tx, { secret, proven, step }: Proven): Promise<Enabled> {
+async function enableVerifiedSecret(own: OwnAccountContext, tx: Tx, { secret, proven, step }: Proven): Promise<Enabled> {
   const { deps, caller } = own;
-  const cipher = deps.secrets.encrypt(secret, placeOf(own, 'totp_secret'));
-  assertWritten(await tx.execute(enableSecret(deps.db, caller, { proven, cipher, step })));
+  const cipher = deps.secrets.encrypt(secret, encryptionContext(own, 'totp_secret'));
+  assertUpdated(await tx.execute(enableSecret(deps.db, caller, { proven, cipher, step })));
   await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
   const backupCodes = await replaceBackupCodes(own, tx);
-  await record(own, tx, { action: 'user.two_factor_enabled', ...fromTo(false) });
-  await tellOwner(own, tx, 'two_factor_enabled');
-  return { ...(await beginAnew(own, tx)), backupCodes };
+  await record(own, tx, { action: 'user.two_factor_enabled', ...enabledChange(false) });
+  await queueOwnerMail(own, tx, 'two_factor_enabled');
+  return { ...(await startNewSession(own, tx)), backupCodes };
 }
 
 /**
  * Disables the second factor. Accepts an authenticator code or a backup code.
  * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
  */
-export async function disableFactor(own: Own, password: string, code: string): Promise<SignIn> {
+export async function disableFactor(own: OwnAccountContext, password: string, code: string): Promise<SignIn> {
   const { deps, caller } = own;
   const { isRequired } = await readFactor(own);
   if (isRequired) throw new ApiError('two_factor_required', STAYS_ON);
-  return withBoth(own, password, takeCode, code, async (tx, account) => {
-    assertWritten(await tx.execute(disableSecret(deps.db, caller, account)));
+  return withPasswordAndCode(own, password, verifyCode, code, async (tx, account) => {
+    assertUpdated(await tx.execute(disableSecret(deps.db, caller, account)));
     await tx.execute(deleteBackupCodes(deps.db, caller, caller.userId));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
-    await record(own, tx, { action: 'user.two_factor_disabled', ...fromTo(true) });
-    await tellOwner(own, tx, 'two_factor_disabled');
-    return beginAnew(own, tx);
+    await record(own, tx, { action: 'user.two_factor_disabled', ...enabledChange(true) });
+    await queueOwnerMail(own, tx, 'two_factor_disabled');
+    return startNewSession(own, tx);
   });
 }
 
@@ -144,29 +144,29 @@ const STAYS_ON = 'Your role requires two-factor authentication. It cannot be tur
  * Replaces the backup codes. Accepts only an authenticator code.
  * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
  */
-export async function regenerateBackupCodes(own: Own, password: string, code: string): Promise<string[]> {
+export async function regenerateBackupCodes(own: OwnAccountContext, password: string, code: string): Promise<string[]> {
   const { deps, caller } = own;
-  return withBoth(own, password, takeTotpCode, code, async (tx, account) => {
-    assertWritten((await tx.query(lockGuarded(deps.db, caller, account))).length);
+  return withPasswordAndCode(own, password, verifyTotpCode, code, async (tx, account) => {
+    assertUpdated((await tx.query(lockUnchangedUser(deps.db, caller, account))).length);
     const backupCodes = await replaceBackupCodes(own, tx);
     await record(own, tx, { action: 'user.backup_codes_regenerated' });
-    await tellOwner(own, tx, 'backup_codes_regenerated');
+    await queueOwnerMail(own, tx, 'backup_codes_regenerated');
     return backupCodes;
   });
 }
 
-type Take = (
-  deps: Own['deps'],
+type CodeVerifier = (
+  deps: OwnAccountContext['deps'],
   tx: Tx,
   account: Account,
   code: string,
 ) => Promise<string | boolean | undefined>;
 
 /** Runs `work` if password and code are correct. The code is used up. */
-async function withBoth<Result>(
-  own: Own,
+async function withPasswordAndCode<Result>(
+  own: OwnAccountContext,
   password: string,
-  take: Take,
+  take: CodeVerifier,
   code: string,
   work: (tx: Tx, account: Account) => Promise<Result>,
 ): Promise<Result> {
@@ -174,17 +174,17 @@ async function withBoth<Result>(
   const account = await ownAccount(own);
   if (!account.twoFactorEnabled) throw new ApiError('two_factor_disabled');
   return confirmPassword(own, account, 'password', password, (confirmed) =>
-    judgeCode(own, async (tx) => {
+    runCodeAttempt(own, async (tx) => {
       const taken = await tryCode(
         deps.db,
         tx,
-        guesserOf(own),
+        codeUserOf(own),
         async () => (await take(deps, tx, confirmed, code)) || undefined,
       );
       const outcome = taken === undefined || taken instanceof ApiError ? taken : await work(tx, confirmed);
       // Last, because every transaction locks the user before the throttle. The password was correct even if
       // the code was not.
-      await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
+      await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
       return outcome;
     }),
   );
@@ -194,8 +194,8 @@ async function withBoth<Result>(
  * Runs an attempt that returns a rejection instead of throwing it, so that the attempt stays counted. Then
  * throws the rejection.
  */
-async function judgeCode<Result>(
-  { deps, caller, address }: Own,
+async function runCodeAttempt<Result>(
+  { deps, caller, address }: OwnAccountContext,
   judge: (tx: Tx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
   await deps.loginGate.assertMayTry(caller.tenantId, address);
@@ -207,7 +207,7 @@ async function judgeCode<Result>(
   throw new ApiError('code_wrong', undefined, { errors: [{ field: 'code', code: 'wrong', message }] });
 }
 
-async function replaceBackupCodes({ deps: { db, secrets }, caller }: Own, tx: Tx): Promise<string[]> {
+async function replaceBackupCodes({ deps: { db, secrets }, caller }: OwnAccountContext, tx: Tx): Promise<string[]> {
   const codes = newBackupCodes();
   await tx.execute(deleteBackupCodes(db, caller, caller.userId));
   await tx.execute(
@@ -220,25 +220,25 @@ async function replaceBackupCodes({ deps: { db, secrets }, caller }: Own, tx: Tx
 }
 
 /** Returns the current account and starts the session of its new token. */
-async function beginAnew(own: Own, tx: Tx): Promise<SignIn> {
+async function startNewSession(own: OwnAccountContext, tx: Tx): Promise<SignIn> {
   const { deps, caller } = own;
   const [account] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
   if (!account) throw new Error('The user went missing inside its own transaction.');
   return { account, sessionId: await beginSession(tx, account, 'two_factor_change', own) };
 }
 
-function assertOff({ twoFactorEnabled }: Account): void {
+function assertFactorDisabled({ twoFactorEnabled }: Account): void {
   if (twoFactorEnabled) throw new ApiError('two_factor_enabled');
 }
 
-const fromTo = (wasEnabled: boolean) => ({
+const enabledChange = (wasEnabled: boolean) => ({
   before: { two_factor_enabled: wasEnabled },
   after: { two_factor_enabled: !wasEnabled },
 });
 
-const guesserOf = ({ caller, requestId }: Own) => ({ userId: caller.userId, requestId });
+const codeUserOf = ({ caller, requestId }: OwnAccountContext) => ({ userId: caller.userId, requestId });
 
-const placeOf = ({ caller }: Own, field: EncryptionContext['field']): EncryptionContext => ({
+const encryptionContext = ({ caller }: OwnAccountContext, field: EncryptionContext['field']): EncryptionContext => ({
   tenantId: caller.tenantId,
   rowId: caller.userId,
   field,

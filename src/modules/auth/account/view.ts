@@ -33,7 +33,7 @@ export function toStatus({
   };
 }
 
-export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply> {
+export async function toSetupStarted({ secret, uri, expiresAt }: Setup): Promise<Reply> {
   // Imported on first use, because few users set up a second factor.
   const { default: QRCode } = await import('qrcode');
   return {

@@ -29,7 +29,7 @@ export const accountByName = (db: Db, caller: Caller, username: string): Sql =>
   selectAccount(db, caller, sql`users.username = lower(${username})`);
 
 /** As accountById, and locks the user: concurrent changes wait until this transaction ends. */
-export const accountToEnter = (db: Db, caller: Caller, userId: string): Sql =>
+export const lockAccountForLogin = (db: Db, caller: Caller, userId: string): Sql =>
   sql`${accountById(db, caller, userId)} for share of users`;
 
 export const accountById = (db: Db, caller: Caller, userId: string): Sql =>

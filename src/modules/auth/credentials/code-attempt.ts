@@ -2,9 +2,9 @@ import { acceptTotpStep, consumeBackupCode, type Account } from './account-queri
 import {
   codeThrottle,
   countAttempt,
-  forgetFailures,
+  resetFailures,
   lock,
-  lockedOut,
+  lockedOutError,
   lockLeft,
   MAX_FAILURES,
 } from './throttle.js';
@@ -14,7 +14,7 @@ import type { Db, Rows, Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
-type Guesser = { userId: string; requestId: string };
+type CodeUser = { userId: string; requestId: string };
 
 /**
  * Counts an attempt at a user's second factor, then runs `verify`, which returns undefined for a wrong code.
@@ -24,17 +24,17 @@ type Guesser = { userId: string; requestId: string };
 export async function tryCode<Found>(
   db: Db,
   tx: Tx,
-  { userId, requestId }: Guesser,
+  { userId, requestId }: CodeUser,
   take: () => Promise<Found | ApiError | undefined>,
 ): Promise<Found | ApiError | undefined> {
   const throttle = codeThrottle(userId);
   // Counted before the user is read: the lock of the throttle's row serializes concurrent attempts.
   const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
-  if (!counted) return lockedOut(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
+  if (!counted) return lockedOutError(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
   const found = await take();
   if (found instanceof ApiError) return found;
   if (found !== undefined) {
-    await tx.execute(forgetFailures(db, tx.caller, throttle));
+    await tx.execute(resetFailures(db, tx.caller, throttle));
   } else if (counted.failures >= MAX_FAILURES) {
     await tx.execute(lock(db, tx.caller, throttle));
     const fact = { action: 'user.locked_out', entity: 'user' as const, entityId: userId };
@@ -46,7 +46,7 @@ export async function tryCode<Found>(
 export type Factor = 'totp' | 'backup_code';
 
 /** Uses up the code and returns its kind, or undefined if it is wrong or already used. */
-export async function takeCode(
+export async function verifyCode(
   deps: Deps,
   tx: Tx,
   account: Account,
@@ -54,11 +54,11 @@ export async function takeCode(
 ): Promise<Factor | undefined> {
   if (!account.twoFactorEnabled) return undefined;
   const isBackupCode = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/.test(code);
-  if (isBackupCode) return (await takeBackupCode(deps, tx, account, code)) ? 'backup_code' : undefined;
-  return (await takeTotpCode(deps, tx, account, code)) ? 'totp' : undefined;
+  if (isBackupCode) return (await verifyBackupCode(deps, tx, account, code)) ? 'backup_code' : undefined;
+  return (await verifyTotpCode(deps, tx, account, code)) ? 'totp' : undefined;
 }
 
-async function takeBackupCode(
+async function verifyBackupCode(
   { db, secrets }: Deps,
   tx: Tx,
   { id }: Account,
@@ -68,7 +68,7 @@ async function takeBackupCode(
   return (await tx.execute(consumeBackupCode(db, tx.caller, id, codeHash))) === 1;
 }
 
-export async function takeTotpCode(
+export async function verifyTotpCode(
   { db, secrets }: Deps,
   tx: Tx,
   account: Account,

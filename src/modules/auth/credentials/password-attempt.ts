@@ -1,11 +1,11 @@
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { isPassword } from './passwords.js';
+import { passwordMatches } from './passwords.js';
 import { accountByName, type Account } from './account-queries.js';
 import {
   assertUnlocked,
   countAttempt,
   lock,
-  lockedOut,
+  lockedOutError,
   lockLeft,
   MAX_FAILURES,
   passwordThrottle,
@@ -38,7 +38,7 @@ export async function withPassword<Result>(
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const { tenantId, username, address } = attempt;
-  const seen: Seen = {};
+  const seen: AttemptedUser = {};
   try {
     await deps.loginGate.assertMayTry(tenantId, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
@@ -56,11 +56,11 @@ export async function withPassword<Result>(
 }
 
 /** The user of the name, once it is known. */
-type Seen = { userId?: string };
+type AttemptedUser = { userId?: string };
 
 const NAME_HASH_LENGTH = 16;
 
-function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen): SecurityFacts {
+function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: AttemptedUser): SecurityFacts {
   const { requestId: reqId, tenantId, address, username } = attempt;
   const nameHash = secrets.lookupHash(username.toLowerCase(), 'user_name').slice(0, NAME_HASH_LENGTH);
   return { reqId, tenantId, address, userId, nameHash };
@@ -70,13 +70,13 @@ function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen):
 async function verifyPassword(
   deps: Deps,
   attempt: PasswordAttempt,
-  seen: Seen,
+  seen: AttemptedUser,
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
   await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
   if (account) seen.userId = account.id;
-  const isRight = await isPassword(attempt.password, account?.passwordHash);
+  const isRight = await passwordMatches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
   await deps.loginGate.countFailure(attempt.tenantId, attempt.address);
@@ -96,7 +96,7 @@ async function beginAttempt(
     lockLeft(db, caller, throttle),
     accountByName(db, caller, attempt.username),
   ]);
-  if (!counted?.[0]) throw lockedOut(left ?? []);
+  if (!counted?.[0]) throw lockedOutError(left ?? []);
   // accountByName selects exactly these columns.
   return { failures: Number(counted[0]['failures']), account: accounts?.[0] as Account | undefined };
 }

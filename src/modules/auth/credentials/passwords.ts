@@ -11,15 +11,15 @@ export function isHashable(password: string): boolean {
 }
 
 // A well-formed hash of no known password. Comparing with it takes as long as with a real one.
-const NOBODYS_HASH = `$2b$${BCRYPT_COST}$${'.'.repeat(53)}`;
+const DUMMY_HASH = `$2b$${BCRYPT_COST}$${'.'.repeat(53)}`;
 
 /**
  * Returns whether the password matches the hash. Takes the time of one hash in every case, to prevent timing
  * attacks.
  */
-export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
+export async function passwordMatches(password: string, hash: string | undefined): Promise<boolean> {
   const canMatch = hash !== undefined && isHashable(password);
-  const isSame = await bcrypt.compare(canMatch ? password : '', canMatch ? hash : NOBODYS_HASH);
+  const isSame = await bcrypt.compare(canMatch ? password : '', canMatch ? hash : DUMMY_HASH);
   return canMatch && isSame;
 }
 

@@ -62,7 +62,7 @@ export function lock(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
       and throttle.failures >= ${MAX_FAILURES}::int`;
 }
 
-export function forgetFailures(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
+export function resetFailures(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
   return sql`delete from login_throttles throttle
     where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}`;
 }
@@ -70,11 +70,11 @@ export function forgetFailures(db: Db, caller: Caller, { kind, subject }: Thrott
 /** @throws ApiError too_many_attempts with the remaining seconds in Retry-After */
 export async function assertUnlocked(db: Db, caller: Caller, throttle: Throttle): Promise<void> {
   const [found] = await pipeline(db, caller, [lockLeft(db, caller, throttle)]);
-  if (found?.[0]) throw lockedOut(found);
+  if (found?.[0]) throw lockedOutError(found);
 }
 
 /** Returns the error while locked, from the rows of lockLeft. */
-export function lockedOut(left: Rows): ApiError {
+export function lockedOutError(left: Rows): ApiError {
   return new ApiError('too_many_attempts', undefined, {
     retryAfterSeconds: Number(left[0]?.['seconds'] ?? LOCK_S),
   });

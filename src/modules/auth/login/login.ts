@@ -1,8 +1,8 @@
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { withPassword } from '../credentials/password-attempt.js';
-import { accountToEnter, type Account } from '../credentials/account-queries.js';
+import { lockAccountForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
-import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
 import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction, type Tx } from '../../../platform/db/transaction.js';
@@ -32,7 +32,7 @@ type Credentials = LoginAttempt & { username: string; password: string };
 export async function logIn(deps: Deps, attempt: LoginAttempt): Promise<LoginOutcome> {
   const credentials = requireCredentials(attempt);
   const refuse = () => new ApiError('credentials_invalid');
-  return withPassword(deps, credentials, refuse, (account) => enter(deps, credentials, account));
+  return withPassword(deps, credentials, refuse, (account) => finishPasswordStep(deps, credentials, account));
 }
 
 function requireCredentials(attempt: LoginAttempt): Credentials {
@@ -49,16 +49,16 @@ const requiredField = (field: string): FieldError => ({
   message: `${field} must not be absent or blank.`,
 });
 
-async function enter(deps: Deps, credentials: Credentials, account: Account): Promise<LoginOutcome> {
+async function finishPasswordStep(deps: Deps, credentials: Credentials, account: Account): Promise<LoginOutcome> {
   const preauthToken = newPreauthToken();
   const outcome = await transaction(deps.db, callerOf(credentials), async (tx) => {
     // Read again, because the user may have been disabled or have changed the password during the hash.
-    const [fresh] = await tx.query<Account>(accountToEnter(deps.db, tx.caller, account.id));
+    const [fresh] = await tx.query<Account>(lockAccountForLogin(deps.db, tx.caller, account.id));
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
-    await tx.execute(forgetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
+    await tx.execute(resetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
     if (!fresh.isEnabled) return new ApiError('account_disabled');
-    if (!fresh.twoFactorEnabled) return noteLogin(deps, tx, credentials, fresh);
+    if (!fresh.twoFactorEnabled) return recordLogin(deps, tx, credentials, fresh);
     await storePreauthToken(deps, tx, fresh.id, preauthToken);
     return { preauthToken };
   });
@@ -70,7 +70,7 @@ async function enter(deps: Deps, credentials: Credentials, account: Account): Pr
   return outcome;
 }
 
-async function noteLogin(
+async function recordLogin(
   deps: Deps,
   tx: Tx,
   credentials: Credentials,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { takeCode, tryCode } from '../credentials/code-attempt.js';
+import { verifyCode, tryCode } from '../credentials/code-attempt.js';
 import {
   accountById,
-  accountToEnter,
+  lockAccountForLogin,
   consumePreauthToken,
   deleteExpiredPreauthTokens,
   insertPreauthToken,
@@ -44,7 +44,7 @@ export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise
   const facts: SecurityFacts = { reqId, tenantId, address };
   await deps.loginGate.assertMayTry(tenantId, address);
   const outcome = await transaction(deps.db, { kind: 'system', tenantId }, (tx) =>
-    judge(deps, tx, attempt, facts),
+    verifyAttempt(deps, tx, attempt, facts),
   );
   if (!(outcome instanceof ApiError)) {
     deps.securityLog('login.succeeded', facts);
@@ -56,7 +56,7 @@ export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise
 }
 
 // Returns a rejection instead of throwing it: a thrown error would roll back the use of the token.
-async function judge(
+async function verifyAttempt(
   deps: Deps,
   tx: Tx,
   attempt: CodeAttempt,
@@ -73,7 +73,7 @@ async function judge(
     const [account] = await tx.query<Account>(accountById(db, tx.caller, userId));
     if (!account) return new ApiError('code_invalid');
     if (!account.isEnabled) return new ApiError('account_disabled');
-    const factor = await takeCode(deps, tx, account, attempt.code);
+    const factor = await verifyCode(deps, tx, account, attempt.code);
     return factor && { account, factor };
   });
   if (outcome === undefined) return new ApiError('code_invalid');
@@ -81,7 +81,7 @@ async function judge(
   const { factor } = outcome;
   facts.secondFactor = factor;
   // Read again and locked, so that no concurrent change revokes the user's tokens before the commit.
-  const [account] = await tx.query<Account>(accountToEnter(db, tx.caller, userId));
+  const [account] = await tx.query<Account>(lockAccountForLogin(db, tx.caller, userId));
   if (!account?.isEnabled) return new ApiError('account_disabled');
   // A change that revoked the user's tokens after the first step also invalidates this login.
   if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');

@@ -36,14 +36,14 @@ export function findBill(db: Db, caller: UserCaller, billId: string): Sql {
     join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     join tenants o on o.id = b.tenant_id
     left join warehouses w on ${tenantRows(db, caller, 'w')} and w.tenant_id = b.tenant_id and w.is_primary
-    where ${seenBills(db, caller)} and b.id = ${billId}::uuid`;
+    where ${visibleBills(db, caller)} and b.id = ${billId}::uuid`;
 }
 
 /**
  * The application's own filter: a courier sees only its own bills, and no drafts. Row-level security enforces
  * the same.
  */
-export function seenBills(db: Db, caller: UserCaller): Sql {
+export function visibleBills(db: Db, caller: UserCaller): Sql {
   const own = ownRows(db, caller, 'b');
   return caller.courierId !== null && db.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;
 }
@@ -86,14 +86,14 @@ export function linesOfBill(db: Db, caller: UserCaller, billId: string, { limit,
   return sql`select l.id, l.position, l.kind, l.description, l.package_id, ${number} as tracking_number,
       l.house_number, l.user_code, l.received_at, l.weight_lb, l.tier, l.rate_usd, l.amount_usd
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
-    where ${ownRows(db, caller, 'l')} and ${seenBills(db, caller)} and l.bill_id = ${billId}::uuid
+    where ${ownRows(db, caller, 'l')} and ${visibleBills(db, caller)} and l.bill_id = ${billId}::uuid
     order by l.position limit ${limit}::int offset ${offset}::bigint`;
 }
 
 export function countLines(db: Db, caller: UserCaller, billId: string): Sql {
   return sql`select count(*)::int as total
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
-    where ${ownRows(db, caller, 'l')} and ${seenBills(db, caller)} and l.bill_id = ${billId}::uuid`;
+    where ${ownRows(db, caller, 'l')} and ${visibleBills(db, caller)} and l.bill_id = ${billId}::uuid`;
 }
 
 export type PaymentRow = {
@@ -111,6 +111,6 @@ export type PaymentRow = {
 export function paymentsOfBill(db: Db, caller: UserCaller, billId: string): Sql {
   return sql`select p.id, p.amount_usd, p.method, p.reference, p.received_on, p.recorded_at, p.voided_at, p.void_reason
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id
-    where ${ownRows(db, caller, 'p')} and ${seenBills(db, caller)} and p.bill_id = ${billId}::uuid
+    where ${ownRows(db, caller, 'p')} and ${visibleBills(db, caller)} and p.bill_id = ${billId}::uuid
     order by p.recorded_at, p.id`;
 }

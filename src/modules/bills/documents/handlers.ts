@@ -10,11 +10,11 @@ import { makeInvoiceWriter } from './pdf/writer.js';
  * Limited per courier, so that one courier's large bills do not block the others. Each file needs a worker
  * thread.
  */
-const FILES_AT_ONCE = 2;
+const MAX_CONCURRENT_FILES = 2;
 const FILE_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function billDocumentHandlers({ db, drawLogo }: Deps) {
-  const files = makeKeyedLimiter({ places: FILES_AT_ONCE, ...FILE_QUEUE });
+  const files = makeKeyedLimiter({ places: MAX_CONCURRENT_FILES, ...FILE_QUEUE });
   const printing = { db, printLogo: makeLogoPrinter(db, drawLogo), writeInvoice: makeInvoiceWriter() };
 
   return {

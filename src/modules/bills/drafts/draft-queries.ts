@@ -37,7 +37,7 @@ export type NewDraft = {
 };
 
 /** The result of a creation. Amounts are decimal text. `is_drawn` is false if nothing was stored. */
-export type DrawnRow = Gaps & {
+export type InsertedDraftRow = Gaps & {
   is_drawn: boolean;
   total_packages: number;
   already_billed: number;
@@ -50,10 +50,10 @@ export type DrawnRow = Gaps & {
  * Stores a draft with all of its lines in one statement, which sees packages, tiers and other bills at one
  * point in time. Stores nothing if there is nothing to bill, or too much.
  */
-export async function drawDraft(ctx: Ctx, draft: NewDraft): Promise<DrawnRow | undefined> {
+export async function insertDraft(ctx: Ctx, draft: NewDraft): Promise<InsertedDraftRow | undefined> {
   const { db, tx, caller } = ctx;
   const { id, invoiceNumber, period, serviceType, taxRate, remarks, maxPackages } = draft;
-  const rows = await tx.query<DrawnRow>(sql`
+  const rows = await tx.query<InsertedDraftRow>(sql`
     with ${bandsAndCuts(db, caller, period)},
       fee as (select array_agg(fee_usd order by place) as fees, array_agg(${tierLabel} order by place) as tiers from bands),
       found as materialized (

@@ -4,8 +4,8 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { wordGap } from '../../rates/public.js';
-import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js';
-import { drawDraft, lockCourier, removeDraft, type DrawnRow, type NewDraft } from './draft-queries.js';
+import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
+import { insertDraft, lockCourier, removeDraft, type InsertedDraftRow, type NewDraft } from './draft-queries.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
@@ -15,7 +15,7 @@ const MAX_PACKAGES = 100_000;
 export type CreatedDraft = {
   billId: string;
   invoiceNumber: string;
-  drawn: DrawnRow;
+  drawn: InsertedDraftRow;
   warnings: string[];
 };
 
@@ -24,7 +24,7 @@ export type CreatedDraft = {
  * Packages on another bill are left out.
  * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
  */
-export async function createDraft(change: Change, wanted: Wanted<'create_draft'>): Promise<CreatedDraft> {
+export async function createDraft(change: Change, wanted: ActionInput<'create_draft'>): Promise<CreatedDraft> {
   const { start_date: startDate, end_date: endDate } = wanted;
   if (endDate < startDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
   const draft = {
@@ -35,7 +35,7 @@ export async function createDraft(change: Change, wanted: Wanted<'create_draft'>
     remarks: wanted.remarks ?? null,
     maxPackages: MAX_PACKAGES,
   };
-  return underFreeNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));
+  return withUniqueNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));
 }
 
 async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft> {
@@ -43,7 +43,7 @@ async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft
     const ctx = { ...change, tx };
     const courierId = await lockCourier(ctx, draft.period.courierId);
     if (!courierId) throw new ApiError('courier_not_found');
-    const drawn = await drawDraft(ctx, draft);
+    const drawn = await insertDraft(ctx, draft);
     if (!drawn?.is_drawn) throw whyNotDrawn(drawn);
     const { total_packages, already_billed, subtotal, tax_amount, total_amount } = drawn;
     const { id, invoiceNumber, period, serviceType, taxRate, remarks } = draft;
@@ -57,7 +57,7 @@ async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft
   });
 }
 
-function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
+function whyNotDrawn(drawn: InsertedDraftRow | undefined): ApiError | Error {
   if (!drawn) return new Error('The courier went missing under its own lock.');
   const { total_packages: total, already_billed: billed, total_amount: amount } = drawn;
   if (total === 0) {
@@ -78,7 +78,7 @@ function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
  * Deletes a draft permanently. Its packages can be billed again.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_draft'>): Promise<string> {
+export async function deleteDraft(change: Change, { bill_id }: ActionInput<'delete_draft'>): Promise<string> {
   return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
     const ctx = { ...change, tx };
     const { id, balance: _, paid_amount: __, ...before } = await lockDraftForUpdate(ctx, bill_id);
@@ -96,7 +96,7 @@ const NUMBER_TRIES = 3;
  * There are 10^12 numbers: for a tenant with 100,000 drafts, a new number is already in use once in ten
  * million times.
  */
-async function underFreeNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
+async function withUniqueNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     const suffix = Array.from({ length: 8 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
     try {

@@ -5,10 +5,10 @@ import {
   deleteAdjustment,
   findBillOfAdjustment,
   insertAdjustment,
-  takeOff,
+  subtractAmount,
   type TotalsRow,
 } from './adjustment-queries.js';
-import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js';
+import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
 export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
@@ -17,7 +17,7 @@ export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
  * Adds a charge or a credit to a draft.
  * @throws ApiError validation_failed, bill_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
-export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustment'>): Promise<Adjusted> {
+export async function addAdjustment(change: Change, wanted: ActionInput<'add_adjustment'>): Promise<Adjusted> {
   const { description, amount } = wanted;
   if (amount === 0) throw invalidFieldError('amount', 'must not be 0', 'not_zero');
   // The contract has limited the decimals, so nothing is rounded here.
@@ -41,7 +41,7 @@ export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustme
  */
 export async function removeAdjustment(
   change: Change,
-  { line_id: lineId }: Wanted<'remove_adjustment'>,
+  { line_id: lineId }: ActionInput<'remove_adjustment'>,
 ): Promise<Adjusted> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -51,7 +51,7 @@ export async function removeAdjustment(
     const removed = await deleteAdjustment(ctx, lineId);
     // A concurrent request has already removed it.
     if (!removed) throw new ApiError('adjustment_not_found');
-    const totals = await takeOff(ctx, bill.id, removed.amount_usd);
+    const totals = await subtractAmount(ctx, bill.id, removed.amount_usd);
     if (!totals) throw removed.amount_usd.startsWith('-') ? tooLarge() : new ApiError('bill_total_negative');
     const before = { line_id: lineId, ...removed, ...totalsOf(bill) };
     await record(ctx, { action: 'bill.adjustment_removed', billId: bill.id, before, after: { ...totals } });

@@ -1,7 +1,7 @@
 import { transaction } from '../../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { record, type Change, type Ctx, type Wanted } from '../shared/context.js';
+import { record, type Change, type Ctx, type ActionInput } from '../shared/context.js';
 import type { LockedBill } from '../shared/locked-bill-queries.js';
 import { lockBillForUpdate } from '../shared/locked-bill.js';
 import {
@@ -19,7 +19,7 @@ export type Settled = { billId: string; paymentId: string; row: SettledRow; isCh
  * Records a payment of a published bill. The payment that settles the balance marks it as paid.
  * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance
  */
-export async function recordPayment(change: Change, wanted: Wanted<'record_payment'>): Promise<Settled> {
+export async function recordPayment(change: Change, wanted: ActionInput<'record_payment'>): Promise<Settled> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const payment = await readPayment(ctx, wanted);
@@ -38,7 +38,7 @@ export async function recordPayment(change: Change, wanted: Wanted<'record_payme
   });
 }
 
-async function readPayment(ctx: Ctx, wanted: Wanted<'record_payment'>): Promise<NewPayment> {
+async function readPayment(ctx: Ctx, wanted: ActionInput<'record_payment'>): Promise<NewPayment> {
   const today = await findToday(ctx);
   const receivedOn = wanted.received_on ?? today;
   if (receivedOn > today) throw invalidFieldError('received_on', 'must not be in the future', 'maximum');
@@ -55,7 +55,7 @@ const exceedsBalance = ({ balance }: LockedBill) =>
  * request can be repeated.
  * @throws ApiError payment_not_found
  */
-export async function voidPayment(change: Change, wanted: Wanted<'void_payment'>): Promise<Settled> {
+export async function voidPayment(change: Change, wanted: ActionInput<'void_payment'>): Promise<Settled> {
   const { payment_id: paymentId, reason } = wanted;
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };

@@ -39,7 +39,7 @@ export function figuresOfPackages(db: Db, caller: UserCaller, period: Period): S
         count(*) filter (where left_out)::int, count(*) filter (where no_tier)::int,
         count(*) filter (where weight_changed)::int, count(*) filter (where courier_changed)::int,
         count(*) filter (where fee_changed)::int, count(*) filter (where outside_period)::int
-      from (${judgedPackages(db, caller, period)}) as judged
+      from (${checkedPackages(db, caller, period)}) as judged
       group by grouping sets ((), (courier_id))
     ) as f (is_total, courier_id, packages, weight_lb, published_packages, published_lb, published_usd, draft_packages,
       draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, owner_unknown, not_billed, left_out,
@@ -104,7 +104,7 @@ export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, pag
         case when weight_changed then 'weight_changed' end, case when courier_changed then 'courier_changed' end,
         case when fee_changed then 'fee_changed' end, case when outside_period then 'outside_period' end], null) as reasons
     from (
-      select * from (${judgedPackages(db, caller, period, page.before)}) as judged
+      select * from (${checkedPackages(db, caller, period, page.before)}) as judged
       where ${isException} order by received_at desc, id desc limit ${page.limit}::int + 1
     ) as e
     join packages p on ${tenantRows(db, caller, 'p')} and p.id = e.id
@@ -141,7 +141,7 @@ const accounts = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`
   where ${tenantRows(db, caller, 'c')})`;
 
 /** Selects every package received in the period with its bill line, if any, and the findings about it. */
-function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: string): Sql {
+function checkedPackages(db: Db, caller: UserCaller, period: Period, before?: string): Sql {
   return sql`select r.*,
       bill_id is null and courier_id is null as owner_unknown,
       bill_id is null and courier_id is not null and not is_day_billed as not_billed,

@@ -10,7 +10,7 @@ export type Change = { db: Db; caller: UserCaller; requestId: string };
 export type Ctx = Change & { tx: PlainTx };
 
 /** The body of an action of ManageCourierBills. */
-export type Wanted<Name> = Omit<Extract<BodyOf<'manageCourierBills'>, { action: Name }>, 'action'>;
+export type ActionInput<Name> = Omit<Extract<BodyOf<'manageCourierBills'>, { action: Name }>, 'action'>;
 
 /** The maximum of a bill's columns, numeric(12, 2). */
 export const MAX_USD = '9999999999.99';

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { seenBills } from '../detail/queries.js';
+import { visibleBills } from '../detail/queries.js';
 
 /** Dates are text, both inclusive and in UTC. */
 export type StatementPeriod = { courierId: string; from: string; to: string };
@@ -95,7 +95,7 @@ function movesOfAccount(db: Db, caller: UserCaller, { courierId, to }: Statement
   const bills = sql`(
     select b.tenant_id, b.id, b.invoice_number, b.total_amount, coalesce(b.published_at, b.created_at) as published_at
     from bills b
-    where ${seenBills(db, caller)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
+    where ${visibleBills(db, caller)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
   const payments = sql`bill_payments p
     join ${bills} b on b.tenant_id = p.tenant_id and b.id = p.bill_id`;
   const voidedOn = sql`greatest((p.voided_at at time zone 'UTC')::date, p.received_on)`;

@@ -6,7 +6,7 @@ import { record, type Change } from '../shared/context.js';
 import { changeFields } from '../settings/courier.js';
 import { assertAcceptable } from '../shared/fields.js';
 import { readRecord } from '../shared/record.js';
-import { takeProfile, type CourierUpdate } from './fields.js';
+import { pickProfile, type CourierUpdate } from './fields.js';
 import {
   countOfCouriers,
   pageOfCouriers,
@@ -36,7 +36,7 @@ export async function updateCourier(
   change: Change,
   body: CourierUpdate,
 ): Promise<{ row: RecordRow; isChanged: boolean }> {
-  const sent = takeProfile(body);
+  const sent = pickProfile(body);
   assertAcceptable(sent, outbound);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };

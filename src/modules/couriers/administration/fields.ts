@@ -20,7 +20,7 @@ const PROFILE = Object.keys({
 } satisfies Record<keyof Profile, 0>) as (keyof Profile)[];
 
 /** Returns the profile fields of a body, and nothing else. Only the courier itself sets its webhooks. */
-export function takeProfile(body: Profile): SentFields {
+export function pickProfile(body: Profile): SentFields {
   const given = PROFILE.filter((name) => body[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, body[name]]));
 }

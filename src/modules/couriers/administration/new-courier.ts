@@ -10,7 +10,7 @@ import { record, type Change, type Ctx } from '../shared/context.js';
 import { newKey } from '../settings/courier.js';
 import { faultsOf } from '../shared/fields.js';
 import { readRecord } from '../shared/record.js';
-import { takeProfile } from './fields.js';
+import { pickProfile } from './fields.js';
 import {
   insertCourier,
   takenNames,
@@ -42,14 +42,14 @@ export async function createCourier(
   const { full_name, email } = body.login;
   const username = body.login.username.toLowerCase();
   assertUsable({
-    ...faultsOf(takeProfile(body), deps.outbound),
+    ...faultsOf(pickProfile(body), deps.outbound),
     'login.full_name': validateLine(full_name),
     'login.email': email && validateEmail(email),
   });
   const oneTimePassword = newOneTimePassword();
   const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {
     // The database enforces uniqueness. This check avoids a useless hash.
-    await assertFree(change, body.courier_code, username);
+    await assertNamesAvailable(change, body.courier_code, username);
     return hashPassword(oneTimePassword);
   });
   const user = { id: newId(), username, full_name };
@@ -74,7 +74,7 @@ export async function createCourier(
   });
 }
 
-async function assertFree({ db, caller }: Change, code: string, username: string): Promise<void> {
+async function assertNamesAvailable({ db, caller }: Change, code: string, username: string): Promise<void> {
   const [rows] = await snapshot(db, caller, [takenNames(db, caller, code, username)]);
   if (rows?.[0]?.['is_code_taken']) throw new ApiError('duplicate_courier_code');
   if (rows?.[0]?.['is_username_taken']) throw new ApiError('duplicate_username');

@@ -1,4 +1,4 @@
-import { assertModest, PictureError, type Raster } from './picture-error.js';
+import { assertSizeAllowed, PictureError, type Raster } from './picture-error.js';
 
 // The frame types that browsers support: baseline, extended and progressive.
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
@@ -6,9 +6,9 @@ const OTHER_FRAMES = new Set([0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0x
 
 // Application data that affects the picture: size, colour profile, Adobe's colour transform. Other
 // application data and comments are removed.
-const PAINTED_APPS = new Set([0xe0, 0xe2, 0xee]);
-const isLuggage = (marker: number) =>
-  marker === 0xfe || (marker >= 0xe0 && marker <= 0xef && !PAINTED_APPS.has(marker));
+const PICTURE_APPS = new Set([0xe0, 0xe2, 0xee]);
+const isMetadata = (marker: number) =>
+  marker === 0xfe || (marker >= 0xe0 && marker <= 0xef && !PICTURE_APPS.has(marker));
 
 /** Photographs have a few dozen segments. A file of 2 MiB of empty ones blocked the event loop for 180 ms. */
 const MAX_SEGMENTS = 10_000;
@@ -36,12 +36,12 @@ export function readJpeg(bytes: Buffer): Raster | undefined {
     if (FRAMES.has(marker)) {
       frames += 1;
       [widthPx, heightPx] = sizeOf(segment);
-      assertModest(widthPx, heightPx);
+      assertSizeAllowed(widthPx, heightPx);
     }
     if (marker === START_OF_SCAN) scans += 1;
     const end =
       marker === START_OF_SCAN ? endOfScan(bytes, offset + segment.length) : offset + segment.length;
-    if (!isLuggage(marker)) kept.push(bytes.subarray(offset, end));
+    if (!isMetadata(marker)) kept.push(bytes.subarray(offset, end));
     offset = end;
   }
   if (frames !== 1 || scans === 0) throw broken();

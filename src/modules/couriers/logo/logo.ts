@@ -11,7 +11,7 @@ import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
 import {
   findLogo,
-  keepRaster,
+  storeRaster,
   lockCourier,
   replaceLogo,
   selectLogo,
@@ -104,7 +104,7 @@ async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer):
 }
 
 /** A courier's stored logo when a bill is printed. */
-export type KeptLogo = {
+export type StoredLogo = {
   courier_id: string;
   content_hash: string;
   raster: Buffer | null;
@@ -112,7 +112,7 @@ export type KeptLogo = {
   undrawn: Buffer | null;
 };
 
-export type LogoPrinter = (tenantId: string, kept: KeptLogo) => Promise<Buffer | undefined>;
+export type LogoPrinter = (tenantId: string, kept: StoredLogo) => Promise<Buffer | undefined>;
 
 /**
  * Returns a function that returns the PNG of a logo. A logo from before PNGs were stored is drawn and stored
@@ -121,17 +121,17 @@ export type LogoPrinter = (tenantId: string, kept: KeptLogo) => Promise<Buffer |
 export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
   return async (tenantId, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
-    const drawn = await drawOrGiveUp(courierId, undrawn, drawLogo);
+    const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
     const caller: SystemCaller = { kind: 'system', tenantId };
     await transaction(db, caller, (tx) =>
-      keepRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
+      storeRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
     );
     return drawn;
   };
 }
 
 /** @throws ApiError overloaded */
-async function drawOrGiveUp(
+async function drawOrUndefined(
   courierId: string,
   bytes: Buffer,
   drawLogo: LogoDrawer,

@@ -17,7 +17,7 @@ const MAX_PX = 16_000_000;
  * Rejects decompression bombs: a file of a few bytes can declare a picture of gigabytes.
  * @throws PictureError
  */
-export function assertModest(widthPx: number, heightPx: number): void {
+export function assertSizeAllowed(widthPx: number, heightPx: number): void {
   if (widthPx < 1 || heightPx < 1) throw new PictureError('The logo has no size.');
   if (Math.max(widthPx, heightPx) > MAX_SIDE_PX || widthPx * heightPx > MAX_PX)
     throw new PictureError(

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
-import { assertModest, PictureError, type Raster } from './picture-error.js';
+import { assertSizeAllowed, PictureError, type Raster } from './picture-error.js';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
 // The chunks that affect the picture. Texts, camera data and other chunks are removed.
-const PAINTED = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
+const PICTURE_CHUNKS = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
 
 /**
  * Returns the picture of a PNG without metadata and trailing data, or undefined if the bytes are not a PNG.
@@ -22,11 +22,11 @@ export function readPng(bytes: Buffer): Raster | undefined {
     if ((type === 'IHDR') !== isFirst || (isFirst && data.length !== 13)) throw broken();
     if (type === 'IHDR') {
       [widthPx, heightPx] = [data.readUInt32BE(0), data.readUInt32BE(4)];
-      assertModest(widthPx, heightPx);
+      assertSizeAllowed(widthPx, heightPx);
     }
     // The size limits do not count the frames of an animation.
     if (type === 'acTL') throw new PictureError('The logo is animated. Send one picture.');
-    if (PAINTED.has(type)) kept.push(whole);
+    if (PICTURE_CHUNKS.has(type)) kept.push(whole);
     seen.add(type);
     offset += whole.length;
   }

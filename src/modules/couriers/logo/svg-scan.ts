@@ -25,20 +25,20 @@ const TOKEN = new RegExp(
  * @throws PictureError
  */
 export function scanSvg(bytes: Buffer): string {
-  if (bytes.length > MAX_BYTES) throw neither(bytes, 'The SVG is larger than 256 KiB.');
+  if (bytes.length > MAX_BYTES) throw unsupportedError(bytes, 'The SVG is larger than 256 KiB.');
   const text = decode(bytes);
   const [prolog] = /^\s*(?:<\?xml\s[^?]*\?>)?/.exec(text) ?? [''];
-  if (!/<svg[\s/>]/.test(text)) throw new PictureError(NEITHER);
+  if (!/<svg[\s/>]/.test(text)) throw new PictureError(UNSUPPORTED);
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
     throw new PictureError('The SVG has a DOCTYPE. Save it without one.');
   return readElements(text, prolog.length);
 }
 
-const NEITHER = 'The logo is neither a JPG nor a PNG nor an SVG.';
+const UNSUPPORTED = 'The logo is neither a JPG nor a PNG nor an SVG.';
 
 /** Returns the error for a large file that is neither text nor a supported picture. */
-function neither(bytes: Buffer, otherwise: string): PictureError {
-  return new PictureError(bytes.subarray(0, 1024).includes('<svg') ? otherwise : NEITHER);
+function unsupportedError(bytes: Buffer, otherwise: string): PictureError {
+  return new PictureError(bytes.subarray(0, 1024).includes('<svg') ? otherwise : UNSUPPORTED);
 }
 
 function decode(bytes: Buffer): string {
@@ -49,7 +49,7 @@ function decode(bytes: Buffer): string {
   } catch {
     // The error is thrown below.
   }
-  throw new PictureError(NEITHER);
+  throw new PictureError(UNSUPPORTED);
 }
 
 function readElements(text: string, from: number): string {

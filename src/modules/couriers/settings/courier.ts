@@ -5,7 +5,7 @@ import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { OutboundRules } from '../../../platform/outbound/urls.js';
-import { found, openOrNull, placeOf, record, type Change, type Ctx } from '../shared/context.js';
+import { found, decryptOrNull, encryptionContext, record, type Change, type Ctx } from '../shared/context.js';
 import {
   assertAcceptable,
   differenceOf,
@@ -14,7 +14,7 @@ import {
   type SentFields,
 } from '../shared/fields.js';
 import {
-  forgetEndpoints,
+  deleteEndpointHealth,
   lockCourier,
   selectCourier,
   updateCourier,
@@ -34,7 +34,7 @@ export type Settings = ProfileFields &
  * Returns the courier id of a request: a courier's own, or the one that staff have given.
  * @throws ApiError validation_failed
  */
-export function courierMeant(caller: UserCaller, named: string | undefined): string {
+export function targetCourierId(caller: UserCaller, named: string | undefined): string {
   const courierId = caller.courierId ?? named;
   if (!courierId) throw invalidFieldError('id', 'is required for staff', 'required');
   return courierId;
@@ -51,7 +51,7 @@ export async function readSettings(
 ): Promise<Settings> {
   const [rows] = await snapshot(db, caller, [selectCourier(db, caller, courierId)]);
   // The statement selects exactly these columns.
-  return openSettings(secrets, caller.tenantId, found(rows?.[0] as CourierRow | undefined));
+  return decryptSettings(secrets, caller.tenantId, found(rows?.[0] as CourierRow | undefined));
 }
 
 /**
@@ -67,7 +67,7 @@ export async function updateSettings(
   return transaction(change.db, change.caller, async (tx) => {
     const isChanged = await changeFields({ ...change, tx }, sent);
     const [saved] = await tx.query<CourierRow>(selectCourier(change.db, change.caller, change.courierId));
-    return { settings: openSettings(change.secrets, change.caller.tenantId, found(saved)), isChanged };
+    return { settings: decryptSettings(change.secrets, change.caller.tenantId, found(saved)), isChanged };
   });
 }
 
@@ -77,13 +77,13 @@ export async function updateSettings(
  */
 export async function changeFields(ctx: Ctx, sent: SentFields): Promise<boolean> {
   const row = found(await lockCourier(ctx));
-  const before = openSettings(ctx.secrets, ctx.caller.tenantId, row);
+  const before = decryptSettings(ctx.secrets, ctx.caller.tenantId, row);
   const after = { ...before, ...mergeFields(before, sent) };
   const difference = differenceOf(before, after);
   if (!difference) return false;
   await saveFields(ctx, before, after, row.api_token_cipher);
   await record(ctx, { action: 'courier.updated', ...difference });
-  await followUrls(ctx, before, after);
+  await applyUrlChanges(ctx, before, after);
   const asker = { tenantId: ctx.caller.tenantId, courierId: ctx.courierId };
   await takeQuota(ctx.tx, TARGET_CHANGES, asker, newTargets(before, after));
   return true;
@@ -112,7 +112,7 @@ const KEY_BYTES = 32;
 /** Returns a new API key with its lookup hash and its ciphertext. */
 export function newKey(secrets: Secrets, tenantId: string, courierId: string) {
   const key = randomBytes(KEY_BYTES).toString('hex');
-  const cipher = secrets.encrypt(key, placeOf(tenantId, courierId, 'api_key'));
+  const cipher = secrets.encrypt(key, encryptionContext(tenantId, courierId, 'api_key'));
   return { key, hash: secrets.lookupHash(key, 'api_key'), cipher };
 }
 
@@ -139,7 +139,7 @@ async function saveFields(
 ): Promise<void> {
   const { secrets, caller, courierId } = ctx;
   const isSameToken = after.api_token === before.api_token;
-  const seal = (token: string) => secrets.encrypt(token, placeOf(caller.tenantId, courierId, 'api_token'));
+  const seal = (token: string) => secrets.encrypt(token, encryptionContext(caller.tenantId, courierId, 'api_token'));
   const cipher = isSameToken ? storedCipher : after.api_token && seal(after.api_token);
   const written = await updateCourier(ctx, after, cipher);
   if (written !== 1) throw new Error(`${written} couriers were updated under one lock.`);
@@ -149,19 +149,19 @@ async function saveFields(
  * Handles changed webhook URLs: deletes the health of the old ones and ensures that there is a signing
  * secret.
  */
-async function followUrls(ctx: Ctx, before: ProfileFields, after: ProfileFields): Promise<void> {
+async function applyUrlChanges(ctx: Ctx, before: ProfileFields, after: ProfileFields): Promise<void> {
   const changed = (['add_package', 'update_package'] as const).filter(
     (name) => before[`api_url_${name}`] !== after[`api_url_${name}`],
   );
   if (changed.length === 0) return;
-  await forgetEndpoints(ctx, changed);
+  await deleteEndpointHealth(ctx, changed);
   if (changed.some((name) => after[`api_url_${name}`] !== null)) await ensureWebhookSecret(ctx);
 }
 
-function openSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
+function decryptSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
   const { api_key_cipher, api_token_cipher, webhook_secret_cipher, ...rest } = row;
   const open = (cipher: string | null, field: EncryptionContext['field']) =>
-    cipher === null ? null : openOrNull(secrets, cipher, placeOf(tenantId, row.courier_id, field));
+    cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(tenantId, row.courier_id, field));
   return {
     ...rest,
     api_key: open(api_key_cipher, 'api_key'),

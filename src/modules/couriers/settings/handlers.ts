@@ -3,9 +3,9 @@ import type { Handlers } from '../../../../generated/handlers.js';
 import type { ReplyOf, UploadedFile } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { courierMeant, readSettings, regenerateKey, updateSettings } from './courier.js';
+import { targetCourierId, readSettings, regenerateKey, updateSettings } from './courier.js';
 import type { Change } from '../shared/context.js';
-import { takeFields, type SentFields } from '../shared/fields.js';
+import { pickFields, type SentFields } from '../shared/fields.js';
 import { makeLogoReader, storeLogo } from '../logo/logo.js';
 import { viewSettings } from './view.js';
 import { rotateWebhookSecret } from './webhook-secret.js';
@@ -30,7 +30,7 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
 
   return {
     async getCourierSettings({ query, caller }) {
-      const settings = await readSettings({ db, secrets }, caller, courierMeant(caller, query.id));
+      const settings = await readSettings({ db, secrets }, caller, targetCourierId(caller, query.id));
       return {
         statusCode: 200,
         message: `Settings of ${settings.courier_name}.`,
@@ -40,11 +40,11 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
 
     async updateCourierSettings(request): Promise<Updated> {
       const { caller, requestId, query } = request;
-      const courierId = courierMeant(caller, query.id);
+      const courierId = targetCourierId(caller, query.id);
       const change: Change = { db, secrets, caller, requestId, courierId };
       if (request.mediaType === 'application/json') {
         const { action, ...fields } = request.body;
-        return action ? act(change, action, takeFields(fields)) : update(change, fields);
+        return action ? runAction(change, action, pickFields(fields)) : update(change, fields);
       }
       if (request.mediaType === 'application/x-www-form-urlencoded')
         return ACTIONS[request.body.action](change);
@@ -65,7 +65,7 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
   } satisfies Pick<Handlers, 'getCourierSettings' | 'updateCourierSettings' | 'getCourierLogo'>;
 
   async function update(change: Change, body: SentFields): Promise<Updated> {
-    const { settings, isChanged } = await updateSettings(change, takeFields(body), outbound);
+    const { settings, isChanged } = await updateSettings(change, pickFields(body), outbound);
     const message = isChanged
       ? 'Settings saved.'
       : 'The settings are like that already. Nothing was changed.';
@@ -82,7 +82,7 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
  * @throws ApiError validation_failed if the body has profile fields next to the action, which would be
  * ignored
  */
-async function act(
+async function runAction(
   change: Change,
   action: components['schemas']['CourierAction'],
   fields: SentFields,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import { transaction } from '../../../platform/db/transaction.js';
-import { found, openOrNull, placeOf, record, type AnyCtx, type Change } from '../shared/context.js';
+import { found, decryptOrNull, encryptionContext, record, type AnyCtx, type Change } from '../shared/context.js';
 import { lockCourier, lockWebhookSecret, replaceWebhookSecret } from '../shared/queries.js';
 
 const SECRET_BYTES = 32;
@@ -18,7 +18,7 @@ const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
  */
 export async function ensureWebhookSecret(ctx: AnyCtx): Promise<string> {
   const { secrets, caller, courierId } = ctx;
-  const place = placeOf(caller.tenantId, courierId, 'webhook_secret');
+  const place = encryptionContext(caller.tenantId, courierId, 'webhook_secret');
   // Locked, because two concurrent callers would each create a secret.
   const { webhook_secret_cipher: cipher } = found(await lockWebhookSecret(ctx));
   if (cipher !== null) return secrets.decrypt(cipher, place);
@@ -36,10 +36,10 @@ export async function rotateWebhookSecret(change: Change): Promise<string> {
   const { db, secrets, caller, courierId } = change;
   return transaction(db, caller, async (tx) => {
     const ctx = { ...change, tx };
-    const place = placeOf(caller.tenantId, courierId, 'webhook_secret');
-    const previousPlace = placeOf(caller.tenantId, courierId, 'webhook_previous_secret');
+    const place = encryptionContext(caller.tenantId, courierId, 'webhook_secret');
+    const previousPlace = encryptionContext(caller.tenantId, courierId, 'webhook_previous_secret');
     const { webhook_secret_cipher: cipher } = found(await lockCourier(ctx));
-    const old = cipher === null ? null : openOrNull(secrets, cipher, place);
+    const old = cipher === null ? null : decryptOrNull(secrets, cipher, place);
     // A ciphertext is bound to its column, so the old secret must be encrypted again.
     const previous = old === null ? null : secrets.encrypt(old, previousPlace);
     const secret = newSecret();
@@ -64,7 +64,7 @@ export type SigningRow = {
  */
 export function signingSecrets(secrets: Secrets, row: SigningRow, now: Date): string[] {
   const open = (cipher: string, field: 'webhook_secret' | 'webhook_previous_secret') =>
-    secrets.decrypt(cipher, placeOf(row.tenant_id, row.courier_id, field));
+    secrets.decrypt(cipher, encryptionContext(row.tenant_id, row.courier_id, field));
   const { webhook_secret_cipher: cipher, webhook_previous_secret_cipher: previous } = row;
   const rotatedAt = row.webhook_secret_rotated_at?.getTime() ?? -Infinity;
   const isOverlapping = now.getTime() - rotatedAt < OVERLAP_MS;

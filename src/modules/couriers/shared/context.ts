@@ -29,7 +29,7 @@ export function found<Row>(row: Row | undefined): Row {
 }
 
 /** Returns the encryption context of a courier's secret. */
-export const placeOf = (
+export const encryptionContext = (
   tenantId: string,
   courierId: string,
   field: EncryptionContext['field'],
@@ -43,7 +43,7 @@ export const placeOf = (
  * Decrypts a secret. Returns null if that fails, so that the courier can still read its other settings and
  * create a new secret.
  */
-export function openOrNull(secrets: Secrets, cipher: string, place: EncryptionContext): string | null {
+export function decryptOrNull(secrets: Secrets, cipher: string, place: EncryptionContext): string | null {
   try {
     return secrets.decrypt(cipher, place);
   } catch (error) {

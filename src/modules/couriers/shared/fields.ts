@@ -44,7 +44,7 @@ export type SentFields = Pick<
 >;
 
 /** Returns the known fields of a body, and nothing else. */
-export function takeFields(body: SentFields): SentFields {
+export function pickFields(body: SentFields): SentFields {
   const sent: SentFields = {};
   for (const name of NAMES) {
     const value = body[name];

@@ -119,7 +119,7 @@ export async function replaceWebhookSecret(
 }
 
 /** Deletes the health of replaced URLs, including pauses. */
-export async function forgetEndpoints({ db, tx, caller, courierId }: Ctx, names: string[]): Promise<number> {
+export async function deleteEndpointHealth({ db, tx, caller, courierId }: Ctx, names: string[]): Promise<number> {
   return tx.execute(sql`
     delete from webhook_endpoints e
     where ${tenantRows(db, caller, 'e')} and e.courier_id = ${courierId}::uuid and e.endpoint = any(${names}::text[])`);
@@ -145,7 +145,7 @@ export async function replaceLogo(
  * Stores the PNG of a logo, or that it cannot be drawn. Does nothing if the logo was replaced in the
  * meantime.
  */
-export async function keepRaster(
+export async function storeRaster(
   db: Db,
   tx: Tx,
   caller: SystemCaller,

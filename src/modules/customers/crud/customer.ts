@@ -35,7 +35,7 @@ export async function listBranches(db: Db, caller: UserCaller, courierId?: strin
 /** The context of a change of customers, with the daily quota of a courier. */
 export type ChangeContext = { db: Db; caller: UserCaller; requestId: string; quota: Quota };
 
-const takeOne = (tx: Tx, { caller, quota }: ChangeContext, courierId: string): Promise<void> =>
+const takeOneFromQuota = (tx: Tx, { caller, quota }: ChangeContext, courierId: string): Promise<void> =>
   takeQuota(tx, quota, { tenantId: caller.tenantId, courierId }, 1);
 
 /**
@@ -58,7 +58,7 @@ export async function createCustomer(
     });
     const [after] = await tx.query<StoredCustomer>(insertion);
     await audit(tx, requestId, { action: 'customer.created', id, after });
-    await takeOne(tx, context, courierId);
+    await takeOneFromQuota(tx, context, courierId);
   });
   return id;
 }
@@ -87,7 +87,7 @@ export async function updateCustomer(
       const codes = { from: stored.user_code, to: fields.user_code };
       await renameOnPrealerts(db, tx, caller, requestId, { courierId: stored.courier_id, ...codes });
     }
-    if (difference) await takeOne(tx, context, stored.courier_id);
+    if (difference) await takeOneFromQuota(tx, context, stored.courier_id);
     const [row] = await tx.query<CustomerRow>(queries.oneCustomer(db, caller, id));
     if (!row) throw new Error('The customer went missing inside its own transaction.');
     return { row, isChanged: difference !== undefined };
@@ -103,17 +103,17 @@ export async function deleteCustomer(
   named: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
   const { db, caller, requestId } = context;
-  const id = theOneNamed(named);
+  const id = requireCustomerId(named);
   await transaction(db, caller, async (tx) => {
     const [before] = await tx.query<StoredCustomer>(queries.removeCustomer(db, caller, id));
     if (!before) throw new ApiError('customer_not_found');
     await audit(tx, requestId, { action: 'customer.deleted', id, before });
-    await takeOne(tx, context, before.courier_id);
+    await takeOneFromQuota(tx, context, before.courier_id);
   });
   return id;
 }
 
-function theOneNamed({
+function requireCustomerId({
   inQuery,
   inBody,
 }: {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { pipeline, sql, type Db } from '../../../platform/db/transaction.js';
 
-const TERMS_AT_ONCE = 200;
+const TERMS_PER_BATCH = 200;
 /** The number of attempts per batch while customers are being written, and the pause between them. */
 const TRIES = 20;
 const PAUSE_MS = 100;
@@ -24,7 +24,7 @@ export async function deleteUnusedTerms({
   let after = '00000000-0000-0000-0000-000000000000';
   for (let tries = 0; !stopping.aborted;) {
     const [rows] = await pipeline(db, caller, [
-      sql`select last_id, pruned from prune_terms(${after}::uuid, ${TERMS_AT_ONCE}::int)`,
+      sql`select last_id, pruned from prune_terms(${after}::uuid, ${TERMS_PER_BATCH}::int)`,
     ]);
     // The statement selects exactly these columns.
     const batch = rows?.[0] as { last_id: string; pruned: number | null } | undefined;

@@ -26,7 +26,7 @@ const WITH_COURIER = raw('join couriers c on c.tenant_id = cu.tenant_id and c.id
 // read the rows with the caller's own policies and filters.
 
 /** Selects customers whose names, e-mail address or user code contain the text. */
-export function literalMatches(db: Db, caller: UserCaller, query: Query): Sql {
+export function substringMatches(db: Db, caller: UserCaller, query: Query): Sql {
   const ids = sql`select search_customers(${containsPattern(query.q)}, ${courierOf(caller, query)}::uuid,
     ${query.limit}::int)`;
   return sql`select ${COLUMNS}, null as match_score from customers cu ${WITH_COURIER}
@@ -46,7 +46,7 @@ export function similarMatches(db: Db, caller: UserCaller, query: Query): Sql {
  * Selects customers whose names contain every word of the text exactly. The similarity search omits those
  * whose words did not fit in the dictionary (decision 0030).
  */
-export function namedMatches(db: Db, caller: UserCaller, query: Query): Sql {
+export function exactNameMatches(db: Db, caller: UserCaller, query: Query): Sql {
   const ids = sql`select customers_named(${query.q}, ${courierOf(caller, query)}::uuid, ${query.limit}::int)`;
   return sql`select ${COLUMNS}, 100 as match_score from customers cu ${WITH_COURIER}
     where ${ownRows(db, caller, 'cu')} and cu.id = any (array(${ids}))

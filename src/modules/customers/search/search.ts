@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { snapshot, type Db } from '../../../platform/db/transaction.js';
-import { literalMatches, namedMatches, similarMatches, type MatchRow } from './queries.js';
+import { substringMatches, exactNameMatches, similarMatches, type MatchRow } from './queries.js';
 
 /**
  * Returns the customers that match a text, best match first. Inactive ones are included, because a parcel at
@@ -14,7 +14,7 @@ export async function searchCustomers(
   query: QueryOf<'searchCustomers'>,
 ): Promise<MatchRow[]> {
   if (query.advanced) return searchSimilar(db, caller, query);
-  const [rows] = await snapshot(db, caller, [literalMatches(db, caller, query)]);
+  const [rows] = await snapshot(db, caller, [substringMatches(db, caller, query)]);
   // The statement selects exactly these columns.
   return rows as MatchRow[];
 }
@@ -24,7 +24,7 @@ async function searchSimilar(
   caller: UserCaller,
   query: QueryOf<'searchCustomers'>,
 ): Promise<MatchRow[]> {
-  const statements = [similarMatches(db, caller, query), namedMatches(db, caller, query)];
+  const statements = [similarMatches(db, caller, query), exactNameMatches(db, caller, query)];
   // Both statements select exactly these columns.
   const [similar = [], named = []] = (await snapshot(db, caller, statements)) as MatchRow[][];
   const found = new Set(similar.map(({ id }) => id));

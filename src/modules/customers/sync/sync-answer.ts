@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { SyncAnswerError, readList } from './sync-list.js';
+import { SyncResponseError, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
 
 export const MAX_PROBLEMS = 100;
 
 /** The content of a courier system's response. */
-export type Answer =
+export type SyncResponse =
   | {
       received: number;
       skipped: number;
@@ -22,7 +22,7 @@ export type Answer =
   | { fault: string };
 
 /** Reads a response of any size and content. The time is not limited here: see sync-reader.ts. */
-export function readAnswer(bytes: Uint8Array): Answer {
+export function readSyncResponse(bytes: Uint8Array): SyncResponse {
   const customers = new Map<string, SyncedCustomer>();
   const problems: SyncProblem[] = [];
   let received = 0;
@@ -39,7 +39,7 @@ export function readAnswer(bytes: Uint8Array): Answer {
       customers.set(customer.userCode, customer);
     });
   } catch (error) {
-    if (error instanceof SyncAnswerError) return { fault: error.message };
+    if (error instanceof SyncResponseError) return { fault: error.message };
     throw error;
   }
   return {
@@ -61,12 +61,12 @@ const repeated = (index: number): SyncProblem => ({
 
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    throw new SyncAnswerError(
+    throw new SyncResponseError(
       'The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.',
     );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new SyncAnswerError('The answer is not in UTF-8. Encode it in UTF-8.');
+    throw new SyncResponseError('The answer is not in UTF-8. Encode it in UTF-8.');
   }
 }

@@ -6,7 +6,7 @@ import type { SyncedCustomer } from './sync-records.js';
 export const BETWEEN_ROWS = '\x1e';
 export const BETWEEN_CELLS = '\x1f';
 /** Marks a value to leave unchanged. */
-export const LEAVE = '\x1d';
+export const UNCHANGED = '\x1d';
 
 /** Packs customers in the format of applySync, each with a new id. */
 export function packCustomers(customers: SyncedCustomer[]): string {
@@ -17,11 +17,11 @@ export function packCustomers(customers: SyncedCustomer[]): string {
         ids[n],
         index,
         userCode,
-        firstName ?? LEAVE,
-        lastName ?? LEAVE,
-        branch === undefined ? LEAVE : (branch ?? ''),
-        email === undefined ? LEAVE : (email ?? ''),
-        isActive === undefined ? LEAVE : Number(isActive),
+        firstName ?? UNCHANGED,
+        lastName ?? UNCHANGED,
+        branch === undefined ? UNCHANGED : (branch ?? ''),
+        email === undefined ? UNCHANGED : (email ?? ''),
+        isActive === undefined ? UNCHANGED : Number(isActive),
       ].join(BETWEEN_CELLS),
     )
     .join(BETWEEN_ROWS);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { projectRoot } from '../../../config/project-root.js';
-import type { Answer } from './sync-answer.js';
+import type { SyncResponse } from './sync-answer.js';
 
 // From dist/ in tests too, because a worker thread runs compiled JavaScript.
 const WORKER_FILE = join(projectRoot, 'dist', 'src', 'modules', 'customers', 'sync', 'sync-worker.js');
@@ -13,7 +13,7 @@ const READING_MS = 60_000;
  * Reads a response in a new worker thread, which is terminated afterwards. 20 MiB of untrusted content would
  * block the event loop for a second.
  */
-export async function readAnswerApart(body: Buffer): Promise<Answer> {
+export async function readInWorker(body: Buffer): Promise<SyncResponse> {
   const worker = new Worker(WORKER_FILE, {
     // The thread gets neither the environment's secrets nor this process's flags.
     env: {},
@@ -22,7 +22,7 @@ export async function readAnswerApart(body: Buffer): Promise<Answer> {
   });
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await new Promise<Answer>((resolve, reject) => {
+    return await new Promise<SyncResponse>((resolve, reject) => {
       const giveUp = () =>
         resolve({ fault: 'The answer takes too much to read. Send fewer and shorter records.' });
       timer = setTimeout(giveUp, READING_MS);

@@ -53,7 +53,7 @@ function fieldsOf(record: object): Map<Meaning, unknown> {
 }
 
 /** Records a problem and returns null, because there is no value. */
-type Say = (field: Field | null, code: SyncProblem['code'], words: string) => null;
+type ReportProblem = (field: Field | null, code: SyncProblem['code'], words: string) => null;
 
 /** Returns the customer of a record, or undefined after all its problems were recorded. */
 export function readRecord(
@@ -70,7 +70,7 @@ export function readRecord(
   return problems.length === 0 && customer ? customer : undefined;
 }
 
-function customerOf(record: unknown, index: number, say: Say): SyncedCustomer | null {
+function customerOf(record: unknown, index: number, say: ReportProblem): SyncedCustomer | null {
   if (record === undefined) return say(null, 'maxLength', 'must not be longer than 64 KiB');
   if (typeof record !== 'object' || record === null || Array.isArray(record))
     return say(null, 'type', 'must be an object');
@@ -91,7 +91,7 @@ const OPTIONAL: readonly Field[] = ['branch', 'email'];
 const MAX_EMAIL_CHARS = 254;
 
 /** Returns undefined for a missing field, null for an empty one. */
-function textOf(value: unknown, field: Field, say: Say): string | null | undefined {
+function textOf(value: unknown, field: Field, say: ReportProblem): string | null | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value !== 'string') return say(field, 'type', 'must be text');
   if (!value.isWellFormed()) return say(field, 'encoding', 'must be well-formed Unicode');
@@ -103,7 +103,7 @@ function textOf(value: unknown, field: Field, say: Say): string | null | undefin
 }
 
 /** A missing name is left unchanged. If there is a full name, the missing part is taken from it. */
-function namesOf(fields: Map<Meaning, unknown>, say: Say): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
+function namesOf(fields: Map<Meaning, unknown>, say: ReportProblem): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
   const [given, family] = splitName(fields.get('full_name'));
   return {
     firstName: textOf(fields.get('first_name') ?? given, 'first_name', say) ?? undefined,
@@ -123,7 +123,7 @@ function splitName(whole: unknown): [given: unknown, family: unknown] {
   return [text.slice(0, -family.length), family];
 }
 
-function emailOf(value: unknown, say: Say): string | null | undefined {
+function emailOf(value: unknown, say: ReportProblem): string | null | undefined {
   const email = textOf(value, 'email', say);
   // The same pattern as in createCustomer of the contract.
   if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return say('email', 'pattern', 'must be an e-mail address');
@@ -135,7 +135,7 @@ const FLAGS = new Map<unknown, boolean>([
   ...[false, 0, '0', 'false', 'no', 'inactive', 'disabled'].map((word) => [word, false] as const),
 ]);
 
-function isActiveOf(value: unknown, say: Say): boolean | null {
+function isActiveOf(value: unknown, say: ReportProblem): boolean | null {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (word === undefined || word === null || word === '') return null;
   return FLAGS.get(word) ?? say('is_active', 'enum', 'must be 1, 0, true, false, "active" or "inactive"');

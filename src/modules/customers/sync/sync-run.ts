@@ -90,7 +90,7 @@ export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
 const ABANDONED_MINUTES = 60;
 
 /** Fails the tenant's abandoned runs, so that new ones can start. Returns their number. */
-export async function settleAbandonedRuns(db: Db, tenantId: string): Promise<number> {
+export async function failAbandonedRuns(db: Db, tenantId: string): Promise<number> {
   const caller: SystemCaller = { kind: 'system', tenantId };
   const error = 'It was given up, because it did not end within an hour. The next run tries again.';
   const [failed] = await pipeline(db, caller, [queries.failAbandoned(db, caller, ABANDONED_MINUTES, error)]);

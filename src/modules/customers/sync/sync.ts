@@ -8,10 +8,10 @@ import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
-import { MAX_PROBLEMS, type Answer } from './sync-answer.js';
+import { MAX_PROBLEMS, type SyncResponse } from './sync-answer.js';
 import { customerChanges } from '../shared/change-quota.js';
-import { applySync, countSyncChanges, type AppliedSync, type SentList } from './queries.js';
-import { readAnswerApart } from './sync-reader.js';
+import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
+import { readInWorker } from './sync-reader.js';
 import type { SyncProblem } from './sync-records.js';
 import { endRun, lockRunning, startRun, type RunEnd, type StartedRun } from './run-queries.js';
 
@@ -34,14 +34,14 @@ const STATEMENT_MS = 180_000;
  * Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. Further responses
  * wait in memory.
  */
-const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+const LIMITS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
 
 /**
  * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system
  * ends the run as failed. The job throws only for internal errors; a repeated job starts over.
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
-  const turns = makeKeyedLimiter(TURNS);
+  const turns = makeKeyedLimiter(LIMITS);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
@@ -52,8 +52,8 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
     // The run was ended by another worker or as abandoned.
     if (!run) return;
     const startedMs = performance.now();
-    const read = await readTarget(deps, tenantId, run);
-    if ('isPostponed' in read) return askAgain(db, caller, runId);
+    const read = await fetchCustomers(deps, tenantId, run);
+    if ('isPostponed' in read) return requeueJob(db, caller, runId);
     const end =
       'error' in read
         ? await fail(db, caller, runId, read)
@@ -78,7 +78,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
 }
 
 /** The run stays open. Its job is repeated when the address may be called again. */
-async function askAgain(db: Db, caller: SystemCaller, runId: string): Promise<void> {
+async function requeueJob(db: Db, caller: SystemCaller, runId: string): Promise<void> {
   const job = { tenantId: caller.tenantId, runId };
   await pipeline(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
 }
@@ -95,13 +95,13 @@ async function fail(
 }
 
 type Body = { httpStatus: number; body: Buffer };
-type Read = Body | { isPostponed: true } | { httpStatus: number | null; error: string };
+type FetchResult = Body | { isPostponed: true } | { httpStatus: number | null; error: string };
 
-async function readTarget(
+async function fetchCustomers(
   { secrets, outbound }: SyncDeps,
   tenantId: string,
   { courier_id: rowId, url, api_token_cipher: cipher }: StartedRun,
-): Promise<Read> {
+): Promise<FetchResult> {
   if (url === null) return { httpStatus: null, error: 'api_url_get_customers is no longer set.' };
   const token = cipher && secrets.decrypt(cipher, { tenantId, rowId, field: 'api_token' });
   const headers = {
@@ -110,12 +110,12 @@ async function readTarget(
     'user-agent': 'Crossdock',
     ...(token ? { authorization: `Bearer ${token}` } : {}),
   };
-  return toRead(
+  return toFetchResult(
     await outbound.send({ method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
   );
 }
 
-function toRead(reply: OutboundReply): Read {
+function toFetchResult(reply: OutboundReply): FetchResult {
   if (reply.outcome === 'postponed') return { isPostponed: true };
   if (reply.outcome !== 'answered') return { httpStatus: null, error: reply.error };
   const { status: httpStatus, body, isCut } = reply;
@@ -144,7 +144,7 @@ async function readAndStore(
   caller: SystemCaller,
   { body, httpStatus, ...target }: Target & Body,
 ): Promise<RunEnd | undefined> {
-  const answer = await readAnswerApart(body);
+  const answer = await readInWorker(body);
   return 'fault' in answer
     ? fail(db, caller, target.runId, { httpStatus, error: answer.fault })
     : storeOrFail(db, caller, target, httpStatus, answer);
@@ -156,7 +156,7 @@ async function storeOrFail(
   caller: SystemCaller,
   target: Target,
   httpStatus: number,
-  answer: Exclude<Answer, { fault: string }>,
+  answer: Exclude<SyncResponse, { fault: string }>,
 ): Promise<RunEnd | undefined> {
   try {
     return await store(db, caller, target, httpStatus, answer);
@@ -175,7 +175,7 @@ function store(
   caller: SystemCaller,
   { runId, courierId, quota }: Target,
   httpStatus: number,
-  answer: Exclude<Answer, { fault: string }>,
+  answer: Exclude<SyncResponse, { fault: string }>,
 ): Promise<RunEnd | undefined> {
   return bulkTransaction(db, caller, STATEMENT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
@@ -184,7 +184,7 @@ function store(
     const what = { runId, courierId, packed, sha256, maxIncomplete: MAX_PROBLEMS };
     const asker = { tenantId: caller.tenantId, courierId };
     if (answer.customers > (await remainingQuota(tx, quota, asker)))
-      await assertRoom(db, tx, caller, { quota, what });
+      await assertWithinQuota(db, tx, caller, { quota, what });
     const { created, updated, incomplete, incomplete_first } = await apply(db, tx, caller, what);
     const unchanged = answer.customers - created - updated - incomplete;
     const skipped = answer.skipped + incomplete;
@@ -204,11 +204,11 @@ function store(
 }
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
-async function assertRoom(
+async function assertWithinQuota(
   db: Db,
   tx: PlainTx,
   caller: SystemCaller,
-  { quota, what }: { quota: Quota; what: SentList },
+  { quota, what }: { quota: Quota; what: ReceivedList },
 ): Promise<void> {
   const [counted] = await tx.query<{ changes: number }>(countSyncChanges(db, caller, what));
   const asker = { tenantId: caller.tenantId, courierId: what.courierId };

@@ -9,7 +9,7 @@ export function customerUploadHandlers({ db, customerChangesPerDay }: Deps) {
   const quota = customerChanges(customerChangesPerDay);
   return {
     async uploadCustomers({ body, caller, requestId }) {
-      const data = await uploadCustomers({ db, turns, caller, requestId, quota }, body);
+      const data = await uploadCustomers({ db, limiter: turns, caller, requestId, quota }, body);
       return { statusCode: 200, message: describe(data), data };
     },
   } satisfies Pick<Handlers, 'uploadCustomers'>;

@@ -4,20 +4,20 @@ import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
-import type { SentCustomer } from './upload-rows.js';
+import type { UploadedCustomer } from './upload-rows.js';
 
 // PostgreSQL took ten times as long to read 100,000 rows as JSON. The validated cells contain no control
 // characters.
 const BETWEEN_ROWS = '\x1e';
 const BETWEEN_CELLS = '\x1f';
-const LEAVE = 'leave';
+const UNCHANGED = 'leave';
 
 /** Packs rows in the format of `sentRows`, each with a new id. */
-export function packRows(customers: SentCustomer[]): string {
+export function packRows(customers: UploadedCustomer[]): string {
   const ids = newIds(customers.length);
   return customers
     .map(({ userCode, firstName, lastName, branch }, n) =>
-      [ids[n], userCode, firstName, lastName, branch ?? '', branch === undefined ? LEAVE : 'set'].join(
+      [ids[n], userCode, firstName, lastName, branch ?? '', branch === undefined ? UNCHANGED : 'set'].join(
         BETWEEN_CELLS,
       ),
     )
@@ -30,7 +30,7 @@ const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer
 
 function sentRows(packed: string): Sql {
   return sql`select ${cell(1)}::uuid as id, ${cell(2)} as user_code, ${cell(3)} as first_name, ${cell(4)} as last_name,
-      nullif(${cell(5)}, '') as branch, ${cell(6)} = ${LEAVE} as leaves_branch
+      nullif(${cell(5)}, '') as branch, ${cell(6)} = ${UNCHANGED} as leaves_branch
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 

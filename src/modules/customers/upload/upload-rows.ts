@@ -2,7 +2,7 @@ import { ApiError, invalidFieldError, type FieldError } from '../../../platform/
 import { readCsv, type CsvRow } from './csv.js';
 import { validateText, type TextError } from '../crud/fields.js';
 
-export type SentCustomer = {
+export type UploadedCustomer = {
   userCode: string;
   firstName: string;
   lastName: string;
@@ -12,7 +12,7 @@ export type SentCustomer = {
 
 export type Upload = {
   /** By user code. The last row of a repeated code counts. */
-  customers: Map<string, SentCustomer>;
+  customers: Map<string, UploadedCustomer>;
   /** The number of accepted rows, including rows with a repeated user code. */
   processed: number;
   skipped: number;

@@ -11,7 +11,7 @@ import { bulkTransaction, type Db, type PlainTx } from '../../../platform/db/tra
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { makeKeyedLimiter, type KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { applyUpload, compareUpload, courierExists, joinPacks, packRows, type Applied } from './queries.js';
-import { readUpload, type SentCustomer } from './upload-rows.js';
+import { readUpload, type UploadedCustomer } from './upload-rows.js';
 
 /**
  * Returns the limiter that a process's uploads share. An upload uses a connection for seconds and holds a
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 60_000;
 
 export type UploadContext = {
   db: Db;
-  turns: KeyedLimiter;
+  limiter: KeyedLimiter;
   caller: UserCaller;
   requestId: string;
   quota: Quota;
@@ -40,7 +40,7 @@ export async function uploadCustomers(
   form: BodyOf<'uploadCustomers'>,
 ): Promise<DataOf<'uploadCustomers'>> {
   const courierId = courierOf(context.caller, form.target_courier_id);
-  return context.turns.run(`${context.caller.tenantId} ${courierId}`, async () => {
+  return context.limiter.run(`${context.caller.tenantId} ${courierId}`, async () => {
     const { customers, processed, skipped } = await readUpload(form.file.path);
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
@@ -65,7 +65,7 @@ function courierOf(caller: UserCaller, target = ''): string {
 const PACK_ROWS = 2_000;
 
 /** Packed in parts, so that the event loop is not blocked for long. */
-async function pack(customers: SentCustomer[]): Promise<string> {
+async function pack(customers: UploadedCustomer[]): Promise<string> {
   const packs: string[] = [];
   for (let from = 0; from < customers.length; from += PACK_ROWS) {
     packs.push(packRows(customers.slice(from, from + PACK_ROWS)));
@@ -80,15 +80,15 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-type SentFile = { packed: string; total: number; sha256: string };
+type PackedFile = { packed: string; total: number; sha256: string };
 
-function apply(context: UploadContext, courierId: string, file: SentFile): Promise<Applied> {
+function apply(context: UploadContext, courierId: string, file: PackedFile): Promise<Applied> {
   const { db, caller, requestId, quota } = context;
   return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     await assertCourier(tx, context, courierId);
     const asker = { tenantId: caller.tenantId, courierId };
-    await assertRoom(tx, context, courierId, file);
+    await assertWithinQuota(tx, context, courierId, file);
     const sum = { created: 0, updated: 0, missed: 0 };
     do {
       // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
@@ -105,11 +105,11 @@ function apply(context: UploadContext, courierId: string, file: SentFile): Promi
 }
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
-async function assertRoom(
+async function assertWithinQuota(
   tx: PlainTx,
   { db, caller, quota }: UploadContext,
   courierId: string,
-  { packed, total }: SentFile,
+  { packed, total }: PackedFile,
 ): Promise<void> {
   const asker = { tenantId: caller.tenantId, courierId };
   if (total <= (await remainingQuota(tx, quota, asker))) return;

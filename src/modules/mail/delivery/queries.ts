@@ -7,7 +7,7 @@ type Scope = { db: Db; caller: SystemCaller };
 export type MailTable = 'manifest_mails' | 'account_mails';
 
 /** Claims a queued mail and counts the attempt. */
-export function takeUpMail({ db, caller }: Scope, table: MailTable, mailId: string): Sql {
+export function claimMail({ db, caller }: Scope, table: MailTable, mailId: string): Sql {
   return sql`
     update ${raw(table)} mail set attempt_count = attempt_count + 1
     where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'
@@ -22,7 +22,7 @@ export type MailOutcome = {
 };
 
 /** Records the result of a mail, unless it is already settled. */
-export function noteOutcome(
+export function recordOutcome(
   { db, caller }: Scope,
   table: MailTable,
   mailId: string,

@@ -3,7 +3,7 @@ import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { pipeline, type Db } from '../../../platform/db/transaction.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
-import { noteOutcome, takeUpMail, type MailOutcome, type MailTable } from './queries.js';
+import { recordOutcome, claimMail, type MailOutcome, type MailTable } from './queries.js';
 import type { SendResult } from '../../../platform/mail/send-result.js';
 import type { Mailer } from '../../../platform/mail/transport.js';
 
@@ -41,13 +41,13 @@ export async function sendMail(
   { tenantId, mailId }: { tenantId: string; mailId: string },
 ): Promise<void> {
   const mail: Mail = { db, caller: { kind: 'system', tenantId }, id: mailId };
-  const attempt = await takeUp(mail, table);
+  const attempt = await claim(mail, table);
   // The mail is already settled.
   if (attempt === undefined) return;
   const outcome = attempt > MAX_ATTEMPTS ? GIVEN_UP : await tryToSend(mail, compose, mailer, attempt);
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
-  await pipeline(db, mail.caller, [noteOutcome(mail, table, mailId, { status, recipient, error })]);
+  await pipeline(db, mail.caller, [recordOutcome(mail, table, mailId, { status, recipient, error })]);
   metrics?.mail(status === 'queued' ? 'retried' : status);
   // No address, because readers of the log need not know the recipients.
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `${label} ${status}`);
@@ -70,8 +70,8 @@ type Outcome = {
 const GIVEN_UP: Outcome = { status: 'failed', reason: `given up after ${MAX_ATTEMPTS} attempts` };
 
 /** Claims the mail and returns the number of the attempt, or undefined if the mail is already settled. */
-async function takeUp(mail: Mail, table: MailTable): Promise<number | undefined> {
-  const [rows] = await pipeline(mail.db, mail.caller, [takeUpMail(mail, table, mail.id)]);
+async function claim(mail: Mail, table: MailTable): Promise<number | undefined> {
+  const [rows] = await pipeline(mail.db, mail.caller, [claimMail(mail, table, mail.id)]);
   // The statement returns exactly this column.
   return (rows?.[0] as { attempt_count: number } | undefined)?.attempt_count;
 }

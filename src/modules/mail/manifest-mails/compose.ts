@@ -3,10 +3,10 @@ import { toLetter } from './letter.js';
 import { isAddress, type Message } from '../../../platform/mail/mime.js';
 import {
   selectCargo,
-  selectNews,
+  selectMailData,
   selectTotals,
   type CargoRow,
-  type NewsRow,
+  type MailDataRow,
   type TotalsRow,
 } from './queries.js';
 import { render } from './render.js';
@@ -17,7 +17,7 @@ export const MAX_LISTED = 500;
 
 /** Returns the current message, or the reason for not sending one. */
 export async function composeMail(mail: Mail): Promise<Message | { skipped: string }> {
-  const { news, cargo, totals } = await readKnown(mail);
+  const { news, cargo, totals } = await readMailData(mail);
   if (!news?.manifest_id) return { skipped: 'the manifest is no longer there' };
   if (!news.courier_is_active) return { skipped: 'the courier is not active' };
   if (!news.courier_email) return { skipped: 'the courier has no e-mail address' };
@@ -35,15 +35,15 @@ export async function composeMail(mail: Mail): Promise<Message | { skipped: stri
   };
 }
 
-async function readKnown(mail: Mail) {
+async function readMailData(mail: Mail) {
   const [news, cargo, totals] = await snapshot(mail.db, mail.caller, [
-    selectNews(mail, mail.id),
+    selectMailData(mail, mail.id),
     selectCargo(mail, mail.id, MAX_LISTED),
     selectTotals(mail, mail.id),
   ]);
   // The three statements select exactly these columns.
   return {
-    news: news?.[0] as NewsRow | undefined,
+    news: news?.[0] as MailDataRow | undefined,
     cargo: cargo as CargoRow[],
     totals: totals?.[0] as TotalsRow | undefined,
   };

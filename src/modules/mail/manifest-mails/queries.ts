@@ -1,16 +1,16 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import type { ManifestNews } from './queue-manifest-mail.js';
+import type { ManifestStatusChange } from './queue-manifest-mail.js';
 
 // node-postgres returns a numeric as text.
 
 type Scope = { db: Db; caller: SystemCaller };
 
 /** The data of a mail. Deleted records are null. */
-export type NewsRow = {
+export type MailDataRow = {
   manifest_number: string;
-  manifest_status: ManifestNews['status'];
+  manifest_status: ManifestStatusChange['status'];
   /** When the manifest reached this status. */
   created_at: Date;
   tenant_name: string;
@@ -25,7 +25,7 @@ export type NewsRow = {
   warehouse_name: string | null;
 };
 
-export function selectNews({ db, caller }: Scope, mailId: string): Sql {
+export function selectMailData({ db, caller }: Scope, mailId: string): Sql {
   return sql`
     select mail.manifest_number, mail.manifest_status, mail.created_at, t.name as tenant_name,
       c.name as courier_name, c.email as courier_email, c.is_active as courier_is_active, c.house_color,

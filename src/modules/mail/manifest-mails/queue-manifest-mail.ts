@@ -5,14 +5,14 @@ import { addJobs } from '../../../platform/queue/jobs.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 
 /** The status change of a manifest that mails announce. */
-export type ManifestNews = {
+export type ManifestStatusChange = {
   manifestId: string;
   manifestNumber: string;
   status: 'ready' | 'shipped' | 'completed';
 };
 
 /** Queues one mail per courier, in the transaction that changes the manifest. */
-export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds: string[]): Promise<void> {
+export async function queueManifestMails(tx: Tx, news: ManifestStatusChange, courierIds: string[]): Promise<void> {
   const { tenantId } = tx.caller;
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
   await tx.execute(sql`

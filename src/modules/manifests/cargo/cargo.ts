@@ -4,7 +4,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import { fieldsOf, listErrors, notFound, type Refusal } from '../../packages/public.js';
 import { assignPackages, lockPackages, releasePackages, type CargoRow } from '../lifecycle/cargo-queries.js';
 import type { Change, Ctx } from '../shared/context.js';
-import { openManifest } from '../lifecycle/manifest.js';
+import { requireManifestForUpdate } from '../lifecycle/manifest.js';
 import type { ManifestRow } from '../lifecycle/queries.js';
 
 /** Adds packages to an open manifest, all or none. Returns how many were not on it before. */
@@ -12,7 +12,7 @@ export async function addPackages(change: Change, manifestId: string, packageIds
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
-    const cargo = await lockFitting(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
+    const cargo = await lockAcceptablePackages(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
     const ids = cargo.filter((row) => row.manifest_id === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
     assertAll(await assignPackages(ctx, manifest.id, ids), ids);
@@ -30,7 +30,7 @@ export async function removePackages(
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
-    const cargo = await lockFitting(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
+    const cargo = await lockAcceptablePackages(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
     const ids = cargo.map(({ id }) => id);
     assertAll(await releasePackages(ctx, manifest.id, ids), ids);
     await recordCargo(ctx, 'manifest.packages_removed', manifest.id, ids);
@@ -39,7 +39,7 @@ export async function removePackages(
 }
 
 async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
-  const manifest = await openManifest(ctx, manifestId);
+  const manifest = await requireManifestForUpdate(ctx, manifestId);
   if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
   throw new ApiError('manifest_closed', `The manifest is ${manifest.status}. ${CLOSED}`);
 }
@@ -50,7 +50,7 @@ const CLOSED = 'Packages can be changed only while it is draft or ready.';
  * Selects and locks the packages.
  * @throws ApiError package_not_found if one does not exist; packages_not_assignable if `whyNot` rejects one
  */
-async function lockFitting(
+async function lockAcceptablePackages(
   ctx: Ctx,
   packageIds: string[],
   whyNot: (row: CargoRow) => Refusal | undefined,

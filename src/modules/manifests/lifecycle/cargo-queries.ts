@@ -39,7 +39,7 @@ export async function releasePackages(
 }
 
 /** The columns of a package that a status change needs. */
-export type AboardRow = {
+export type ManifestPackageRow = {
   id: string;
   status: PackageStatus;
   courier_id: string | null;
@@ -48,8 +48,8 @@ export type AboardRow = {
 };
 
 /** Locks and returns every package on the manifest. */
-export async function lockAboard({ db, tx, caller }: Ctx, manifestId: string): Promise<AboardRow[]> {
-  return tx.query<AboardRow>(sql`
+export async function lockManifestPackages({ db, tx, caller }: Ctx, manifestId: string): Promise<ManifestPackageRow[]> {
+  return tx.query<ManifestPackageRow>(sql`
     select p.id, p.status, p.courier_id, p.user_code, p.tracking_number from packages p
     where ${tenantRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
     order by p.id

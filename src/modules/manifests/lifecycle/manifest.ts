@@ -16,7 +16,7 @@ import {
   updateManifestRow,
   type ManifestRow,
 } from './queries.js';
-import { carryStatus } from './transitions.js';
+import { applyStatusToPackages } from './transitions.js';
 import { assertStep, type ManifestStatus } from './status.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
@@ -52,7 +52,7 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
 export async function updateManifest(change: Change, wanted: MetaUpdate): Promise<UpdatedManifest> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const before = await openManifest(ctx, wanted.manifest_id);
+    const before = await requireManifestForUpdate(ctx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
@@ -65,7 +65,7 @@ export async function updateManifest(change: Change, wanted: MetaUpdate): Promis
 export async function deleteManifest(change: Change, manifestId: string): Promise<void> {
   await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const { now: _, id, ...before } = await openManifest(ctx, manifestId);
+    const { now: _, id, ...before } = await requireManifestForUpdate(ctx, manifestId);
     if ((await deleteEmptyManifest(ctx, id)) === 0) throw new ApiError('manifest_not_empty');
     await record(ctx, id, [{ action: 'manifest.deleted', before }]);
   });
@@ -75,7 +75,7 @@ export async function deleteManifest(change: Change, manifestId: string): Promis
  * Selects and locks a manifest.
  * @throws ApiError manifest_not_found
  */
-export async function openManifest(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
+export async function requireManifestForUpdate(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
   const manifest = await lockManifest(ctx, manifestId);
   if (!manifest) throw new ApiError('manifest_not_found');
   return manifest;
@@ -102,7 +102,7 @@ async function saveDifference(
   if (facts.length === 0) return false;
   const written = await updateManifestRow(ctx, before, after);
   if (written !== 1) throw new Error(`${written} manifests were updated under one lock.`);
-  if (after.status !== before.status) await carryStatus(ctx, after);
+  if (after.status !== before.status) await applyStatusToPackages(ctx, after);
   await record(
     ctx,
     after.id,

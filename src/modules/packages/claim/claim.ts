@@ -11,7 +11,7 @@ import { queueSyncs } from '../dispatch/queue-syncs.js';
 type Ctx = { db: Db; tx: Tx; caller: UserCaller };
 
 /** A pre-alert under review by staff. */
-export type ReviewedAnnouncement = {
+export type ReviewedPrealert = {
   id: string;
   courierId: string;
   userCode: string;
@@ -36,7 +36,7 @@ export type Claim = {
  */
 export async function claimPackage(
   { db, tx, caller }: Ctx,
-  prealert: ReviewedAnnouncement,
+  prealert: ReviewedPrealert,
   isAssigning: boolean,
 ): Promise<Claim> {
   const [row] = await tx.query<ClaimedRow>(lockParcelPackage(db, caller, prealert.trackingKey));
@@ -54,13 +54,13 @@ export async function claimPackage(
 }
 
 /** Notifies the courier of the change. Called after all other writes of the transaction. */
-export async function announceChange({ db, tx, caller }: Ctx, { packageId, change }: Claim): Promise<void> {
+export async function notifyCourierOfClaim({ db, tx, caller }: Ctx, { packageId, change }: Claim): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
   await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`));
 }
 
-function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedAnnouncement): void {
+function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {
   if (!row) throw new ApiError('package_not_assignable');
   const isSibling = row.courier_id !== null && row.courier_id !== prealert.courierId;
   const isOthers = row.user_code !== null && row.user_code !== prealert.userCode;
@@ -73,7 +73,7 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedAnnounc
 async function ownerColumns(
   { db, tx, caller }: Ctx,
   row: ClaimedRow,
-  { courierId, userCode, vendor, description }: ReviewedAnnouncement,
+  { courierId, userCode, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {
   const [customer] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
   return {

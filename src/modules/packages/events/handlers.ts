@@ -16,7 +16,7 @@ export function packageEventHandlers({ db }: Deps) {
 
     async recordPackageEvent({ body, caller, requestId }) {
       const recorded = await recordPackageEvent(db, caller, requestId, body);
-      return { statusCode: 200, message: tell(recorded.events.length), data: viewRecorded(recorded) };
+      return { statusCode: 200, message: describeChanges(recorded.events.length), data: viewRecorded(recorded) };
     },
 
     async packageLabel({ query, caller }) {
@@ -36,7 +36,7 @@ export function packageEventHandlers({ db }: Deps) {
   } satisfies Pick<Handlers, 'packageEvents' | 'recordPackageEvent' | 'packageLabel'>;
 }
 
-function tell(changed: number): string {
+function describeChanges(changed: number): string {
   if (changed === 0) return 'No package changed. All are like that already.';
   return changed === 1 ? '1 package changed.' : `${changed} packages changed.`;
 }

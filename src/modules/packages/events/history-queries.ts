@@ -5,7 +5,7 @@ import type { PackageStatus } from './transitions.js';
 
 export type TrackedRow = { id: string; house_number: string; status: PackageStatus };
 
-export function findTracked(db: Db, caller: UserCaller, packageId: string): Sql {
+export function findTrackedPackage(db: Db, caller: UserCaller, packageId: string): Sql {
   return sql`select p.id, p.house_number, p.status from packages p
     where ${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`;
 }

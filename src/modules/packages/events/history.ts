@@ -1,6 +1,6 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { snapshot, type Db } from '../../../platform/db/transaction.js';
-import { findHistory, findTracked, type HistoryRow, type TrackedRow } from './history-queries.js';
+import { findHistory, findTrackedPackage, type HistoryRow, type TrackedRow } from './history-queries.js';
 import { hiddenRecordError } from '../update/update.js';
 import { packageHasCourier } from '../update/queries.js';
 
@@ -12,7 +12,7 @@ export type History = { tracked: TrackedRow; events: HistoryRow[] };
  */
 export async function readHistory(db: Db, caller: UserCaller, packageId: string): Promise<History> {
   const [tracked, events, hidden] = await snapshot(db, caller, [
-    findTracked(db, caller, packageId),
+    findTrackedPackage(db, caller, packageId),
     findHistory(db, caller, packageId),
     packageHasCourier(packageId),
   ]);

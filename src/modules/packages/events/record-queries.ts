@@ -9,13 +9,13 @@ export function isInFuture(moment: string): Sql {
 }
 
 /** Locks the packages that exist in the tenant. */
-export function holdPackages(db: Db, caller: UserCaller, ids: string[]): Sql {
+export function lockPackages(db: Db, caller: UserCaller, ids: string[]): Sql {
   // Sorted, because two transactions that lock the same packages in opposite orders would deadlock.
   return sql`select p.id from packages p where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])
     order by p.id for no key update`;
 }
 
-export type StandingRow = {
+export type PackageStateRow = {
   id: string;
   status: PackageStatus;
   free_status: PackageStatus;
@@ -28,7 +28,7 @@ export type StandingRow = {
  * Selects the current state of locked packages. It must be a separate statement: the statement that waited
  * for the locks still sees the other tables as they were before the wait.
  */
-export function selectStandings(db: Db, caller: UserCaller, ids: string[]): Sql {
+export function selectPackageStates(db: Db, caller: UserCaller, ids: string[]): Sql {
   const own = sql`e.tenant_id = p.tenant_id and e.package_id = p.id`;
   return sql`select p.id, p.status, coalesce(free.status, 'received') as free_status,
       coalesce(m.status in ('shipped', 'completed'), false) as has_manifest_left,
@@ -43,7 +43,7 @@ export function selectStandings(db: Db, caller: UserCaller, ids: string[]): Sql 
 
 export type Move = { id: string; eventId: string; previous: PackageStatus; status: PackageStatus };
 
-export type Circumstances = { occurredAt: string | null; location: string | null; remarks: string | null };
+export type EventDetails = { occurredAt: string | null; location: string | null; remarks: string | null };
 
 export type EventRow = { package_id: string; occurred_at: string };
 
@@ -55,7 +55,7 @@ export function appendEvents(
   db: Db,
   caller: UserCaller,
   moves: Move[],
-  { occurredAt, location, remarks }: Circumstances,
+  { occurredAt, location, remarks }: EventDetails,
 ): Sql {
   // Uses the statement's time: the transaction may have begun before the latest event was recorded.
   return sql`insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
@@ -72,7 +72,7 @@ export function appendEvents(
 }
 
 /** Updates the status of the packages that still have the expected previous status. */
-export function movePackages(db: Db, caller: UserCaller, moves: Move[]): Sql {
+export function updateStatuses(db: Db, caller: UserCaller, moves: Move[]): Sql {
   return sql`update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
     where ${tenantRows(db, caller, 'p')} and p.id = move.id and p.status = move.previous`;
 }

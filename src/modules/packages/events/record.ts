@@ -6,12 +6,12 @@ import { transaction, type Db, type Tx } from '../../../platform/db/transaction.
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { fieldsOf, listErrors, notFound } from '../shared/batch.js';
+import { fieldsByPackageId, listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
-import type { Circumstances, Move, StandingRow } from './record-queries.js';
-import { nextOf, statusAfter, type PackageEventKind } from './transitions.js';
+import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
+import { nextStatuses, statusAfter, type PackageEventKind } from './transitions.js';
 
-type Record = BodyOf<'recordPackageEvent'>;
+type RecordEventRequest = BodyOf<'recordPackageEvent'>;
 type Ctx = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
 export type RecordedEvent = Move & { occurredAt: string };
@@ -26,25 +26,25 @@ export async function recordPackageEvent(
   db: Db,
   caller: UserCaller,
   requestId: string,
-  body: Record,
+  body: RecordEventRequest,
 ): Promise<Recorded> {
   const fields = readPackages(body);
-  const circumstances = readCircumstances(body);
+  const circumstances = readEventDetails(body);
   return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller, requestId };
-    await assertHappened(ctx, circumstances);
-    const standings = await holdStandings(ctx, fields);
+    await assertNotInFuture(ctx, circumstances);
+    const standings = await lockPackageStates(ctx, fields);
     const moves = listMoves(fields, standings, body.status);
     assertInOrder(moves, standings, circumstances);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
-    return { events: await apply(ctx, moves, circumstances), unchanged: fields.size - moves.length };
+    return { events: await appendAndMove(ctx, moves, circumstances), unchanged: fields.size - moves.length };
   });
 }
 
 /** Returns the package ids of the body, each with the field that contains it. */
-function readPackages({ package_id, package_ids }: Record): Map<string, string> {
+function readPackages({ package_id, package_ids }: RecordEventRequest): Map<string, string> {
   if (package_ids) {
-    if (package_id === undefined) return fieldsOf(package_ids);
+    if (package_id === undefined) return fieldsByPackageId(package_ids);
     throw invalidFieldError('package_ids', 'cannot be sent beside package_id', 'conflict');
   }
   if (package_id === undefined)
@@ -52,7 +52,7 @@ function readPackages({ package_id, package_ids }: Record): Map<string, string> 
   return new Map([[package_id, 'package_id']]);
 }
 
-function readCircumstances({ occurred_at, location, remarks }: Record): Circumstances {
+function readEventDetails({ occurred_at, location, remarks }: RecordEventRequest): EventDetails {
   if (occurred_at !== undefined && !isMoment(occurred_at))
     throw invalidFieldError('occurred_at', 'must be a moment that exists');
   return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
@@ -63,21 +63,21 @@ const isMoment = (text: string) =>
   isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
 
 /** Compares with the database's clock, which also dates events without a given time. */
-async function assertHappened({ tx }: Ctx, { occurredAt }: Circumstances): Promise<void> {
+async function assertNotInFuture({ tx }: Ctx, { occurredAt }: EventDetails): Promise<void> {
   if (occurredAt === null) return;
   const [row] = await tx.query<{ is_future: boolean }>(queries.isInFuture(occurredAt));
   if (row?.is_future) throw invalidFieldError('occurred_at', 'must not be in the future', 'maximum');
 }
 
-async function holdStandings(
+async function lockPackageStates(
   { db, tx, caller }: Ctx,
   fields: Map<string, string>,
-): Promise<Map<string, StandingRow>> {
+): Promise<Map<string, PackageStateRow>> {
   const ids = [...fields.keys()];
-  await tx.query(queries.holdPackages(db, caller, ids));
-  const rows = await tx.query<StandingRow>(queries.selectStandings(db, caller, ids));
+  await tx.query(queries.lockPackages(db, caller, ids));
+  const rows = await tx.query<PackageStateRow>(queries.selectPackageStates(db, caller, ids));
   const standings = new Map(rows.map((row) => [row.id, row]));
-  const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : notFound(id)));
+  const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : packageNotFound(id)));
   if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
   return standings;
 }
@@ -87,7 +87,7 @@ const NOTHING_CHANGED = 'No package was changed. See errors.';
 /** Returns the status changes, in the order of the package ids in the body. */
 function listMoves(
   fields: Map<string, string>,
-  standings: Map<string, StandingRow>,
+  standings: Map<string, PackageStateRow>,
   kind: PackageEventKind,
 ): Move[] {
   const moves: Move[] = [];
@@ -95,8 +95,8 @@ function listMoves(
     const standing = standings.get(id);
     if (!standing) return undefined;
     const { status: previous, free_status: freeStatus, has_manifest_left: hasManifestLeft } = standing;
-    const status = statusAfter({ status: previous, freeStatus, hasManifestLeft }, kind);
-    if (!status) return { code: 'invalid_transition', reason: whyNot(standing) };
+    const status = statusAfter({ status: previous, unsuspendedStatus: freeStatus, hasManifestLeft }, kind);
+    if (!status) return { code: 'invalid_transition', reason: transitionErrorText(standing) };
     if (status !== previous) moves.push({ id, eventId: newId(), previous, status });
     return undefined;
   });
@@ -104,8 +104,8 @@ function listMoves(
   return moves;
 }
 
-function whyNot({ id, status }: StandingRow): string {
-  const next = nextOf(status);
+function transitionErrorText({ id, status }: PackageStateRow): string {
+  const next = nextStatuses(status);
   const rule = next.length > 0 ? `can only become ${next.join(', ')}` : 'stays so';
   return `Package ${id} is ${status} and ${rule}.`;
 }
@@ -113,8 +113,8 @@ function whyNot({ id, status }: StandingRow): string {
 /** Rejects an event that is earlier than the package's latest event, to the second. */
 function assertInOrder(
   moves: Move[],
-  standings: Map<string, StandingRow>,
-  { occurredAt }: Circumstances,
+  standings: Map<string, PackageStateRow>,
+  { occurredAt }: EventDetails,
 ): void {
   if (occurredAt === null) return;
   const errors = moves.flatMap(({ id }) => {
@@ -127,15 +127,15 @@ function assertInOrder(
   if (errors.length > 0) throw new ApiError('validation_failed', NOTHING_CHANGED, { errors });
 }
 
-async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Promise<RecordedEvent[]> {
+async function appendAndMove(ctx: Ctx, moves: Move[], circumstances: EventDetails): Promise<RecordedEvent[]> {
   const { db, tx, caller, requestId } = ctx;
   const rows = await tx.query<queries.EventRow>(queries.appendEvents(db, caller, moves, circumstances));
-  const moved = await tx.execute(queries.movePackages(db, caller, moves));
+  const moved = await tx.execute(queries.updateStatuses(db, caller, moves));
   if (moved !== moves.length || rows.length !== moves.length)
     throw new Error(`${moved} of ${moves.length} packages that were held have moved.`);
   const times = new Map(rows.map((row) => [row.package_id, row.occurred_at]));
   const events = moves.map((move) => ({ ...move, occurredAt: times.get(move.id) ?? '' }));
-  await tx.execute(auditStatement(caller, requestId, events.map(factOf(circumstances))));
+  await tx.execute(auditStatement(caller, requestId, events.map(toAuditFact(circumstances))));
   const { location, remarks } = circumstances;
   const changes = events.map(({ id, previous, occurredAt }) => ({
     packageId: id,
@@ -146,8 +146,8 @@ async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Pro
   return events;
 }
 
-const factOf =
-  ({ location, remarks }: Circumstances) =>
+const toAuditFact =
+  ({ location, remarks }: EventDetails) =>
   ({ id, previous, status, occurredAt }: RecordedEvent): AuditFact => ({
     action: 'package.status_changed',
     entity: 'package',

@@ -25,22 +25,22 @@ const NEXT = {
 /** The statuses that `released` ends. The package returns to its status before them. */
 export const SUSPENDED = ['on_hold', 'customs_hold', 'lost'] as const satisfies PackageStatus[];
 
-type Carried = { from: readonly PackageStatus[]; to: PackageStatus };
+type ManifestStatusEffect = { from: readonly PackageStatus[]; to: PackageStatus };
 
 /**
  * The status that a manifest's transition gives its packages, and the statuses it applies to. A status
  * recorded by staff takes precedence.
  */
-export const CARRIED: Partial<Record<Schemas['ManifestStatus'], Carried>> = {
+export const MANIFEST_STATUS_EFFECTS: Partial<Record<Schemas['ManifestStatus'], ManifestStatusEffect>> = {
   shipped: { from: ['received'], to: 'shipped' },
   completed: { from: ['shipped', 'in_transit'], to: 'delivered' },
 };
 
 /** The state of a package that decides which event may be recorded. */
-export type Standing = {
+export type PackageState = {
   status: PackageStatus;
   /** The latest status that is not in SUSPENDED. It is the current status unless the package is suspended. */
-  freeStatus: PackageStatus;
+  unsuspendedStatus: PackageStatus;
   /** Whether the package's manifest has been shipped. */
   hasManifestLeft: boolean;
 };
@@ -49,15 +49,15 @@ export type Standing = {
  * Returns the package's status after an event, or undefined if the event is not allowed. An event that
  * repeats the current status changes nothing.
  */
-export function statusAfter(standing: Standing, kind: PackageEventKind): PackageStatus | undefined {
-  if (kind === 'released') return statusWhenFree(standing);
+export function statusAfter(standing: PackageState, kind: PackageEventKind): PackageStatus | undefined {
+  if (kind === 'released') return statusAfterRelease(standing);
   if (kind === standing.status) return kind;
-  return nextOf(standing.status).includes(kind) ? kind : undefined;
+  return nextStatuses(standing.status).includes(kind) ? kind : undefined;
 }
 
 /** A package on hold whose manifest was shipped has left with the manifest. */
-function statusWhenFree({ freeStatus, hasManifestLeft }: Standing): PackageStatus {
+function statusAfterRelease({ unsuspendedStatus: freeStatus, hasManifestLeft }: PackageState): PackageStatus {
   return freeStatus === 'received' && hasManifestLeft ? 'shipped' : freeStatus;
 }
 
-export const nextOf = (status: PackageStatus): readonly PackageStatus[] => NEXT[status];
+export const nextStatuses = (status: PackageStatus): readonly PackageStatus[] => NEXT[status];

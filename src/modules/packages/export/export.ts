@@ -30,9 +30,9 @@ export async function exportPage(
   const write = format === 'csv' ? writeCsv : writeWorkbook;
   // The statement selects exactly these columns.
   const content = await write(HEADINGS, rows as ExportRow[], (row) => toCells(caller, row));
-  return { name: `packages-${stampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
+  return { name: `packages-${timestampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
 }
 
 /** Returns YYYYMMDD-HHMMSS in UTC. */
-const stampOf = (date: Date) =>
+const timestampOf = (date: Date) =>
   date.toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '').replace('T', '-');

@@ -19,7 +19,7 @@ export function makeWorkbookWriter(): WorkbookWriter {
   const threads = makeWorkerPool('modules/packages/export/spreadsheet-worker.js', MAX_HEAP_MB);
   return async (headings, rows, toCells) => {
     // Sent as JSON texts: copying them to the thread takes a tenth of the time of copying 140,000 cells.
-    const lines = [JSON.stringify([headings]), ...(await spellLines(rows, toCells))];
+    const lines = [JSON.stringify([headings]), ...(await serializeRows(rows, toCells))];
     // The worker posts the Uint8Array that the library returns.
     const { buffer, byteOffset, byteLength } = (await threads.ask(lines)) as Uint8Array;
     return Buffer.from(buffer, byteOffset, byteLength);
@@ -27,14 +27,14 @@ export function makeWorkbookWriter(): WorkbookWriter {
 }
 
 // About two milliseconds of work, so that the event loop serves other requests in between.
-const LINES_A_TURN = 500;
+const ROWS_PER_BATCH = 500;
 
 /** Returns the rows as JSON texts, each an array of lines. */
-async function spellLines<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<string[]> {
+async function serializeRows<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<string[]> {
   const texts: string[] = [];
-  for (let start = 0; start < rows.length; start += LINES_A_TURN) {
+  for (let start = 0; start < rows.length; start += ROWS_PER_BATCH) {
     await nextTurn();
-    texts.push(JSON.stringify(rows.slice(start, start + LINES_A_TURN).map(toCells)));
+    texts.push(JSON.stringify(rows.slice(start, start + ROWS_PER_BATCH).map(toCells)));
   }
   return texts;
 }

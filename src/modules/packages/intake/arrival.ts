@@ -4,8 +4,8 @@ import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { settledFact } from './announcements.js';
-import { insertReceivedEvent, settleAnnouncements, type NewPackage, type ReceiptRow } from './queries.js';
-import type { Announcement, Ownership } from './ownership.js';
+import { insertReceivedEvent, settlePrealerts, type NewPackage, type ReceiptRow } from './queries.js';
+import type { OpenPrealert, Ownership } from './ownership.js';
 
 export type IntakeContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
@@ -17,11 +17,11 @@ export async function recordArrival(
   { db, tx, caller, requestId }: IntakeContext,
   fresh: NewPackage,
   row: ReceiptRow,
-  announcements: Announcement[],
-  { announcementStatus }: Ownership,
+  announcements: OpenPrealert[],
+  { prealertStatus: announcementStatus }: Ownership,
 ): Promise<void> {
   const ids = announcements.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settleAnnouncements(db, caller, ids, announcementStatus));
+  if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, announcementStatus));
   const event = { id: newId(), packageId: row.id, courierId: row.courier_id };
   await tx.execute(insertReceivedEvent(caller, event));
   const settled = announcements.filter(({ status }) => status !== announcementStatus);

@@ -5,13 +5,13 @@ import { lockParcel } from '../../../platform/db/locks.js';
 import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
-import { findAnnouncements, settledFact } from './announcements.js';
+import { findOpenPrealerts, settledFact } from './announcements.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import * as queries from './queries.js';
 import { toInches, toPounds } from '../shared/measures.js';
-import { findNamed, type Named } from './named-records.js';
-import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
+import { findReferencedRecords, type ReferencedRecords } from './named-records.js';
+import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
 
 export type Intake = BodyOf<'receivePackage'>;
 export type Receipt = {
@@ -38,12 +38,12 @@ export async function receivePackage(
   const key = trackingKey(trackingNumber);
   return transaction(db, caller, async (tx) => {
     const context = { db, tx, caller, requestId };
-    const first = await findFirst(db, tx, caller, key);
+    const first = await findEarlierScan(db, tx, caller, key);
     // Checked before the owner in the body is looked up, so that a repeated call succeeds even if that
     // customer no longer exists.
-    if (first) return repeatReceipt(context, key, first);
-    const named = await findNamed(db, tx, caller, intake);
-    const announcements = await findAnnouncements(db, tx, caller, key);
+    if (first) return handleRepeatedScan(context, key, first);
+    const named = await findReferencedRecords(db, tx, caller, intake);
+    const announcements = await findOpenPrealerts(db, tx, caller, key);
     const ownership = decideOwnership(named, announcements, trackingNumber);
     const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
     const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
@@ -55,7 +55,7 @@ export async function receivePackage(
  * Returns what an earlier scan stored. Looks before and after taking the lock, so that a repeated scan does
  * not wait for a lock it does not need.
  */
-async function findFirst(
+async function findEarlierScan(
   db: Db,
   tx: Tx,
   caller: UserCaller,
@@ -72,7 +72,7 @@ async function findFirst(
  * Handles a later scan. It may be of another parcel with the same number, so staff must review disputed
  * pre-alerts.
  */
-async function repeatReceipt(
+async function handleRepeatedScan(
   { db, tx, caller, requestId }: IntakeContext,
   key: string,
   { is_flagged: isFlagged, is_disputed: isDisputed, ...row }: queries.EarlierRow,
@@ -98,7 +98,7 @@ function readMeasures({ weight, length, width, height }: Intake) {
   };
 }
 
-const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
+const ownerColumns = ({ courierId, customer, matchedPrealert: answers }: Ownership) => ({
   courier_id: courierId,
   user_code: customer?.userCode ?? null,
   first_name: customer?.firstName ?? null,
@@ -106,7 +106,7 @@ const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
   prealert_id: answers?.id ?? null,
 });
 
-const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) => ({
+const contentColumns = (intake: Intake, named: ReferencedRecords, { matchedPrealert: answers }: Ownership) => ({
   package_type: intake.package_type ?? null,
   shipper: intake.shipper ?? answers?.vendor ?? null,
   description: intake.description ?? answers?.description ?? null,
@@ -120,7 +120,7 @@ const MAX_HOUSE_NUMBERS = 20;
 async function store(
   context: IntakeContext,
   parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
-  announcements: Announcement[],
+  announcements: OpenPrealert[],
   ownership: Ownership,
 ): Promise<Receipt> {
   const { db, tx, caller } = context;
@@ -129,10 +129,10 @@ async function store(
     const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, fresh));
     if (row) {
       await recordArrival(context, fresh, row, announcements, ownership);
-      return { row, isDuplicate: false, isFlagged: ownership.announcementStatus === 'flagged' };
+      return { row, isDuplicate: false, isFlagged: ownership.prealertStatus === 'flagged' };
     }
     const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, parcel.tracking_key));
-    if (first) return repeatReceipt(context, parcel.tracking_key, first);
+    if (first) return handleRepeatedScan(context, parcel.tracking_key, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

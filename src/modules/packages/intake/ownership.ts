@@ -2,10 +2,10 @@
 export type Customer = { courierId: string; userCode: string; firstName: string; lastName: string };
 
 /** The owner that staff entered at intake. Both are null if they entered none. */
-export type NamedOwner = { courierId: string | null; customer: Customer | null };
+export type EnteredOwner = { courierId: string | null; customer: Customer | null };
 
 /** A pre-alert of the tracking number that is not yet matched with a package. */
-export type Announcement = {
+export type OpenPrealert = {
   id: string;
   courierId: string;
   userCode: string;
@@ -21,9 +21,9 @@ export type Ownership = {
   courierId: string | null;
   customer: Customer | null;
   /** The pre-alert that the package is matched with. */
-  answers: Announcement | null;
+  matchedPrealert: OpenPrealert | null;
   /** The new status of all pre-alerts of the tracking number. */
-  announcementStatus: 'received' | 'flagged';
+  prealertStatus: 'received' | 'flagged';
 };
 
 /**
@@ -33,12 +33,12 @@ export type Ownership = {
  * @param announcements oldest first
  */
 export function decideOwnership(
-  named: NamedOwner,
-  announcements: Announcement[],
+  named: EnteredOwner,
+  announcements: OpenPrealert[],
   scannedNumber: string,
 ): Ownership {
   const oldest = announcements[0];
-  if (!oldest) return { ...named, answers: null, announcementStatus: 'received' };
+  if (!oldest) return { ...named, matchedPrealert: null, prealertStatus: 'received' };
   const couriers = new Set(announcements.map(({ courierId }) => courierId));
   const codes = new Set(announcements.map(({ userCode }) => userCode));
   if (named.courierId) couriers.add(named.courierId);
@@ -51,14 +51,14 @@ export function decideOwnership(
   return {
     courierId: answers.courierId,
     customer: named.customer ?? answers.customer,
-    answers,
-    announcementStatus: 'received',
+    matchedPrealert: answers,
+    prealertStatus: 'received',
   };
 }
 
 const contested = (courierId: string | null): Ownership => ({
   courierId,
   customer: null,
-  answers: null,
-  announcementStatus: 'flagged',
+  matchedPrealert: null,
+  prealertStatus: 'flagged',
 });

@@ -58,7 +58,7 @@ export function flagDisputes(db: Db, caller: UserCaller, packageId: string): Sql
     returning a.id`;
 }
 
-export type CourierAdministrationRow = {
+export type ReferencedIdsRow = {
   courier_id: string | null;
   carrier_id: string | null;
   warehouse_id: string | null;
@@ -68,7 +68,7 @@ export type CourierAdministrationRow = {
  * Selects the ids of the records that the body refers to. An id is null if the record does not exist or was
  * not given. Without a warehouse in the body, selects the primary warehouse.
  */
-export function findCouriers(
+export function findReferencedIds(
   db: Db,
   caller: UserCaller,
   named: { courierId?: string | undefined; carrierId?: string | undefined; warehouseId?: string | undefined },
@@ -92,7 +92,7 @@ export function findCustomers(db: Db, caller: UserCaller, userCode: string, cour
     limit 2`;
 }
 
-export type AnnouncementRow = {
+export type OpenPrealertRow = {
   id: string;
   courier_id: string;
   user_code: string;
@@ -105,7 +105,7 @@ export type AnnouncementRow = {
 };
 
 /** Selects and locks the open pre-alerts of a parcel, oldest first. */
-export function lockAnnouncements(db: Db, caller: UserCaller, trackingKey: string): Sql {
+export function lockOpenPrealerts(db: Db, caller: UserCaller, trackingKey: string): Sql {
   return sql`select a.id, a.courier_id, a.user_code, a.tracking_number, a.vendor, a.description, a.status,
       c.first_name, c.last_name
     from prealerts a
@@ -156,7 +156,7 @@ export function insertPackage(tenantId: string, row: NewPackage): Sql {
  * Settles pre-alerts that lockAnnouncements has locked. For received ones it also deletes stored flags of the
  * same number.
  */
-export function settleAnnouncements(
+export function settlePrealerts(
   db: Db,
   caller: UserCaller,
   ids: string[],

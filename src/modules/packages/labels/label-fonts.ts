@@ -17,7 +17,7 @@ export const regularFont = () => fontOf('DejaVuSansCondensed');
 export const boldFont = () => fontOf('DejaVuSansCondensed-Bold');
 
 /** Returns the text with `□` for characters that the font does not contain. */
-export const inFont = (font: Font, text: string): string =>
+export const replaceMissingGlyphs = (font: Font, text: string): string =>
   Array.from(text, (character) =>
     font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0) ? character : '□',
   ).join('');
@@ -29,7 +29,7 @@ export type Fitted = { text: string; size: number };
  * that is too wide at the smallest size loses its middle, because numbers differ at their ends.
  */
 export function fit(font: Font, text: string, width: number, [largest, smallest]: [number, number]): Fitted {
-  const whole = Array.from(inFont(font, text));
+  const whole = Array.from(replaceMissingGlyphs(font, text));
   // Measured per glyph without kerning. Kerning would take a hundred times as long and only makes the text
   // narrower.
   const widths = whole.map((character) => advanceOf(font, character));

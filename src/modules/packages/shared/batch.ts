@@ -5,7 +5,7 @@ export type Refusal = { code: string; reason: string };
 /**
  * Returns the package ids of a body, each with the field that contains it first. A repeated id counts once.
  */
-export function fieldsOf(packageIds: string[]): Map<string, string> {
+export function fieldsByPackageId(packageIds: string[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [index, id] of packageIds.entries()) {
     if (!fields.has(id)) fields.set(id, `package_ids[${index}]`);
@@ -24,7 +24,7 @@ export function listErrors(
   });
 }
 
-export const notFound = (id: string): Refusal => ({
+export const packageNotFound = (id: string): Refusal => ({
   code: 'not_found',
   reason: `There is no package ${id}.`,
 });

@@ -7,7 +7,7 @@ import type { Editable } from './queries.js';
 
 export type PackageUpdate = BodyOf<'updatePackage'>;
 
-export type Wanted = ReturnType<typeof readFields>;
+export type RequestedFields = ReturnType<typeof readFields>;
 
 /** Returns the given columns: texts as sent (possibly empty), numbers as exact decimal texts. */
 export function readFields(body: PackageUpdate) {
@@ -27,7 +27,7 @@ export function readFields(body: PackageUpdate) {
  * Returns the fields that differ from what the caller sees, one entry per field of the body. A number that is
  * masked for a courier differs from everything but its mask, so that no response depends on the hidden part.
  */
-export function findChanges(caller: UserCaller, before: Editable, wanted: Wanted): Partial<Editable> {
+export function findChanges(caller: UserCaller, before: Editable, wanted: RequestedFields): Partial<Editable> {
   const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };
   const differing = Object.entries(wanted).filter(
     // `input` has only columns of Editable. A missing value counts as an empty text.
@@ -57,13 +57,13 @@ export function assertPermitted(caller: UserCaller, before: Editable, changes: P
     code: 'staff_only',
     message: `${field} can be changed by the warehouse's staff only.`,
   }));
-  if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);
+  if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIMED_BY_COURIER);
   if (errors.length === 0) return;
   const message = 'Nothing was changed. Leave out the fields named in errors, or ask the warehouse.';
   throw new ApiError('permission_denied', message, { errors });
 }
 
-const CLAIM_STANDS: FieldError = {
+const CLAIMED_BY_COURIER: FieldError = {
   field: 'user_code',
   code: 'staff_only',
   message: 'user_code was named by your account. Send another customer, or ask the warehouse to clear it.',

@@ -64,7 +64,7 @@ export function changePackage(db: Db, caller: UserCaller, id: string, changes: P
 }
 
 /** Sets the pre-alerts that the package no longer matches to pending. */
-export function reopenAnnouncements(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
+export function reopenPrealerts(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
   return sql`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(db, caller, 'a')} and a.courier_id = ${courierId}::uuid and a.tracking_key = ${trackingKey}
       and a.status = 'received'
@@ -72,7 +72,7 @@ export function reopenAnnouncements(db: Db, caller: UserCaller, courierId: strin
 }
 
 /** Marks the courier's pending pre-alerts of a parcel for the given customer as received. */
-export function receiveAwaited(
+export function receivePendingPrealerts(
   db: Db,
   caller: UserCaller,
   { courier_id, tracking_key, user_code }: Editable,

@@ -1,15 +1,15 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { findAnnouncements, settledFact } from '../intake/announcements.js';
-import { settleAnnouncements } from '../intake/queries.js';
+import { findOpenPrealerts, settledFact } from '../intake/announcements.js';
+import { settlePrealerts } from '../intake/queries.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { reopenAnnouncements, type Editable } from './queries.js';
+import { reopenPrealerts, type Editable } from './queries.js';
 
 export type UpdateContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
-export type Followed = { columns: Partial<Editable>; facts: AuditFact[] };
+export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
 
 /**
  * Applies a package's new number to the pre-alerts. The caller must hold the locks of both parcels.
@@ -18,16 +18,16 @@ export type Followed = { columns: Partial<Editable>; facts: AuditFact[] };
  * customer if it has none. Otherwise they are flagged and the package keeps its owner. Unlike at intake, the
  * package may already be billed or on a manifest; staff decide when they review the flag.
  */
-export async function moveAnnouncements(
+export async function movePrealerts(
   { db, tx, caller }: UpdateContext,
   before: Editable,
   after: Editable,
-): Promise<Followed> {
+): Promise<UpdateEffects> {
   const reopened = before.courier_id
-    ? await tx.query<{ id: string }>(reopenAnnouncements(db, caller, before.courier_id, before.tracking_key))
+    ? await tx.query<{ id: string }>(reopenPrealerts(db, caller, before.courier_id, before.tracking_key))
     : [];
-  const announcements = await findAnnouncements(db, tx, caller, after.tracking_key);
-  const { courierId, customer, answers, announcementStatus } = decideOwnership(
+  const announcements = await findOpenPrealerts(db, tx, caller, after.tracking_key);
+  const { courierId, customer, matchedPrealert: answers, prealertStatus: announcementStatus } = decideOwnership(
     ownerOf(after),
     announcements,
     after.tracking_number,
@@ -36,7 +36,7 @@ export async function moveAnnouncements(
   const isAnswer = courierId !== null && courierId === after.courier_id && announcementStatus === 'received';
   const status = isAnswer ? 'received' : 'flagged';
   const ids = announcements.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settleAnnouncements(db, caller, ids, status));
+  if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, status));
   const settled = announcements.filter((each) => each.status !== status);
   const answered = isAnswer ? (answers?.id ?? null) : null;
   return {

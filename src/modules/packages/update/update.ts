@@ -7,10 +7,10 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
 import { findCustomers, type CustomerRow } from '../intake/queries.js';
-import { receiveAnnouncements } from './link-customer.js';
-import { moveAnnouncements, type UpdateContext } from './renumbering.js';
+import { receivePrealerts } from './link-customer.js';
+import { movePrealerts, type UpdateContext } from './renumbering.js';
 import { queueSyncs } from '../dispatch/queue-syncs.js';
-import { assertPermitted, findChanges, readFields, type PackageUpdate, type Wanted } from './fields.js';
+import { assertPermitted, findChanges, readFields, type PackageUpdate, type RequestedFields } from './fields.js';
 import * as queries from './queries.js';
 import type { Editable } from './queries.js';
 
@@ -33,12 +33,12 @@ export async function updatePackage(
   try {
     return await transaction(db, caller, async (tx) => {
       const context = { db, tx, caller, requestId };
-      const before = await holdPackage(context, body.package_id, wanted);
+      const before = await lockPackageAndParcels(context, body.package_id, wanted);
       const changes = findChanges(caller, before, wanted);
       assertPermitted(caller, before, changes);
       const fields = Object.keys(changes).length;
       if (fields === 0) return 0;
-      const consequences = await findConsequences(context, before, changes);
+      const consequences = await deriveColumns(context, before, changes);
       await applyChanges(context, body.package_id, before, { ...changes, ...consequences });
       return fields;
     });
@@ -52,7 +52,7 @@ export async function updatePackage(
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
  * the new number.
  */
-async function holdPackage({ db, tx, caller }: UpdateContext, id: string, wanted: Wanted): Promise<Editable> {
+async function lockPackageAndParcels({ db, tx, caller }: UpdateContext, id: string, wanted: RequestedFields): Promise<Editable> {
   const lock = async (keys: string[]) => {
     for (const key of keys) await tx.execute(lockParcel(caller.tenantId, key));
   };
@@ -68,14 +68,14 @@ async function holdPackage({ db, tx, caller }: UpdateContext, id: string, wanted
     await lock([...locked].sort());
   }
   const [row] = await tx.query<Editable>(queries.lockPackage(db, caller, id));
-  if (!row) throw await whyHidden({ tx, caller }, id);
+  if (!row) throw await hiddenPackageError({ tx, caller }, id);
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
   if (locked.size > 0 && !locked.has(row.tracking_key)) await lock([row.tracking_key]);
   return row;
 }
 
-async function whyHidden(
+async function hiddenPackageError(
   { tx, caller }: Pick<UpdateContext, 'tx' | 'caller'>,
   id: string,
 ): Promise<ApiError> {
@@ -95,13 +95,13 @@ export const hiddenRecordError = ({ courierId }: UserCaller, isCouriers: boolean
  * Returns the derived columns of an update: the tracking key, the courier of the customer, and who claimed
  * the package.
  */
-async function findConsequences(
+async function deriveColumns(
   { db, tx, caller }: UpdateContext,
   before: Editable,
   { tracking_number, user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
   const key = tracking_number === undefined ? {} : { tracking_key: trackingKey(tracking_number) };
-  const claim = user_code === undefined ? {} : claimOf(caller, before);
+  const claim = user_code === undefined ? {} : claimColumns(caller, before);
   if (!user_code) return { ...key, ...claim };
   const [customer, another] = await tx.query<CustomerRow>(
     findCustomers(db, caller, user_code, before.courier_id),
@@ -113,7 +113,7 @@ async function findConsequences(
 }
 
 /** A courier that names the customer of a package without one claims it. A change by staff ends the claim. */
-function claimOf(caller: UserCaller, before: Editable): Partial<Editable> {
+function claimColumns(caller: UserCaller, before: Editable): Partial<Editable> {
   const isClaiming = caller.courierId !== null && before.user_code === null;
   const claimedBy = isClaiming ? caller.userId : caller.courierId === null ? null : before.claimed_by;
   return claimedBy === before.claimed_by ? {} : { claimed_by: claimedBy };
@@ -135,7 +135,7 @@ async function applyChanges(
   const { db, tx, caller, requestId } = context;
   const after = { ...before, ...changes };
   const isRenumbered = after.tracking_key !== before.tracking_key;
-  const moved = await (isRenumbered ? moveAnnouncements : receiveAnnouncements)(context, before, after);
+  const moved = await (isRenumbered ? movePrealerts : receivePrealerts)(context, before, after);
   const all = { ...changes, ...moved.columns };
   await tx.execute(queries.changePackage(db, caller, id, all));
   // `all` has only columns of Editable.

@@ -9,9 +9,9 @@ import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import { viewEvent } from '../events/event-view.js';
 import {
   claimDue,
-  abandonDeliveryQueue,
+  failPendingDeliveries,
   insertAttempts,
-  noteHealth,
+  recordHealth,
   postponeDeliveries,
   selectTarget,
   settleDeliveries,
@@ -27,19 +27,19 @@ import { signatureHeaders } from './sign.js';
 import { recordQueuedSyncs } from './syncs.js';
 
 /** The maximum number of concurrent requests to one courier's URL. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 /** The number of queued synchronisations that become events in one transaction. */
-const SYNCS_AT_ONCE = 100;
+const SYNCS_PER_TRANSACTION = 100;
 /**
  * The maximum time per run of a delivery queue. After it, the queue is rescheduled so that others can run.
  */
-const TURN_MS = 15_000;
+const MAX_RUN_MS = 15_000;
 const TIMEOUT_MS = 10_000;
 /** How often a queue with outstanding requests is checked for new deliveries. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** How much of a response is read, and how much of that is stored. */
 const MAX_REPLY_BYTES = 65_536;
-const KEPT_CHARACTERS = 1_024;
+const MAX_STORED_CHARACTERS = 1_024;
 
 /**
  * Sends the due deliveries of a queue, and schedules the queue again for later ones. Each delivery is claimed
@@ -50,7 +50,7 @@ const KEPT_CHARACTERS = 1_024;
 export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
   const scope: DeliveryQueueScope = { db: deps.db, caller, lane };
-  const turnEndsMs = performance.now() + TURN_MS;
+  const turnEndsMs = performance.now() + MAX_RUN_MS;
   const inFlight = new Set<Promise<void>>();
   const results: AttemptResult[] = [];
   const postponed: Postponed[] = [];
@@ -72,7 +72,7 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
 
   for (;;) {
     const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < turnEndsMs;
-    const room = isOpen ? AT_ONCE - inFlight.size : 0;
+    const room = isOpen ? MAX_CONCURRENT - inFlight.size : 0;
     const { target, deliveries } = await settleAndClaim(
       scope,
       { results: results.splice(0), postponed: postponed.splice(0) },
@@ -80,10 +80,10 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
     );
     const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
     if (sender) for (const delivery of deliveries) start(sender, delivery);
-    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) continue;
+    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_PER_TRANSACTION))) continue;
     const isSettled = results.length === 0 && postponed.length === 0;
     if (inFlight.size === 0 && isSettled) break;
-    if (isSettled) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
+    if (isSettled) await Promise.race([...inFlight, sleep(POLL_MS, undefined, { ref: false })]);
   }
   await pipeline(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
 }
@@ -101,7 +101,7 @@ async function settleAndClaim(
 ): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
   const settling =
     results.length > 0
-      ? [insertAttempts(scope, results), settleDeliveries(scope, results), noteHealth(scope, results)]
+      ? [insertAttempts(scope, results), settleDeliveries(scope, results), recordHealth(scope, results)]
       : [];
   const postponing = postponed.length > 0 ? [postponeDeliveries(scope, postponed)] : [];
   const answers = await pipeline(scope.db, scope.caller, [
@@ -114,7 +114,7 @@ async function settleAndClaim(
   const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
   const leadsNowhere = !target?.url || !target.is_active;
   if (leadsNowhere || target.is_paused) {
-    await pipeline(scope.db, scope.caller, [abandonDeliveryQueue(scope, { exceptTests: !leadsNowhere })]);
+    await pipeline(scope.db, scope.caller, [failPendingDeliveries(scope, { exceptTests: !leadsNowhere })]);
   }
   if (leadsNowhere) return { deliveries: [] };
   return { target: { ...target, url: target.url ?? '' }, deliveries };
@@ -196,6 +196,6 @@ function outcomeOf(reply: Exclude<OutboundReply, { outcome: 'postponed' }>): Att
  * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
  */
 function startOf(body: Buffer): string {
-  const text = body.toString('utf8', 0, KEPT_CHARACTERS * 4).replaceAll('\0', '');
-  return Array.from(text).slice(0, KEPT_CHARACTERS).join('');
+  const text = body.toString('utf8', 0, MAX_STORED_CHARACTERS * 4).replaceAll('\0', '');
+  return Array.from(text).slice(0, MAX_STORED_CHARACTERS).join('');
 }

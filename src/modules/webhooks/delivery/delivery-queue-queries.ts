@@ -46,7 +46,7 @@ export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: numbe
       select d.id from webhook_deliveries d
       join couriers c on ${tenantRows(db, caller, 'c')} and c.id = d.courier_id and c.is_active
         and c.${raw(`api_url_${lane.endpoint}`)} is not null
-      where ${inLane({ db, caller, lane })} and d.status = 'pending' and d.next_attempt_at <= now()
+      where ${inQueue({ db, caller, lane })} and d.status = 'pending' and d.next_attempt_at <= now()
         and (d.claimed_until is null or d.claimed_until < now())
         and (d.origin = 'test' or not exists (
           select from webhook_endpoints e where e.tenant_id = d.tenant_id and e.courier_id = d.courier_id
@@ -68,14 +68,14 @@ export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: numbe
  * Fails the pending deliveries of a queue without a URL, of an inactive courier, or of a paused URL; the
  * latter except tests.
  */
-export function abandonDeliveryQueue(
+export function failPendingDeliveries(
   { db, caller, lane }: DeliveryQueueScope,
   { exceptTests }: { exceptTests: boolean },
 ): Sql {
   return sql`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
-      where ${inLane({ db, caller, lane })} and d.status = 'pending'
+      where ${inQueue({ db, caller, lane })} and d.status = 'pending'
         and (d.claimed_until is null or d.claimed_until < now()) and not (${exceptTests}::boolean and d.origin = 'test')
       returning d.sync_job_id
     )
@@ -152,7 +152,7 @@ export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: At
 const PAUSE_AFTER_HOURS = 48;
 
 /** Updates the health of the URL. A success resets the number of failures and ends a pause. */
-export function noteHealth({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
+export function recordHealth({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
   const hasSuccess = failures < results.length;
   return sql`
@@ -188,10 +188,10 @@ export function wakeWhenDue({ db, caller, lane }: DeliveryQueueScope, pauseMs: n
       greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), next.due) as due
       from (select least(${waiting},
         (select min(greatest(d.next_attempt_at, coalesce(d.claimed_until, d.next_attempt_at)))
-         from webhook_deliveries d where ${inLane({ db, caller, lane })} and d.status = 'pending')) as due) as next
+         from webhook_deliveries d where ${inQueue({ db, caller, lane })} and d.status = 'pending')) as due) as next
       where next.due is not null`,
   );
 }
 
-const inLane = ({ db, caller, lane }: DeliveryQueueScope) =>
+const inQueue = ({ db, caller, lane }: DeliveryQueueScope) =>
   sql`${tenantRows(db, caller, 'd')} and d.courier_id = ${lane.courierId}::uuid and d.endpoint = ${lane.endpoint}`;

@@ -40,14 +40,14 @@ export async function recordPackageEvents(
   if (changes.length === 0) return;
   const { tenantId } = tx.caller;
   const events: NewEvent[] = [];
-  for (let start = 0; start < changes.length; start += PACKAGES_A_READ)
-    events.push(...(await readEvents({ db, tx }, type, changes.slice(start, start + PACKAGES_A_READ))));
+  for (let start = 0; start < changes.length; start += PACKAGES_PER_READ)
+    events.push(...(await readEvents({ db, tx }, type, changes.slice(start, start + PACKAGES_PER_READ))));
   // One statement, so that all transactions lock the couriers' counters in the same order.
   if (events.length > 0) await tx.query(insertEvents(tenantId, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
-const PACKAGES_A_READ = 1_000;
+const PACKAGES_PER_READ = 1_000;
 
 async function readEvents(
   { db, tx }: { db: Db; tx: Tx },

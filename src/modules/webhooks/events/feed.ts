@@ -2,7 +2,7 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { courierNamed } from './named-courier.js';
+import { targetCourierId } from './named-courier.js';
 import { eventsAfter, rangeOfEvents, type FeedRange, type FeedRow } from './feed-queries.js';
 
 export type FeedQuery = QueryOf<'readEvents'>;
@@ -14,7 +14,7 @@ export type FeedPage = { rows: FeedRow[]; range: FeedRange; query: FeedQuery; ha
  * @throws ApiError validation_failed, courier_not_found
  */
 export async function readFeed(db: Db, caller: UserCaller, query: FeedQuery): Promise<FeedPage> {
-  const courierId = courierNamed(caller, query.courier_id);
+  const courierId = targetCourierId(caller, query.courier_id);
   const [ranges, found] = await snapshot(db, caller, [
     rangeOfEvents(db, caller, courierId),
     eventsAfter(db, caller, courierId, query),

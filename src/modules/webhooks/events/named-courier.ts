@@ -5,7 +5,7 @@ import { invalidFieldError } from '../../../platform/errors/errors.js';
  * Returns the courier id of a request: a courier's own, or the one that staff have given.
  * @throws ApiError validation_failed
  */
-export function courierNamed(caller: UserCaller, named: string | undefined): string {
+export function targetCourierId(caller: UserCaller, named: string | undefined): string {
   const courierId = caller.courierId ?? named;
   if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
   return courierId;

@@ -37,7 +37,7 @@ export function findDelivery({ db, caller }: Scope, id: string): Sql {
 }
 
 /** Makes the event's pending deliveries to that URL due now. */
-export function hastenDeliveries({ db, caller }: Scope, { event_id, endpoint }: SentRow): Sql {
+export function makeDeliveriesDue({ db, caller }: Scope, { event_id, endpoint }: SentRow): Sql {
   return sql`update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, now())
     where ${ownRows(db, caller, 'd')} and d.event_id = ${event_id}::uuid and d.endpoint = ${endpoint}
       and d.status = 'pending'

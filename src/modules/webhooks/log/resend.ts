@@ -7,7 +7,7 @@ import { transaction, type Db, type Tx } from '../../../platform/db/transaction.
 import { ApiError, invalidFieldError, type FailureCode } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { courierNamed } from '../events/named-courier.js';
+import { targetCourierId } from '../events/named-courier.js';
 import * as queries from './resend-queries.js';
 
 /** The context of a redelivery, a test or a recovery. */
@@ -39,8 +39,8 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
     const [sent] = await tx.query<queries.SentRow>(queries.findDelivery(ctx, delivery_id));
     if (!sent) throw new ApiError('delivery_not_found');
     const { event_id: eventId, courier_id: courierId, endpoint } = sent;
-    assertOpen(await holdEndpoints(ctx, courierId), endpoint, ['missing', 'paused']);
-    const [waiting] = await tx.query<{ id: string }>(queries.hastenDeliveries(ctx, sent));
+    assertOpen(await lockEndpoints(ctx, courierId), endpoint, ['missing', 'paused']);
+    const [waiting] = await tx.query<{ id: string }>(queries.makeDeliveriesDue(ctx, sent));
     const resent = { id: waiting?.id ?? newId(), eventId, endpoint, isNew: waiting === undefined };
     if (resent.isNew) await tx.execute(queries.repeatDelivery(ctx, sent.id, resent.id));
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
@@ -55,11 +55,11 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
  * @throws ApiError validation_failed, courier_not_found, endpoint_missing, tests_pending, quota_exceeded
  */
 export async function sendTest(change: Change, wanted: Action<'send_test'>): Promise<Resent> {
-  const courierId = courierNamed(change.caller, wanted.courier_id);
+  const courierId = targetCourierId(change.caller, wanted.courier_id);
   const { endpoint } = wanted;
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    assertOpen(await holdEndpoints(ctx, courierId), endpoint, ['missing']);
+    assertOpen(await lockEndpoints(ctx, courierId), endpoint, ['missing']);
     const [tests] = await tx.query<{ waiting: number }>(queries.countPendingTests(ctx, courierId));
     if ((tests?.waiting ?? 0) >= MAX_PENDING_TESTS) throw new ApiError('tests_pending');
     const test = { id: newId(), eventId: newId(), endpoint, isNew: true };
@@ -82,10 +82,10 @@ export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; 
 export async function recoverSince(change: Change, wanted: Action<'recover_since'>): Promise<Recovery> {
   const { since } = wanted;
   if (!isMoment(since)) throw invalidFieldError('since', 'must be a moment that exists');
-  const courierId = courierNamed(change.caller, wanted.courier_id);
+  const courierId = targetCourierId(change.caller, wanted.courier_id);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const obstacles = await holdEndpoints(ctx, courierId);
+    const obstacles = await lockEndpoints(ctx, courierId);
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     const rows = await tx.query<queries.RecoveredRow>(
       queries.recoverEvents(ctx, courierId, since, { open, atMost: MAX_RECOVERED }),
@@ -108,7 +108,7 @@ const isMoment = (text: string) =>
  * Locks the courier until the end of the transaction. Returns the obstacle of each URL, null for none.
  * @throws ApiError courier_not_found
  */
-async function holdEndpoints(ctx: Ctx, courierId: string): Promise<Map<Endpoint, queries.Obstacle>> {
+async function lockEndpoints(ctx: Ctx, courierId: string): Promise<Map<Endpoint, queries.Obstacle>> {
   // Read with a second statement: a statement that waits for the lock sees the pause from before the wait.
   await ctx.tx.query(queries.lockCourierForUpdate(ctx, courierId));
   const rows = await ctx.tx.query<queries.EndpointRow>(queries.selectEndpoints(ctx, courierId));

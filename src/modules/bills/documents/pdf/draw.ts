@@ -10,7 +10,7 @@ import { INK, LEFT, PAPER, putRule, putText, RIGHT, STYLES, type Mark, type Shee
  * The number of pages for which a font caches laid-out texts: dates, tiers and amounts repeat, tracking
  * numbers do not.
  */
-const PAGES_REMEMBERED = 20;
+const CACHED_PAGES = 20;
 
 /** Returns the invoice as a PDF. The same invoice gives the same bytes. */
 export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
@@ -32,7 +32,7 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
     doc.addPage();
     if (invoice.bill.status === 'draft') drawWatermark(doc, fonts);
     for (const mark of [...marks, ...footOf(invoice, sheet, index)]) draw(doc, mark, logo);
-    if (index % PAGES_REMEMBERED === 0) for (const font of Object.values(fonts)) font.forget();
+    if (index % CACHED_PAGES === 0) for (const font of Object.values(fonts)) font.clearCache();
   }
   doc.end();
   return bytes;

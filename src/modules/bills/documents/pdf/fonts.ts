@@ -16,7 +16,7 @@ export type Font = {
   /** The sum of the characters' widths, without kerning. */
   widthPt(text: string, sizePt: number): number;
   /** Clears the cache of laid-out texts, which would take 150 MB for 10,000 lines. */
-  forget(): void;
+  clearCache(): void;
 };
 
 export type Fonts = Record<FontName, Font>;
@@ -66,7 +66,7 @@ function register(doc: PDFKit.PDFDocument, name: FontName): Font {
       for (const character of text) width += widthOf(character);
       return width * sizePt;
     },
-    forget() {
+    clearCache() {
       embedded.layoutCache = Object.create(null) as object;
     },
   };

@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js';
 import type { Line } from './invoice.js';
-import { spaceLeft, STYLES, turn, type Sheet } from './sheet.js';
+import { spaceLeft, STYLES, startPage, type Sheet } from './sheet.js';
 import { putTable, type Cell, type Column, type Row } from './table.js';
 import { day, money, sum } from './words.js';
 
@@ -19,7 +19,7 @@ const COLUMNS: Column[] = [
 /** Adds every line of the bill, in order, and their total. */
 export function putLineTable(sheet: Sheet, lines: Line[]): void {
   if (lines.length === 0) return;
-  if (spaceLeft(sheet) < 60) turn(sheet);
+  if (spaceLeft(sheet) < 60) startPage(sheet);
   // The same number of decimals in all rows aligns the decimal points.
   const decimals = Math.max(...lines.map(({ weight_lb: weight }) => decimalsOf(weight)));
   const rows = lines.map((line) => toRow(line, decimals));

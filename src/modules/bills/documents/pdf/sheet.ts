@@ -51,7 +51,7 @@ export const spaceLeft = (sheet: Sheet): number => BOTTOM - sheet.y;
 export const PAGE_HEIGHT = BOTTOM - MARGIN.top;
 
 /** Continues on a new page, below its header. */
-export function turn(sheet: Sheet, begin: () => void = () => undefined): void {
+export function startPage(sheet: Sheet, begin: () => void = () => undefined): void {
   sheet.pages.push([]);
   sheet.y = MARGIN.top;
   begin();

@@ -9,7 +9,7 @@ import {
   RIGHT,
   spaceLeft,
   STYLES,
-  turn,
+  startPage,
   type Sheet,
   type Style,
 } from './sheet.js';
@@ -110,7 +110,7 @@ function paymentRow({
 /** The last total is the sum of the others. */
 function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void {
   const height = totals.length * (lineHeight(STYLES.due) + 2) + 8;
-  if (height > spaceLeft(sheet)) turn(sheet);
+  if (height > spaceLeft(sheet)) startPage(sheet);
   sheet.y += 5;
   for (const [index, [name, amount]] of totals.entries()) {
     const isLast = index === totals.length - 1;
@@ -130,7 +130,7 @@ function putRemarks(sheet: Sheet, remarks: string | null): void {
     .split(/\r\n|[\r\n]/)
     .entries()) {
     if (index === 0) {
-      if (spaceLeft(sheet) < 40) turn(sheet);
+      if (spaceLeft(sheet) < 40) startPage(sheet);
       sheet.y += 8;
       putText(sheet, 'Remarks', { x: LEFT, y: sheet.y }, STYLES.heading);
       sheet.y += 12;

@@ -10,7 +10,7 @@ import {
   RIGHT,
   spaceLeft,
   STYLES,
-  turn,
+  startPage,
   type Sheet,
   type Style,
 } from './sheet.js';
@@ -34,16 +34,16 @@ const CELL_HEIGHT = lineHeight(STYLES.cell);
 export function putTable(sheet: Sheet, columns: Column[], rows: Iterable<Row>): void {
   const edges = edgesOf(columns);
   const begin = () => putHeadings(sheet, columns, edges);
-  if (spaceLeft(sheet) < 4 * CELL_HEIGHT) turn(sheet, begin);
+  if (spaceLeft(sheet) < 4 * CELL_HEIGHT) startPage(sheet, begin);
   else begin();
   for (const row of rows) {
     const cells = row.map((cell) => layOut(sheet, cell, edges));
     const count = Math.max(...cells.map(({ lines }) => lines.length));
     const height = count * CELL_HEIGHT + 2 * PADDING;
-    if (height > spaceLeft(sheet) && height < PAGE_HEIGHT - 3 * CELL_HEIGHT) turn(sheet, begin);
+    if (height > spaceLeft(sheet) && height < PAGE_HEIGHT - 3 * CELL_HEIGHT) startPage(sheet, begin);
     sheet.y += PADDING;
     for (let index = 0; index < count; index += 1) {
-      if (spaceLeft(sheet) < CELL_HEIGHT + PADDING) turn(sheet, begin);
+      if (spaceLeft(sheet) < CELL_HEIGHT + PADDING) startPage(sheet, begin);
       for (const cell of cells) putCellLine(sheet, cell, index);
       sheet.y += CELL_HEIGHT;
     }
