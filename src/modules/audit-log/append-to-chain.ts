@@ -34,7 +34,8 @@ export async function appendAllToChains({
   stopping,
 }: ChainAppender & { stopping: AbortSignal }): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (let sealed = 1; sealed > 0 && !stopping.aborted;) sealed = await appendBatch({ db, secrets }, caller);
+    for (let appended = 1; appended > 0 && !stopping.aborted;)
+      appended = await appendBatch({ db, secrets }, caller);
   }
 }
 
@@ -42,11 +43,11 @@ export async function appendAllToChains({
  * Appends unchained entries, so that the log can be read with sequence numbers.
  * @param caller a caller who sees the whole tenant
  */
-export async function appendBeforeReading(sealer: ChainAppender, caller: Caller): Promise<void> {
-  const [waiting] = await snapshot(sealer.db, caller, [hasUnchained(sealer.db, caller)]);
+export async function appendBeforeReading(appender: ChainAppender, caller: Caller): Promise<void> {
+  const [waiting] = await snapshot(appender.db, caller, [hasUnchained(appender.db, caller)]);
   if (waiting?.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
-    if ((await appendBatch(sealer, caller)) < BATCH_ENTRIES) return;
+    if ((await appendBatch(appender, caller)) < BATCH_ENTRIES) return;
   }
 }
 

@@ -11,14 +11,14 @@ export type AuditPage = { rows: AuditRow[]; limit: number; nextBefore: string | 
  * @throws ApiError validation_failed if `to` is before `from`
  */
 export async function listEntries(
-  sealer: ChainAppender,
+  appender: ChainAppender,
   caller: UserCaller,
   query: AuditQuery,
 ): Promise<AuditPage> {
   const { from, to, limit } = query;
   if (from && to && to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
-  await appendBeforeReading(sealer, caller);
-  const [found] = await snapshot(sealer.db, caller, [pageOfEntries(sealer.db, caller, query)]);
+  await appendBeforeReading(appender, caller);
+  const [found] = await snapshot(appender.db, caller, [pageOfEntries(appender.db, caller, query)]);
   // The statement selects exactly these columns.
   const rows = found as AuditRow[];
   const page = rows.slice(0, limit);

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../platform/contract/types.js';
 import { formatDateTime } from '../../platform/values/time.js';
 import type { AuditPage } from './audit-log.js';
 import type { AuditRow } from './queries.js';
-import type { Verification } from './verify.js';
+import type { Verification } from './verify-chain.js';
 
 type Listed = ReplyOf<'listAuditLog'>;
 

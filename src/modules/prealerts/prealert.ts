@@ -6,7 +6,7 @@ import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../..
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import { trackingKey } from '../tracking-numbers/public.js';
-import { deleteFlagForStaff, lockPrealert, storeFlagForCourier } from './kept-flags.js';
+import { deleteFlagForStaff, lockPrealert, storeFlagForCourier } from './stored-flags.js';
 import * as queries from './queries.js';
 import type { PrealertRow, PrealertStats } from './queries.js';
 
@@ -101,13 +101,13 @@ export async function replacePrealert(
   const tracking = readTracking(body.tracking_number, 'tracking_number');
   return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller };
-    const held = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
-    const before = held.columns;
+    const locked = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
+    const before = locked.columns;
     const [courier] = await tx.query<{ has_customer: boolean }>(
       queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
     );
     if (!courier?.has_customer) throw unknownUserCode('user_code');
-    if (held.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, held);
+    if (locked.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, locked);
     const fields = {
       userCode: body.user_code,
       ...tracking,
@@ -137,12 +137,12 @@ export async function deletePrealert(
 ): Promise<void> {
   await transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller };
-    const held = await lockPrealert(ctx, id);
-    const before = held.columns;
+    const locked = await lockPrealert(ctx, id);
+    const before = locked.columns;
     const removed = await tx.execute(queries.removePrealert(db, caller, id));
     if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
-    await storeFlagForCourier(ctx, held);
-    await deleteFlagForStaff(ctx, held);
+    await storeFlagForCourier(ctx, locked);
+    await deleteFlagForStaff(ctx, locked);
     await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
   });
 }

@@ -43,10 +43,10 @@ export type SavedTable = {
  * of the given tables.
  * @throws ApiError validation_failed, courier_not_found, rate_not_found
  */
-export async function saveRates(change: Change, wanted: Action<'save_rates'>): Promise<SavedTable> {
-  const tiers = readTable(wanted.rates);
+export async function saveRates(change: Change, requested: Action<'save_rates'>): Promise<SavedTable> {
+  const tiers = readTable(requested.rates);
   return inLock(change, async (ctx) => {
-    const courierId = wanted.courier_id ? await findCourierId(ctx, wanted.courier_id) : null;
+    const courierId = requested.courier_id ? await findCourierId(ctx, requested.courier_id) : null;
     return replaceTable(ctx, 'rates.saved', courierId, tiers);
   });
 }
@@ -101,10 +101,10 @@ async function replaceTable(
   ctx: Ctx,
   action: string,
   courierId: string | null,
-  wanted: RequestedTier[],
+  requested: RequestedTier[],
 ): Promise<SavedTable> {
   const before = await queries.findTable(ctx, courierId);
-  const { updated, inserted, deletedIds } = planChange(before, wanted);
+  const { updated, inserted, deletedIds } = planChange(before, requested);
   if (deletedIds.length > 0) await queries.deleteTiers(ctx, deletedIds);
   if (updated.length > 0) await queries.updateTiers(ctx, updated);
   if (inserted.length > 0) await queries.insertTiers(ctx, courierId, inserted);

@@ -90,11 +90,11 @@ export type TableChange = { updated: StoredTier[]; inserted: Tier[]; deletedIds:
  * one with the same values, so that sending a table again writes nothing.
  * @throws ApiError rate_not_found if an id is not in the stored table
  */
-export function planChange(stored: StoredTier[], wanted: RequestedTier[]): TableChange {
+export function planChange(stored: StoredTier[], requested: RequestedTier[]): TableChange {
   const left = new Map(stored.map((tier) => [tier.id, tier]));
   const change: TableChange = { updated: [], inserted: [], deletedIds: [] };
   const missing: FieldError[] = [];
-  for (const [index, { id, ...values }] of wanted.entries()) {
+  for (const [index, { id, ...values }] of requested.entries()) {
     if (id === undefined) continue;
     const tier = left.get(id);
     left.delete(id);
@@ -105,7 +105,7 @@ export function planChange(stored: StoredTier[], wanted: RequestedTier[]): Table
     const errors = missing.slice(0, MAX_ERRORS);
     throw new ApiError('rate_not_found', 'Nothing was changed. See errors.', { errors });
   }
-  for (const { id, ...values } of wanted) {
+  for (const { id, ...values } of requested) {
     if (id !== undefined) continue;
     const twin = [...left.values()].find((tier) => isSame(tier, values));
     if (twin) left.delete(twin.id);

@@ -27,17 +27,17 @@ export function changeSettings(
   return transaction(db, caller, async (tx) => {
     await tx.execute(lockSecuritySettings(caller.tenantId));
     const [before = DEFAULTS] = await tx.query<SettingsRow>(selectSettings(db, caller));
-    const wanted = mergeSettings(before, sent);
+    const next = mergeSettings(before, sent);
     const { updated_at: _, ...old } = before;
-    if (JSON.stringify(wanted) === JSON.stringify(old)) return { settings: before, isChanged: false };
-    const [settings] = await tx.query<SettingsRow>(storeSettings(caller, wanted));
+    if (JSON.stringify(next) === JSON.stringify(old)) return { settings: before, isChanged: false };
+    const [settings] = await tx.query<SettingsRow>(storeSettings(caller, next));
     if (!settings) throw new Error('The settings were not stored.');
     const fact = {
       action: 'tenant.security_settings_changed',
       entity: 'tenant' as const,
       entityId: caller.tenantId,
       before: old,
-      after: wanted,
+      after: next,
     };
     await tx.execute(auditStatement(caller, requestId, [fact]));
     return { settings, isChanged: true };

@@ -14,14 +14,14 @@ const CACHE_MS = 1_000;
  */
 export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise<void> {
   let pending: Promise<string[]> | undefined;
-  let keptUntilMs = 0;
+  let cachedUntilMs = 0;
 
   /** @throws ApiError unavailable */
   return async () => {
-    if (!pending || performance.now() > keptUntilMs) {
+    if (!pending || performance.now() > cachedUntilMs) {
       // Until the query returns, concurrent requests share it.
-      keptUntilMs = Infinity;
-      pending = findPending(pool, migrations).finally(() => (keptUntilMs = performance.now() + CACHE_MS));
+      cachedUntilMs = Infinity;
+      pending = findPending(pool, migrations).finally(() => (cachedUntilMs = performance.now() + CACHE_MS));
     }
     const found = await pending;
     if (found.length > 0)

@@ -24,13 +24,13 @@ export function sessionHandlers({ db }: Deps) {
     },
 
     manageSessions({ body, caller, requestId }) {
-      const asking = { db, caller, requestId };
+      const access = { db, caller, requestId };
       return byAction<typeof body, Promise<Ended>>(body, {
-        logout: async () => reply('Logged out.', await logOut(asking)),
+        logout: async () => reply('Logged out.', await logOut(access)),
         end: async ({ session_id: sessionId, user_id: userId }) =>
-          replyWithCount(await endOne(asking, sessionId, userId)),
+          replyWithCount(await endOne(access, sessionId, userId)),
         end_all: async ({ keep_current: keepsCurrent = false, user_id: userId }) =>
-          replyWithCount(await endAll(asking, keepsCurrent, userId)),
+          replyWithCount(await endAll(access, keepsCurrent, userId)),
       });
     },
   } satisfies Pick<Handlers, 'listSessions' | 'manageSessions'>;

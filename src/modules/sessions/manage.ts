@@ -45,14 +45,14 @@ export async function listSessions(
  * Ends the caller's own session and returns the number of ended sessions. A token without a session revokes
  * all tokens of the user.
  */
-export async function logOut(asking: SessionAccess): Promise<number> {
-  const { db, caller } = asking;
+export async function logOut(access: SessionAccess): Promise<number> {
+  const { db, caller } = access;
   const { userId, sessionId } = caller;
-  return change(asking, async (tx, system) => {
+  return change(access, async (tx, system) => {
     const ended = sessionId
       ? await tx.query(endSession(db, system, { userId, sessionId, reason: 'logout' }))
       : await endEverything(db, tx, system, userId);
-    await recordAudit(asking, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
+    await recordAudit(access, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
     return ended.length;
   });
 }
@@ -62,15 +62,16 @@ export async function logOut(asking: SessionAccess): Promise<number> {
  * @throws ApiError permission_denied, session_not_found
  */
 export async function endOne(
-  asking: SessionAccess,
+  access: SessionAccess,
   sessionId: string,
-  named: string | undefined,
+  requestedUserId: string | undefined,
 ): Promise<number> {
-  const { db } = asking;
-  const userId = targetUserOf(asking.caller, named);
-  return change(requireFullAccess(asking), async (tx, system) => {
+  const { db } = access;
+  const userId = targetUserOf(access.caller, requestedUserId);
+  return change(requireFullAccess(access), async (tx, system) => {
     const ended = await tx.query(endSession(db, system, { userId, sessionId, reason: 'ended' }));
-    if (ended.length > 0) await recordAudit(asking, tx, userId, 'user.session_ended', { session_id: sessionId });
+    if (ended.length > 0)
+      await recordAudit(access, tx, userId, 'user.session_ended', { session_id: sessionId });
     else if ((await tx.query(sessionExists(db, system, userId, sessionId))).length === 0)
       throw new ApiError('session_not_found');
     return ended.length;
@@ -82,20 +83,23 @@ export async function endOne(
  * @throws ApiError permission_denied, user_not_found
  */
 export async function endAll(
-  asking: SessionAccess,
+  access: SessionAccess,
   keepsCurrent: boolean,
-  named: string | undefined,
+  requestedUserId: string | undefined,
 ): Promise<number> {
-  const { db, caller } = asking;
-  const userId = targetUserOf(caller, named);
-  return change(requireFullAccess(asking), async (tx, system) => {
+  const { db, caller } = access;
+  const userId = targetUserOf(caller, requestedUserId);
+  return change(requireFullAccess(access), async (tx, system) => {
     if ((await tx.query(userExists(db, system, userId))).length === 0) throw new ApiError('user_not_found');
     const isKept = keepsCurrent && userId === caller.userId;
     const ended = isKept
       ? await tx.query(endSessions(db, system, userId, caller.sessionId ?? null))
       : await endEverything(db, tx, system, userId);
     await tx.execute(deletePreauthTokens(db, system, userId));
-    await recordAudit(asking, tx, userId, 'user.sessions_ended', { sessions: ended.length, kept_current: isKept });
+    await recordAudit(access, tx, userId, 'user.sessions_ended', {
+      sessions: ended.length,
+      kept_current: isKept,
+    });
     return ended.length;
   });
 }
@@ -120,18 +124,18 @@ async function change(
 }
 
 /** Requires a changed password and an enrolled second factor. Only logging out is allowed without them. */
-function requireFullAccess(asking: SessionAccess): SessionAccess {
-  return { ...asking, caller: { ...asking.caller, changesPassword: false, enrolsFactor: false } };
+function requireFullAccess(access: SessionAccess): SessionAccess {
+  return { ...access, caller: { ...access.caller, changesPassword: false, enrolsFactor: false } };
 }
 
 /**
  * Returns the id of the user whose sessions the request concerns.
  * @throws ApiError permission_denied if it is another user and the caller may not manage users
  */
-function targetUserOf(caller: UserCaller, named: string | undefined): string {
-  if (named === undefined || named === caller.userId) return caller.userId;
+function targetUserOf(caller: UserCaller, requestedUserId: string | undefined): string {
+  if (requestedUserId === undefined || requestedUserId === caller.userId) return caller.userId;
   if (!holds(caller.role, 'user:manage')) throw new ApiError('permission_denied');
-  return named;
+  return requestedUserId;
 }
 
 async function recordAudit(

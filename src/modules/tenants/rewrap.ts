@@ -82,7 +82,7 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
     const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
     // The statement selects exactly these columns.
     const batch = (rows ?? []) as StoredSecret[];
-    const opened = batch.map((kept) => reencrypt(work, kept));
+    const opened = batch.map((stored) => reencrypt(work, stored));
     done.unopened += opened.filter((each) => each === undefined).length;
     done.rewrapped += await storeBatch(
       work,
@@ -100,15 +100,18 @@ type ReencryptedSecret = StoredSecret & { renewed: string };
  * Returns the secret encrypted with the newest key, an empty array if it is already, or undefined if it
  * cannot be decrypted.
  */
-function reencrypt({ secrets, caller, column, print }: Work, kept: StoredSecret): ReencryptedSecret[] | undefined {
-  const place = { tenantId: caller.tenantId, rowId: kept.id, field: column.field };
+function reencrypt(
+  { secrets, caller, column, print }: Work,
+  stored: StoredSecret,
+): ReencryptedSecret[] | undefined {
+  const context = { tenantId: caller.tenantId, rowId: stored.id, field: column.field };
   try {
-    const plain = secrets.decrypt(kept.cipher, place);
-    const isCurrent = secrets.isNewest(kept.cipher) && secrets.isBoundTo(kept.cipher, place);
-    return isCurrent ? [] : [{ ...kept, renewed: secrets.encrypt(plain, place) }];
+    const plain = secrets.decrypt(stored.cipher, context);
+    const isCurrent = secrets.isNewest(stored.cipher) && secrets.isBoundTo(stored.cipher, context);
+    return isCurrent ? [] : [{ ...stored, renewed: secrets.encrypt(plain, context) }];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    print(`${column.table} ${kept.id}: ${column.column} does not open (${why})`);
+    print(`${column.table} ${stored.id}: ${column.column} does not open (${why})`);
     return undefined;
   }
 }
@@ -135,7 +138,12 @@ function selectBatch(db: Db, caller: SystemCaller, { table, column }: Column, af
     order by t.id limit ${BATCH_ROWS}::int`;
 }
 
-function updateBatch(db: Db, caller: SystemCaller, { table, column }: Column, batch: ReencryptedSecret[]): Sql {
+function updateBatch(
+  db: Db,
+  caller: SystemCaller,
+  { table, column }: Column,
+  batch: ReencryptedSecret[],
+): Sql {
   return sql`update ${raw(table)} t set ${raw(column)} = w.renewed
     from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
       ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)

@@ -50,7 +50,11 @@ export function updateUser(change: Change, userId: string, sent: Contact): Promi
 }
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function notifyBothAddresses({ db, tx }: Ctx, userId: string, recipients: (string | null)[]): Promise<void> {
+async function notifyBothAddresses(
+  { db, tx }: Ctx,
+  userId: string,
+  recipients: (string | null)[],
+): Promise<void> {
   for (const recipient of recipients)
     if (recipient !== null) await queueAccountMail(db, tx, { userId, kind: 'email_changed', recipient });
 }
@@ -63,9 +67,9 @@ export function changeRole(
   change: Change,
   userId: string,
   role: Role,
-  named: string | undefined,
+  requestedCourierId: string | undefined,
 ): Promise<Changed> {
-  const courierId = courierOf({ role, courierId: named });
+  const courierId = courierOf({ role, courierId: requestedCourierId });
   return changeUser(change, userId, async (ctx, before) => {
     if (before.role === role && before.courier_id === courierId) return false;
     await assertOneAdminRemains(ctx, before);

@@ -35,12 +35,12 @@ export type NewUserInput = {
  * Creates a user with a one-time password.
  * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
  */
-export async function createUser(change: Change, wanted: NewUserInput): Promise<IssuedCredential> {
-  const { fullName, role, email = null } = wanted;
+export async function createUser(change: Change, input: NewUserInput): Promise<IssuedCredential> {
+  const { fullName, role, email = null } = input;
   if (email !== null) assertUsable({ email: validateEmail(email) });
-  const courierId = courierOf(wanted);
+  const courierId = courierOf(input);
   // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
-  const username = wanted.username.toLowerCase();
+  const username = input.username.toLowerCase();
   await assertCreatable(change, username, courierId);
   const { password, passwordHash } = await issuePassword(change);
   const id = newId();
@@ -61,8 +61,11 @@ async function assertCreatable(
   username: string,
   courierId: string | null,
 ): Promise<void> {
-  const named = courierId === null ? [] : [courierExists(db, caller, courierId)];
-  const [taken, couriers] = await snapshot(db, caller, [usernameExists(db, caller, username), ...named]);
+  const courierStatements = courierId === null ? [] : [courierExists(db, caller, courierId)];
+  const [taken, couriers] = await snapshot(db, caller, [
+    usernameExists(db, caller, username),
+    ...courierStatements,
+  ]);
   if (courierId !== null && couriers?.length === 0) throw new ApiError('courier_not_found');
   if (taken?.length !== 0) throw new ApiError('duplicate_username');
 }

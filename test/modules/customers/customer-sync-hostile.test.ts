@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readSyncResponse } from '../../../src/modules/customers/sync/sync-answer.js';
+import { readSyncResponse } from '../../../src/modules/customers/sync/sync-response.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';

@@ -46,8 +46,8 @@ export async function record(
 }
 
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */
-export const queueOwnerMail = (own: OwnAccountContext, tx: Tx, kind: AccountMailKind): Promise<void> =>
-  queueAccountMail(own.deps.db, tx, { userId: own.caller.userId, kind, client: own });
+export const queueOwnerMail = (context: OwnAccountContext, tx: Tx, kind: AccountMailKind): Promise<void> =>
+  queueAccountMail(context.deps.db, tx, { userId: context.caller.userId, kind, client: context });
 
 /** Throws if a compare-and-set changed no row: the account has changed and the token has been revoked. */
 export function assertUpdated(rows: number): void {

@@ -1,5 +1,12 @@
 import { deletePreauthTokens, setPassword } from './queries.js';
-import { assertUpdated, ownAccount, record, systemOf, queueOwnerMail, type OwnAccountContext } from './account-context.js';
+import {
+  assertUpdated,
+  ownAccount,
+  record,
+  systemOf,
+  queueOwnerMail,
+  type OwnAccountContext,
+} from './account-context.js';
 import { withPassword } from '../credentials/password-attempt.js';
 import { validatePassword, type PasswordProblem } from '../credentials/password-policy.js';
 import { hashPassword } from '../credentials/passwords.js';
@@ -14,14 +21,19 @@ import { beginSession } from '../../sessions/public.js';
  * Replaces the caller's password, revokes its tokens and starts a new session.
  * @throws ApiError validation_failed, password_wrong, too_many_attempts, overloaded
  */
-export async function changePassword(own: OwnAccountContext, current: string, wanted: string): Promise<SignIn> {
-  const account = await ownAccount(own);
+export async function changePassword(
+  context: OwnAccountContext,
+  current: string,
+  wanted: string,
+): Promise<SignIn> {
+  const account = await ownAccount(context);
   const fault =
-    (await validatePassword(wanted, [account.username, account.fullName])) ?? unchangedPassword(current, wanted);
+    (await validatePassword(wanted, [account.username, account.fullName])) ??
+    unchangedPassword(current, wanted);
   if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
-  return confirmPassword(own, account, 'current_password', current, async (confirmed) => {
+  return confirmPassword(context, account, 'current_password', current, async (confirmed) => {
     const hash = await hashPassword(wanted);
-    return store(own, confirmed, hash);
+    return store(context, confirmed, hash);
   });
 }
 
@@ -48,20 +60,20 @@ export function confirmPassword<Result>(
   return withPassword(deps, attempt, refuse, work);
 }
 
-async function store(own: OwnAccountContext, account: Account, hash: string): Promise<SignIn> {
-  const { deps, caller } = own;
+async function store(context: OwnAccountContext, account: Account, hash: string): Promise<SignIn> {
+  const { deps, caller } = context;
   return transaction(deps.db, systemOf(caller), async (tx) => {
     assertUpdated(await tx.execute(setPassword(deps.db, caller, account, hash)));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
     await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
-    await record(own, tx, {
+    await record(context, tx, {
       action: 'user.password_changed',
       before: { must_change_password: account.mustChangePassword },
       after: { must_change_password: false },
     });
-    await queueOwnerMail(own, tx, 'password_changed');
+    await queueOwnerMail(context, tx, 'password_changed');
     const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
     if (!changed) throw new Error('The user went missing inside its own transaction.');
-    return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', own) };
+    return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', context) };
   });
 }

@@ -11,7 +11,14 @@ import {
   tenantName,
   type PendingSetup,
 } from './queries.js';
-import { assertUpdated, ownAccount, record, systemOf, queueOwnerMail, type OwnAccountContext } from './account-context.js';
+import {
+  assertUpdated,
+  ownAccount,
+  record,
+  systemOf,
+  queueOwnerMail,
+  type OwnAccountContext,
+} from './account-context.js';
 import { newBackupCodes } from '../credentials/backup-codes.js';
 import { confirmPassword } from './change-password.js';
 import { verifyCode, verifyTotpCode, tryCode } from '../credentials/code-attempt.js';
@@ -33,9 +40,9 @@ export type FactorStatus = {
 };
 
 /** Returns the state of the caller's second factor. */
-export async function readFactor(own: OwnAccountContext): Promise<FactorStatus> {
-  const { deps, caller } = own;
-  const account = await ownAccount(own);
+export async function readFactor(context: OwnAccountContext): Promise<FactorStatus> {
+  const { deps, caller } = context;
+  const account = await ownAccount(context);
   const system = systemOf(caller);
   const [codes, pending] = await snapshot(deps.db, system, [
     countBackupCodes(deps.db, system, caller.userId),
@@ -56,18 +63,18 @@ export type Setup = { secret: string; uri: string; expiresAt: Date };
  * Creates a pending secret. It takes effect only after a code has proved it.
  * @throws ApiError two_factor_enabled, password_wrong
  */
-export async function setUpFactor(own: OwnAccountContext, password: string): Promise<Setup> {
-  const { deps, caller } = own;
-  const account = await ownAccount(own);
+export async function setUpFactor(context: OwnAccountContext, password: string): Promise<Setup> {
+  const { deps, caller } = context;
+  const account = await ownAccount(context);
   assertFactorDisabled(account);
-  return confirmPassword(own, account, 'password', password, (confirmed) => {
+  return confirmPassword(context, account, 'password', password, (confirmed) => {
     const secret = newTotpSecret();
-    const cipher = deps.secrets.encrypt(secret, encryptionContext(own, 'totp_pending_secret'));
+    const cipher = deps.secrets.encrypt(secret, encryptionContext(context, 'totp_pending_secret'));
     return transaction(deps.db, systemOf(caller), async (tx) => {
       const [pending] = await tx.query<PendingSetup>(setPendingSecret(deps.db, caller, confirmed, cipher));
       if (!pending) throw new ApiError('token_invalid');
       await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
-      await record(own, tx, { action: 'user.two_factor_setup_begun' });
+      await record(context, tx, { action: 'user.two_factor_setup_begun' });
       const [tenant] = await tx.query<{ name: string }>(tenantName(deps.db, caller));
       const uri = otpauthUri(tenant?.name ?? 'Crossdock', account.username, secret);
       return { secret, uri, expiresAt: pending.expiresAt };
@@ -81,17 +88,17 @@ export type Enabled = SignIn & { backupCodes: string[] };
  * Enables the second factor if the code proves the pending secret.
  * @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429
  */
-export async function enableFactor(own: OwnAccountContext, code: string): Promise<Enabled> {
-  const { deps } = own;
-  const before = await ownAccount(own);
+export async function enableFactor(context: OwnAccountContext, code: string): Promise<Enabled> {
+  const { deps } = context;
+  const before = await ownAccount(context);
   assertFactorDisabled(before);
-  return runCodeAttempt(own, async (tx) => {
-    const pending = await findPending(own, tx);
-    const outcome = await tryCode(deps.db, tx, codeUserOf(own), () =>
-      Promise.resolve(verifyPendingSecret(own, pending, before, code)),
+  return runCodeAttempt(context, async (tx) => {
+    const pending = await findPending(context, tx);
+    const outcome = await tryCode(deps.db, tx, codeUserOf(context), () =>
+      Promise.resolve(verifyPendingSecret(context, pending, before, code)),
     );
     if (outcome === undefined || outcome instanceof ApiError) return outcome;
-    return enableVerifiedSecret(own, tx, outcome);
+    return enableVerifiedSecret(context, tx, outcome);
   });
 }
 
@@ -103,38 +110,51 @@ async function findPending({ deps: { db }, caller }: OwnAccountContext, tx: Tx):
 
 type Proven = { secret: string; proven: string; step: number };
 
-function verifyPendingSecret(own: OwnAccountContext, { cipher }: PendingSetup, { nowS }: Account, code: string): Proven | undefined {
-  const secret = own.deps.secrets.decrypt(cipher, encryptionContext(own, 'totp_pending_secret'));
+function verifyPendingSecret(
+  context: OwnAccountContext,
+  { cipher }: PendingSetup,
+  { nowS }: Account,
+  code: string,
+): Proven | undefined {
+  const secret = context.deps.secrets.decrypt(cipher, encryptionContext(context, 'totp_pending_secret'));
   const step = stepOfCode(secret, code, nowS);
   return step === undefined ? undefined : { secret, proven: cipher, step };
 }
 
-async function enableVerifiedSecret(own: OwnAccountContext, tx: Tx, { secret, proven, step }: Proven): Promise<Enabled> {
-  const { deps, caller } = own;
-  const cipher = deps.secrets.encrypt(secret, encryptionContext(own, 'totp_secret'));
+async function enableVerifiedSecret(
+  context: OwnAccountContext,
+  tx: Tx,
+  { secret, proven, step }: Proven,
+): Promise<Enabled> {
+  const { deps, caller } = context;
+  const cipher = deps.secrets.encrypt(secret, encryptionContext(context, 'totp_secret'));
   assertUpdated(await tx.execute(enableSecret(deps.db, caller, { proven, cipher, step })));
   await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
-  const backupCodes = await replaceBackupCodes(own, tx);
-  await record(own, tx, { action: 'user.two_factor_enabled', ...enabledChange(false) });
-  await queueOwnerMail(own, tx, 'two_factor_enabled');
-  return { ...(await startNewSession(own, tx)), backupCodes };
+  const backupCodes = await replaceBackupCodes(context, tx);
+  await record(context, tx, { action: 'user.two_factor_enabled', ...enabledChange(false) });
+  await queueOwnerMail(context, tx, 'two_factor_enabled');
+  return { ...(await startNewSession(context, tx)), backupCodes };
 }
 
 /**
  * Disables the second factor. Accepts an authenticator code or a backup code.
  * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
  */
-export async function disableFactor(own: OwnAccountContext, password: string, code: string): Promise<SignIn> {
-  const { deps, caller } = own;
-  const { isRequired } = await readFactor(own);
+export async function disableFactor(
+  context: OwnAccountContext,
+  password: string,
+  code: string,
+): Promise<SignIn> {
+  const { deps, caller } = context;
+  const { isRequired } = await readFactor(context);
   if (isRequired) throw new ApiError('two_factor_required', STAYS_ON);
-  return withPasswordAndCode(own, password, verifyCode, code, async (tx, account) => {
+  return withPasswordAndCode(context, password, verifyCode, code, async (tx, account) => {
     assertUpdated(await tx.execute(disableSecret(deps.db, caller, account)));
     await tx.execute(deleteBackupCodes(deps.db, caller, caller.userId));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
-    await record(own, tx, { action: 'user.two_factor_disabled', ...enabledChange(true) });
-    await queueOwnerMail(own, tx, 'two_factor_disabled');
-    return startNewSession(own, tx);
+    await record(context, tx, { action: 'user.two_factor_disabled', ...enabledChange(true) });
+    await queueOwnerMail(context, tx, 'two_factor_disabled');
+    return startNewSession(context, tx);
   });
 }
 
@@ -144,13 +164,17 @@ const STAYS_ON = 'Your role requires two-factor authentication. It cannot be tur
  * Replaces the backup codes. Accepts only an authenticator code.
  * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
  */
-export async function regenerateBackupCodes(own: OwnAccountContext, password: string, code: string): Promise<string[]> {
-  const { deps, caller } = own;
-  return withPasswordAndCode(own, password, verifyTotpCode, code, async (tx, account) => {
+export async function regenerateBackupCodes(
+  context: OwnAccountContext,
+  password: string,
+  code: string,
+): Promise<string[]> {
+  const { deps, caller } = context;
+  return withPasswordAndCode(context, password, verifyTotpCode, code, async (tx, account) => {
     assertUpdated((await tx.query(lockUnchangedUser(deps.db, caller, account))).length);
-    const backupCodes = await replaceBackupCodes(own, tx);
-    await record(own, tx, { action: 'user.backup_codes_regenerated' });
-    await queueOwnerMail(own, tx, 'backup_codes_regenerated');
+    const backupCodes = await replaceBackupCodes(context, tx);
+    await record(context, tx, { action: 'user.backup_codes_regenerated' });
+    await queueOwnerMail(context, tx, 'backup_codes_regenerated');
     return backupCodes;
   });
 }
@@ -164,22 +188,22 @@ type CodeVerifier = (
 
 /** Runs `work` if password and code are correct. The code is used up. */
 async function withPasswordAndCode<Result>(
-  own: OwnAccountContext,
+  context: OwnAccountContext,
   password: string,
-  take: CodeVerifier,
+  verify: CodeVerifier,
   code: string,
   work: (tx: Tx, account: Account) => Promise<Result>,
 ): Promise<Result> {
-  const { deps, caller } = own;
-  const account = await ownAccount(own);
+  const { deps, caller } = context;
+  const account = await ownAccount(context);
   if (!account.twoFactorEnabled) throw new ApiError('two_factor_disabled');
-  return confirmPassword(own, account, 'password', password, (confirmed) =>
-    runCodeAttempt(own, async (tx) => {
+  return confirmPassword(context, account, 'password', password, (confirmed) =>
+    runCodeAttempt(context, async (tx) => {
       const taken = await tryCode(
         deps.db,
         tx,
-        codeUserOf(own),
-        async () => (await take(deps, tx, confirmed, code)) || undefined,
+        codeUserOf(context),
+        async () => (await verify(deps, tx, confirmed, code)) || undefined,
       );
       const outcome = taken === undefined || taken instanceof ApiError ? taken : await work(tx, confirmed);
       // Last, because every transaction locks the user before the throttle. The password was correct even if
@@ -196,10 +220,10 @@ async function withPasswordAndCode<Result>(
  */
 async function runCodeAttempt<Result>(
   { deps, caller, address }: OwnAccountContext,
-  judge: (tx: Tx) => Promise<Result | ApiError | undefined>,
+  attempt: (tx: Tx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
   await deps.loginGate.assertMayTry(caller.tenantId, address);
-  const outcome = await transaction(deps.db, systemOf(caller), judge);
+  const outcome = await transaction(deps.db, systemOf(caller), attempt);
   if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;
   await deps.loginGate.countFailure(caller.tenantId, address);
@@ -207,7 +231,10 @@ async function runCodeAttempt<Result>(
   throw new ApiError('code_wrong', undefined, { errors: [{ field: 'code', code: 'wrong', message }] });
 }
 
-async function replaceBackupCodes({ deps: { db, secrets }, caller }: OwnAccountContext, tx: Tx): Promise<string[]> {
+async function replaceBackupCodes(
+  { deps: { db, secrets }, caller }: OwnAccountContext,
+  tx: Tx,
+): Promise<string[]> {
   const codes = newBackupCodes();
   await tx.execute(deleteBackupCodes(db, caller, caller.userId));
   await tx.execute(
@@ -220,11 +247,11 @@ async function replaceBackupCodes({ deps: { db, secrets }, caller }: OwnAccountC
 }
 
 /** Returns the current account and starts the session of its new token. */
-async function startNewSession(own: OwnAccountContext, tx: Tx): Promise<SignIn> {
-  const { deps, caller } = own;
+async function startNewSession(context: OwnAccountContext, tx: Tx): Promise<SignIn> {
+  const { deps, caller } = context;
   const [account] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
   if (!account) throw new Error('The user went missing inside its own transaction.');
-  return { account, sessionId: await beginSession(tx, account, 'two_factor_change', own) };
+  return { account, sessionId: await beginSession(tx, account, 'two_factor_change', context) };
 }
 
 function assertFactorDisabled({ twoFactorEnabled }: Account): void {
@@ -238,7 +265,10 @@ const enabledChange = (wasEnabled: boolean) => ({
 
 const codeUserOf = ({ caller, requestId }: OwnAccountContext) => ({ userId: caller.userId, requestId });
 
-const encryptionContext = ({ caller }: OwnAccountContext, field: EncryptionContext['field']): EncryptionContext => ({
+const encryptionContext = (
+  { caller }: OwnAccountContext,
+  field: EncryptionContext['field'],
+): EncryptionContext => ({
   tenantId: caller.tenantId,
   rowId: caller.userId,
   field,

@@ -25,13 +25,13 @@ export async function tryCode<Found>(
   db: Db,
   tx: Tx,
   { userId, requestId }: CodeUser,
-  take: () => Promise<Found | ApiError | undefined>,
+  verify: () => Promise<Found | ApiError | undefined>,
 ): Promise<Found | ApiError | undefined> {
   const throttle = codeThrottle(userId);
   // Counted before the user is read: the lock of the throttle's row serializes concurrent attempts.
   const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
   if (!counted) return lockedOutError(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
-  const found = await take();
+  const found = await verify();
   if (found instanceof ApiError) return found;
   if (found !== undefined) {
     await tx.execute(resetFailures(db, tx.caller, throttle));

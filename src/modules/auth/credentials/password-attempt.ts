@@ -38,19 +38,19 @@ export async function withPassword<Result>(
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const { tenantId, username, address } = attempt;
-  const seen: AttemptedUser = {};
+  const attempted: AttemptedUser = {};
   try {
     await deps.loginGate.assertMayTry(tenantId, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
     return await deps.loginGate.withLimit(tenantId, username, async () => {
-      const account = await verifyPassword(deps, attempt, seen);
+      const account = await verifyPassword(deps, attempt, attempted);
       if (!account) throw refuse();
       return work(account);
     });
   } catch (error) {
     if (error instanceof ApiError)
-      deps.securityLog('password.refused', { ...factsOf(deps, attempt, seen), code: error.code });
+      deps.securityLog('password.refused', { ...factsOf(deps, attempt, attempted), code: error.code });
     throw error;
   }
 }
@@ -70,12 +70,12 @@ function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Attemp
 async function verifyPassword(
   deps: Deps,
   attempt: PasswordAttempt,
-  seen: AttemptedUser,
+  attempted: AttemptedUser,
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
   await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
-  if (account) seen.userId = account.id;
+  if (account) attempted.userId = account.id;
   const isRight = await passwordMatches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 

@@ -5,7 +5,13 @@ import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js'
 import { newId } from '../../../platform/values/ids.js';
 import { wordGap } from '../../rates/public.js';
 import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
-import { insertDraft, lockCourier, removeDraft, type InsertedDraftRow, type NewDraft } from './draft-queries.js';
+import {
+  insertDraft,
+  lockCourier,
+  removeDraft,
+  type InsertedDraftRow,
+  type NewDraft,
+} from './draft-queries.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
@@ -24,15 +30,15 @@ export type CreatedDraft = {
  * Packages on another bill are left out.
  * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
  */
-export async function createDraft(change: Change, wanted: ActionInput<'create_draft'>): Promise<CreatedDraft> {
-  const { start_date: startDate, end_date: endDate } = wanted;
+export async function createDraft(change: Change, input: ActionInput<'create_draft'>): Promise<CreatedDraft> {
+  const { start_date: startDate, end_date: endDate } = input;
   if (endDate < startDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
   const draft = {
-    period: { courierId: wanted.courier_id, startDate, endDate },
-    serviceType: wanted.service_type,
+    period: { courierId: input.courier_id, startDate, endDate },
+    serviceType: input.service_type,
     // The contract has limited the decimals, so nothing is rounded here.
-    taxRate: wanted.tax_rate.toFixed(3),
-    remarks: wanted.remarks ?? null,
+    taxRate: input.tax_rate.toFixed(3),
+    remarks: input.remarks ?? null,
     maxPackages: MAX_PACKAGES,
   };
   return withUniqueNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));

@@ -17,14 +17,14 @@ export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
  * Adds a charge or a credit to a draft.
  * @throws ApiError validation_failed, bill_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
-export async function addAdjustment(change: Change, wanted: ActionInput<'add_adjustment'>): Promise<Adjusted> {
-  const { description, amount } = wanted;
+export async function addAdjustment(change: Change, input: ActionInput<'add_adjustment'>): Promise<Adjusted> {
+  const { description, amount } = input;
   if (amount === 0) throw invalidFieldError('amount', 'must not be 0', 'not_zero');
   // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = amount.toFixed(2);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const bill = await lockDraftForUpdate(ctx, wanted.bill_id);
+    const bill = await lockDraftForUpdate(ctx, input.bill_id);
     const line = { id: newId(), billId: bill.id, description, amountUsd };
     const totals = await insertAdjustment(ctx, line);
     if (!totals) throw amount < 0 ? new ApiError('bill_total_negative') : tooLarge();

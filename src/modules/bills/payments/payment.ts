@@ -19,11 +19,11 @@ export type Settled = { billId: string; paymentId: string; row: SettledRow; isCh
  * Records a payment of a published bill. The payment that settles the balance marks it as paid.
  * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance
  */
-export async function recordPayment(change: Change, wanted: ActionInput<'record_payment'>): Promise<Settled> {
+export async function recordPayment(change: Change, input: ActionInput<'record_payment'>): Promise<Settled> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const payment = await readPayment(ctx, wanted);
-    const bill = await lockBillForUpdate(ctx, wanted.bill_id);
+    const payment = await readPayment(ctx, input);
+    const bill = await lockBillForUpdate(ctx, input.bill_id);
     if (bill.status === 'draft') throw new ApiError('bill_not_published');
     const row = await insertPayment(ctx, bill, payment);
     if (!row) throw exceedsBalance(bill);
@@ -38,13 +38,13 @@ export async function recordPayment(change: Change, wanted: ActionInput<'record_
   });
 }
 
-async function readPayment(ctx: Ctx, wanted: ActionInput<'record_payment'>): Promise<NewPayment> {
+async function readPayment(ctx: Ctx, input: ActionInput<'record_payment'>): Promise<NewPayment> {
   const today = await findToday(ctx);
-  const receivedOn = wanted.received_on ?? today;
+  const receivedOn = input.received_on ?? today;
   if (receivedOn > today) throw invalidFieldError('received_on', 'must not be in the future', 'maximum');
   // The contract has limited the decimals, so nothing is rounded here.
-  const amountUsd = wanted.amount.toFixed(2);
-  return { id: newId(), amountUsd, method: wanted.method, reference: wanted.reference ?? null, receivedOn };
+  const amountUsd = input.amount.toFixed(2);
+  return { id: newId(), amountUsd, method: input.method, reference: input.reference ?? null, receivedOn };
 }
 
 const exceedsBalance = ({ balance }: LockedBill) =>
@@ -55,8 +55,8 @@ const exceedsBalance = ({ balance }: LockedBill) =>
  * request can be repeated.
  * @throws ApiError payment_not_found
  */
-export async function voidPayment(change: Change, wanted: ActionInput<'void_payment'>): Promise<Settled> {
-  const { payment_id: paymentId, reason } = wanted;
+export async function voidPayment(change: Change, input: ActionInput<'void_payment'>): Promise<Settled> {
+  const { payment_id: paymentId, reason } = input;
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const billId = await findBillOfPayment(ctx, paymentId);

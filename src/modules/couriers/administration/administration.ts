@@ -5,7 +5,7 @@ import type { Deps } from '../../dependencies.js';
 import { record, type Change } from '../shared/context.js';
 import { changeFields } from '../settings/courier.js';
 import { assertAcceptable } from '../shared/fields.js';
-import { readRecord } from '../shared/record.js';
+import { readRecord } from '../shared/read-record.js';
 import { pickProfile, type CourierUpdate } from './fields.js';
 import {
   countOfCouriers,

@@ -9,7 +9,7 @@ import { newId } from '../../../platform/values/ids.js';
 import { record, type Change, type Ctx } from '../shared/context.js';
 import { newKey } from '../settings/courier.js';
 import { faultsOf } from '../shared/fields.js';
-import { readRecord } from '../shared/record.js';
+import { readRecord } from '../shared/read-record.js';
 import { pickProfile } from './fields.js';
 import {
   insertCourier,
@@ -53,11 +53,11 @@ export async function createCourier(
     return hashPassword(oneTimePassword);
   });
   const user = { id: newId(), username, full_name };
-  const { key: apiKey, ...kept } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
+  const { key: apiKey, ...storedKey } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
   const profile = profileOf(body);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    await insertCourier(ctx, profile, kept);
+    await insertCourier(ctx, profile, storedKey);
     const names = { id: user.id, username, fullName: full_name, email: textOrNull(email) };
     const passwordExpiresAt = await insertUser(tx, change.caller, {
       ...names,

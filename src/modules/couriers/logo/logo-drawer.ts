@@ -24,32 +24,32 @@ const DRAWING_MS = 5_000;
 const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
-  const cleaners = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
-  const painters = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
-  const turns = makeKeyedLimiter(QUEUE);
+  const sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
+  const renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
+  const limiter = makeKeyedLimiter(QUEUE);
 
   return async (courierId, bytes) => {
     const source = readSource(bytes);
-    return turns.run(courierId, async () => {
-      const picture = await clean(source, cleaners);
-      const raster = await draw(picture, source, painters);
+    return limiter.run(courierId, async () => {
+      const picture = await clean(source, sanitizers);
+      const raster = await draw(picture, source, renderers);
       return { ...picture, raster };
     });
   };
 }
 
-async function clean(source: Source, cleaners: WorkerPool): Promise<Picture> {
+async function clean(source: Source, sanitizers: WorkerPool): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
   // The worker posts the cleaned SVG, or undefined.
-  const cleaned = (await ask(cleaners, source.svg, CLEANING_MS)) as string | undefined;
+  const cleaned = (await ask(sanitizers, source.svg, CLEANING_MS)) as string | undefined;
   if (cleaned === undefined) throw new PictureError('Of the SVG nothing remains that may be shown.');
   return { mediaType: 'image/svg+xml', content: Buffer.from(cleaned) };
 }
 
-async function draw({ content }: Picture, source: Source, painters: WorkerPool): Promise<Buffer> {
+async function draw({ content }: Picture, source: Source, renderers: WorkerPool): Promise<Buffer> {
   const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
   // The worker posts the PNG, or null.
-  const png = (await ask(painters, drawing, DRAWING_MS)) as Uint8Array | null;
+  const png = (await ask(renderers, drawing, DRAWING_MS)) as Uint8Array | null;
   if (!png) throw new PictureError('The logo shows nothing, or its pixels are damaged.');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }

@@ -84,8 +84,8 @@ export async function changeFields(ctx: Ctx, sent: SentFields): Promise<boolean>
   await saveFields(ctx, before, after, row.api_token_cipher);
   await record(ctx, { action: 'courier.updated', ...difference });
   await applyUrlChanges(ctx, before, after);
-  const asker = { tenantId: ctx.caller.tenantId, courierId: ctx.courierId };
-  await takeQuota(ctx.tx, TARGET_CHANGES, asker, newTargets(before, after));
+  const quotaKey = { tenantId: ctx.caller.tenantId, courierId: ctx.courierId };
+  await takeQuota(ctx.tx, TARGET_CHANGES, quotaKey, newTargets(before, after));
   return true;
 }
 
@@ -139,8 +139,9 @@ async function saveFields(
 ): Promise<void> {
   const { secrets, caller, courierId } = ctx;
   const isSameToken = after.api_token === before.api_token;
-  const seal = (token: string) => secrets.encrypt(token, encryptionContext(caller.tenantId, courierId, 'api_token'));
-  const cipher = isSameToken ? storedCipher : after.api_token && seal(after.api_token);
+  const encrypt = (token: string) =>
+    secrets.encrypt(token, encryptionContext(caller.tenantId, courierId, 'api_token'));
+  const cipher = isSameToken ? storedCipher : after.api_token && encrypt(after.api_token);
   const written = await updateCourier(ctx, after, cipher);
   if (written !== 1) throw new Error(`${written} couriers were updated under one lock.`);
 }
@@ -161,7 +162,9 @@ async function applyUrlChanges(ctx: Ctx, before: ProfileFields, after: ProfileFi
 function decryptSettings(secrets: Secrets, tenantId: string, row: CourierRow): Settings {
   const { api_key_cipher, api_token_cipher, webhook_secret_cipher, ...rest } = row;
   const open = (cipher: string | null, field: EncryptionContext['field']) =>
-    cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(tenantId, row.courier_id, field));
+    cipher === null
+      ? null
+      : decryptOrNull(secrets, cipher, encryptionContext(tenantId, row.courier_id, field));
   return {
     ...rest,
     api_key: open(api_key_cipher, 'api_key'),

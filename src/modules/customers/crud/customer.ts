@@ -100,10 +100,10 @@ export async function updateCustomer(
  */
 export async function deleteCustomer(
   context: ChangeContext,
-  named: { inQuery: string | undefined; inBody: string | undefined },
+  ids: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
   const { db, caller, requestId } = context;
-  const id = requireCustomerId(named);
+  const id = requireCustomerId(ids);
   await transaction(db, caller, async (tx) => {
     const [before] = await tx.query<StoredCustomer>(queries.removeCustomer(db, caller, id));
     if (!before) throw new ApiError('customer_not_found');

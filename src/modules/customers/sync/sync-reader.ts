@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { projectRoot } from '../../../config/project-root.js';
-import type { SyncResponse } from './sync-answer.js';
+import type { SyncResponse } from './sync-response.js';
 
 // From dist/ in tests too, because a worker thread runs compiled JavaScript.
 const WORKER_FILE = join(projectRoot, 'dist', 'src', 'modules', 'customers', 'sync', 'sync-worker.js');

@@ -59,31 +59,31 @@ type ReportProblem = (field: Field | null, code: SyncProblem['code'], words: str
 export function readRecord(
   record: unknown,
   index: number,
-  note: (problem: SyncProblem) => void,
+  recordProblemProblem: (problem: SyncProblem) => void,
 ): SyncedCustomer | undefined {
   const problems: SyncProblem[] = [];
   const customer = customerOf(record, index, (field, code, words) => {
     problems.push({ index, field, code, message: `Record ${index}: ${field ?? 'it'} ${words}.` });
     return null;
   });
-  problems.forEach(note);
+  problems.forEach(recordProblemProblem);
   return problems.length === 0 && customer ? customer : undefined;
 }
 
-function customerOf(record: unknown, index: number, say: ReportProblem): SyncedCustomer | null {
-  if (record === undefined) return say(null, 'maxLength', 'must not be longer than 64 KiB');
+function customerOf(record: unknown, index: number, report: ReportProblem): SyncedCustomer | null {
+  if (record === undefined) return report(null, 'maxLength', 'must not be longer than 64 KiB');
   if (typeof record !== 'object' || record === null || Array.isArray(record))
-    return say(null, 'type', 'must be an object');
+    return report(null, 'type', 'must be an object');
   const fields = fieldsOf(record);
-  const userCode = fields.get('user_code') ?? say('user_code', 'required', 'is missing');
+  const userCode = fields.get('user_code') ?? report('user_code', 'required', 'is missing');
   return {
     index,
     // If it is missing, the problem is already recorded.
-    userCode: textOf(userCode, 'user_code', say) ?? '',
-    ...namesOf(fields, say),
-    branch: textOf(fields.get('branch'), 'branch', say),
-    email: emailOf(fields.get('email'), say),
-    isActive: isActiveOf(fields.get('is_active'), say) ?? undefined,
+    userCode: textOf(userCode, 'user_code', report) ?? '',
+    ...namesOf(fields, report),
+    branch: textOf(fields.get('branch'), 'branch', report),
+    email: emailOf(fields.get('email'), report),
+    isActive: isActiveOf(fields.get('is_active'), report) ?? undefined,
   };
 }
 
@@ -91,23 +91,26 @@ const OPTIONAL: readonly Field[] = ['branch', 'email'];
 const MAX_EMAIL_CHARS = 254;
 
 /** Returns undefined for a missing field, null for an empty one. */
-function textOf(value: unknown, field: Field, say: ReportProblem): string | null | undefined {
+function textOf(value: unknown, field: Field, report: ReportProblem): string | null | undefined {
   if (value === undefined || value === null) return value;
-  if (typeof value !== 'string') return say(field, 'type', 'must be text');
-  if (!value.isWellFormed()) return say(field, 'encoding', 'must be well-formed Unicode');
+  if (typeof value !== 'string') return report(field, 'type', 'must be text');
+  if (!value.isWellFormed()) return report(field, 'encoding', 'must be well-formed Unicode');
   const text = value.trim();
   const isOptional = OPTIONAL.includes(field);
   const fault = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
-  if (fault) return say(field, fault.code, fault.words);
+  if (fault) return report(field, fault.code, fault.words);
   return isOptional && text === '' ? null : text;
 }
 
 /** A missing name is left unchanged. If there is a full name, the missing part is taken from it. */
-function namesOf(fields: Map<Meaning, unknown>, say: ReportProblem): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
+function namesOf(
+  fields: Map<Meaning, unknown>,
+  report: ReportProblem,
+): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
   const [given, family] = splitName(fields.get('full_name'));
   return {
-    firstName: textOf(fields.get('first_name') ?? given, 'first_name', say) ?? undefined,
-    lastName: textOf(fields.get('last_name') ?? family, 'last_name', say) ?? undefined,
+    firstName: textOf(fields.get('first_name') ?? given, 'first_name', report) ?? undefined,
+    lastName: textOf(fields.get('last_name') ?? family, 'last_name', report) ?? undefined,
   };
 }
 
@@ -123,10 +126,11 @@ function splitName(whole: unknown): [given: unknown, family: unknown] {
   return [text.slice(0, -family.length), family];
 }
 
-function emailOf(value: unknown, say: ReportProblem): string | null | undefined {
-  const email = textOf(value, 'email', say);
+function emailOf(value: unknown, report: ReportProblem): string | null | undefined {
+  const email = textOf(value, 'email', report);
   // The same pattern as in createCustomer of the contract.
-  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return say('email', 'pattern', 'must be an e-mail address');
+  if (email && !/^[^\s@]+@[^\s@]+$/.test(email))
+    return report('email', 'pattern', 'must be an e-mail address');
   return email;
 }
 
@@ -135,8 +139,8 @@ const FLAGS = new Map<unknown, boolean>([
   ...[false, 0, '0', 'false', 'no', 'inactive', 'disabled'].map((word) => [word, false] as const),
 ]);
 
-function isActiveOf(value: unknown, say: ReportProblem): boolean | null {
+function isActiveOf(value: unknown, report: ReportProblem): boolean | null {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (word === undefined || word === null || word === '') return null;
-  return FLAGS.get(word) ?? say('is_active', 'enum', 'must be 1, 0, true, false, "active" or "inactive"');
+  return FLAGS.get(word) ?? report('is_active', 'enum', 'must be 1, 0, true, false, "active" or "inactive"');
 }

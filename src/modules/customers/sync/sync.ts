@@ -8,7 +8,7 @@ import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
-import { MAX_PROBLEMS, type SyncResponse } from './sync-answer.js';
+import { MAX_PROBLEMS, type SyncResponse } from './sync-response.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
 import { readInWorker } from './sync-reader.js';
@@ -41,7 +41,7 @@ const LIMITS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSec
  * ends the run as failed. The job throws only for internal errors; a repeated job starts over.
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
-  const turns = makeKeyedLimiter(LIMITS);
+  const limiter = makeKeyedLimiter(LIMITS);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
@@ -57,7 +57,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
     const end =
       'error' in read
         ? await fail(db, caller, runId, read)
-        : await turns.run(`${tenantId} ${run.courier_id}`, () =>
+        : await limiter.run(`${tenantId} ${run.courier_id}`, () =>
             readAndStore(db, caller, { runId, courierId: run.courier_id, quota, ...read }),
           );
     const durationMs = Math.round(performance.now() - startedMs);
@@ -181,11 +181,11 @@ function store(
     await tx.query(lockUploads(caller.tenantId, courierId));
     if ((await tx.query(lockRunning(db, caller, runId))).length === 0) return undefined;
     const { packed, sha256 } = answer;
-    const what = { runId, courierId, packed, sha256, maxIncomplete: MAX_PROBLEMS };
-    const asker = { tenantId: caller.tenantId, courierId };
-    if (answer.customers > (await remainingQuota(tx, quota, asker)))
-      await assertWithinQuota(db, tx, caller, { quota, what });
-    const { created, updated, incomplete, incomplete_first } = await apply(db, tx, caller, what);
+    const list = { runId, courierId, packed, sha256, maxIncomplete: MAX_PROBLEMS };
+    const quotaKey = { tenantId: caller.tenantId, courierId };
+    if (answer.customers > (await remainingQuota(tx, quota, quotaKey)))
+      await assertWithinQuota(db, tx, caller, { quota, list });
+    const { created, updated, incomplete, incomplete_first } = await apply(db, tx, caller, list);
     const unchanged = answer.customers - created - updated - incomplete;
     const skipped = answer.skipped + incomplete;
     const problems = [...answer.problems, ...incomplete_first.map(toProblem)].sort(
@@ -197,7 +197,7 @@ function store(
       counts: { received: answer.received, created, updated, unchanged, skipped },
       problems: problems.slice(0, MAX_PROBLEMS),
     };
-    await takeQuota(tx, quota, asker, created + updated);
+    await takeQuota(tx, quota, quotaKey, created + updated);
     await tx.query(endRun(db, caller, runId, end));
     return end;
   });
@@ -208,24 +208,24 @@ async function assertWithinQuota(
   db: Db,
   tx: PlainTx,
   caller: SystemCaller,
-  { quota, what }: { quota: Quota; what: ReceivedList },
+  { quota, list }: { quota: Quota; list: ReceivedList },
 ): Promise<void> {
-  const [counted] = await tx.query<{ changes: number }>(countSyncChanges(db, caller, what));
-  const asker = { tenantId: caller.tenantId, courierId: what.courierId };
-  await assertQuota(tx, quota, asker, counted?.changes);
+  const [counted] = await tx.query<{ changes: number }>(countSyncChanges(db, caller, list));
+  const quotaKey = { tenantId: caller.tenantId, courierId: list.courierId };
+  await assertQuota(tx, quota, quotaKey, counted?.changes);
 }
 
 async function apply(
   db: Db,
   tx: PlainTx,
   caller: SystemCaller,
-  what: Parameters<typeof applySync>[2],
+  list: Parameters<typeof applySync>[2],
 ): Promise<AppliedSync> {
   const sum = { created: 0, updated: 0 };
   for (;;) {
     // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
     // already written are unchanged now.
-    const [applied] = await tx.query<AppliedSync>(applySync(db, caller, what));
+    const [applied] = await tx.query<AppliedSync>(applySync(db, caller, list));
     if (!applied) throw new Error('The synchronisation was not counted.');
     sum.created += applied.created;
     sum.updated += applied.updated;

@@ -68,18 +68,18 @@ function separatorOf(text: string): string {
 /** Yields the file's text in pieces. Every line ends with LF, because some files mix CR LF and LF. */
 async function* decode(path: string, progress: Progress): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let held = '';
+  let pendingText = '';
   for await (const bytes of createReadStream(path)) {
     // A stream without an encoding yields Buffers.
-    const text = held + decodePart(decoder, bytes as Buffer);
+    const text = pendingText + decodePart(decoder, bytes as Buffer);
     // The LF of a CR LF may be in the next piece.
-    held = text.endsWith('\r') ? '\r' : '';
-    const piece = text.slice(0, text.length - held.length).replace(/\r\n?/g, '\n');
+    pendingText = text.endsWith('\r') ? '\r' : '';
+    const piece = text.slice(0, text.length - pendingText.length).replace(/\r\n?/g, '\n');
     progress.fedChars += piece.length;
     if (piece) yield piece;
   }
   decodePart(decoder);
-  if (held) yield '\n';
+  if (pendingText) yield '\n';
 }
 
 function decodePart(decoder: TextDecoder, bytes?: Buffer): string {

@@ -87,7 +87,7 @@ function apply(context: UploadContext, courierId: string, file: PackedFile): Pro
   return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     await assertCourier(tx, context, courierId);
-    const asker = { tenantId: caller.tenantId, courierId };
+    const quotaKey = { tenantId: caller.tenantId, courierId };
     await assertWithinQuota(tx, context, courierId, file);
     const sum = { created: 0, updated: 0, missed: 0 };
     do {
@@ -99,7 +99,7 @@ function apply(context: UploadContext, courierId: string, file: PackedFile): Pro
       sum.updated += applied.updated;
       sum.missed = applied.missed;
     } while (sum.missed > 0);
-    await takeQuota(tx, quota, asker, sum.created + sum.updated);
+    await takeQuota(tx, quota, quotaKey, sum.created + sum.updated);
     return sum;
   });
 }
@@ -111,11 +111,11 @@ async function assertWithinQuota(
   courierId: string,
   { packed, total }: PackedFile,
 ): Promise<void> {
-  const asker = { tenantId: caller.tenantId, courierId };
-  if (total <= (await remainingQuota(tx, quota, asker))) return;
+  const quotaKey = { tenantId: caller.tenantId, courierId };
+  if (total <= (await remainingQuota(tx, quota, quotaKey))) return;
   const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
   if (!compared) throw new Error('The upload was not counted.');
-  await assertQuota(tx, quota, asker, compared.created + compared.updated);
+  await assertQuota(tx, quota, quotaKey, compared.created + compared.updated);
 }
 
 function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {

@@ -45,16 +45,19 @@ export async function claimPackage(
   if (!row || (!isCouriers && !isAssigning)) return { packageId: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
   const owner = isOwnerless ? await ownerColumns({ db, tx, caller }, row, prealert) : {};
-  const answers = isOwnerless || row.user_code === prealert.userCode;
+  const isMatch = isOwnerless || row.user_code === prealert.userCode;
   const { id, ...before } = row;
-  const after = { ...before, ...owner, ...(answers ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
+  const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
   if (facts.length > 0) await tx.execute(changeOwner(db, caller, id, after));
   return { packageId: id, change: changeOf(before, after), facts };
 }
 
 /** Notifies the courier of the change. Called after all other writes of the transaction. */
-export async function notifyCourierOfClaim({ db, tx, caller }: Ctx, { packageId, change }: Claim): Promise<void> {
+export async function notifyCourierOfClaim(
+  { db, tx, caller }: Ctx,
+  { packageId, change }: Claim,
+): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
   await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`));

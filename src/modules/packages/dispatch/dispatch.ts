@@ -39,14 +39,14 @@ export async function queueDispatch(
     if (!counts) throw new Error('The dispatch answered nothing.');
     if (counts.selected > MAX_SELECTED) throw tooMany();
     await tx.execute(insertDispatch(caller, { id: dispatchId, ...counts }));
-    const asked = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
+    const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
     await tx.execute(
       auditStatement(caller, requestId, [
         {
           action: 'dispatch.queued',
           entity: 'dispatch',
           entityId: dispatchId,
-          after: { ...counts, ...asked },
+          after: { ...counts, ...requested },
         },
       ]),
     );

@@ -5,12 +5,12 @@ import { lockParcel } from '../../../platform/db/locks.js';
 import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
-import { findOpenPrealerts, settledFact } from './announcements.js';
+import { findOpenPrealerts, settledFact } from './open-prealerts.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import * as queries from './queries.js';
 import { toInches, toPounds } from '../shared/measures.js';
-import { findReferencedRecords, type ReferencedRecords } from './named-records.js';
+import { findReferencedRecords, type ReferencedRecords } from './referenced-records.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
 
 export type Intake = BodyOf<'receivePackage'>;
@@ -42,12 +42,16 @@ export async function receivePackage(
     // Checked before the owner in the body is looked up, so that a repeated call succeeds even if that
     // customer no longer exists.
     if (first) return handleRepeatedScan(context, key, first);
-    const named = await findReferencedRecords(db, tx, caller, intake);
-    const announcements = await findOpenPrealerts(db, tx, caller, key);
-    const ownership = decideOwnership(named, announcements, trackingNumber);
+    const references = await findReferencedRecords(db, tx, caller, intake);
+    const prealerts = await findOpenPrealerts(db, tx, caller, key);
+    const ownership = decideOwnership(references, prealerts, trackingNumber);
     const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
-    const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
-    return store(context, fresh, announcements, ownership);
+    const newPackage = {
+      ...parcel,
+      ...ownerColumns(ownership),
+      ...contentColumns(intake, references, ownership),
+    };
+    return store(context, newPackage, prealerts, ownership);
   });
 }
 
@@ -106,12 +110,16 @@ const ownerColumns = ({ courierId, customer, matchedPrealert: answers }: Ownersh
   prealert_id: answers?.id ?? null,
 });
 
-const contentColumns = (intake: Intake, named: ReferencedRecords, { matchedPrealert: answers }: Ownership) => ({
+const contentColumns = (
+  intake: Intake,
+  references: ReferencedRecords,
+  { matchedPrealert: answers }: Ownership,
+) => ({
   package_type: intake.package_type ?? null,
   shipper: intake.shipper ?? answers?.vendor ?? null,
   description: intake.description ?? answers?.description ?? null,
-  carrier_id: named.carrierId,
-  warehouse_id: named.warehouseId,
+  carrier_id: references.carrierId,
+  warehouse_id: references.warehouseId,
 });
 
 const MAX_HOUSE_NUMBERS = 20;
@@ -120,15 +128,15 @@ const MAX_HOUSE_NUMBERS = 20;
 async function store(
   context: IntakeContext,
   parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
-  announcements: OpenPrealert[],
+  prealerts: OpenPrealert[],
   ownership: Ownership,
 ): Promise<Receipt> {
   const { db, tx, caller } = context;
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
-    const fresh = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, fresh));
+    const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
+    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, newPackage));
     if (row) {
-      await recordArrival(context, fresh, row, announcements, ownership);
+      await recordArrival(context, newPackage, row, prealerts, ownership);
       return { row, isDuplicate: false, isFlagged: ownership.prealertStatus === 'flagged' };
     }
     const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, parcel.tracking_key));

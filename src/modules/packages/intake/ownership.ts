@@ -33,24 +33,24 @@ export type Ownership = {
  * @param announcements oldest first
  */
 export function decideOwnership(
-  named: EnteredOwner,
-  announcements: OpenPrealert[],
+  entered: EnteredOwner,
+  prealerts: OpenPrealert[],
   scannedNumber: string,
 ): Ownership {
-  const oldest = announcements[0];
-  if (!oldest) return { ...named, matchedPrealert: null, prealertStatus: 'received' };
-  const couriers = new Set(announcements.map(({ courierId }) => courierId));
-  const codes = new Set(announcements.map(({ userCode }) => userCode));
-  if (named.courierId) couriers.add(named.courierId);
-  if (named.customer) codes.add(named.customer.userCode);
+  const oldest = prealerts[0];
+  if (!oldest) return { ...entered, matchedPrealert: null, prealertStatus: 'received' };
+  const couriers = new Set(prealerts.map(({ courierId }) => courierId));
+  const codes = new Set(prealerts.map(({ userCode }) => userCode));
+  if (entered.courierId) couriers.add(entered.courierId);
+  if (entered.customer) codes.add(entered.customer.userCode);
   if (couriers.size > 1) return contested(null);
   if (codes.size > 1) return contested(oldest.courierId);
   // A courier may have announced both the short number and the barcode. The one that equals the scanned text
   // is the better match.
-  const answers = announcements.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
+  const answers = prealerts.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
   return {
     courierId: answers.courierId,
-    customer: named.customer ?? answers.customer,
+    customer: entered.customer ?? answers.customer,
     matchedPrealert: answers,
     prealertStatus: 'received',
   };

@@ -54,15 +54,15 @@ function pageOfPackages(
   caller: UserCaller,
   filters: PackageFilters,
   { limit, page }: PageNumber,
-  kept: Sql,
-  answered: Sql,
+  pageColumns: Sql,
+  resultColumns: Sql,
 ): Sql {
   return sql`with page as materialized (
-      select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${kept}
+      select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
       from packages p where ${matching(db, caller, filters)}
       order by p.received_at desc, p.id desc
       limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint)
-    select ${answered}
+    select ${resultColumns}
     from page p
     left join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
     left join carriers r on ${tenantRows(db, caller, 'r')} and r.tenant_id = p.tenant_id and r.id = p.carrier_id

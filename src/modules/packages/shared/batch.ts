@@ -16,10 +16,10 @@ export function fieldsByPackageId(packageIds: string[]): Map<string, string> {
 /** Returns one error for each package that `check` rejects. */
 export function listErrors(
   fields: Map<string, string>,
-  judge: (id: string) => Refusal | undefined,
+  check: (id: string) => Refusal | undefined,
 ): FieldError[] {
   return [...fields].flatMap(([id, field]) => {
-    const refusal = judge(id);
+    const refusal = check(id);
     return refusal ? { field, code: refusal.code, message: refusal.reason } : [];
   });
 }

@@ -27,9 +27,9 @@ export function readFields(body: PackageUpdate) {
  * Returns the fields that differ from what the caller sees, one entry per field of the body. A number that is
  * masked for a courier differs from everything but its mask, so that no response depends on the hidden part.
  */
-export function findChanges(caller: UserCaller, before: Editable, wanted: RequestedFields): Partial<Editable> {
+export function findChanges(caller: UserCaller, before: Editable, input: RequestedFields): Partial<Editable> {
   const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };
-  const differing = Object.entries(wanted).filter(
+  const differing = Object.entries(input).filter(
     // `input` has only columns of Editable. A missing value counts as an empty text.
     ([column, value]) => value !== undefined && value !== (shown[column as keyof Editable] ?? ''),
   );

@@ -7,10 +7,16 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
 import { findCustomers, type CustomerRow } from '../intake/queries.js';
-import { receivePrealerts } from './link-customer.js';
-import { movePrealerts, type UpdateContext } from './renumbering.js';
+import { receivePrealerts } from './receive-prealerts.js';
+import { movePrealerts, type UpdateContext } from './move-prealerts.js';
 import { queueSyncs } from '../dispatch/queue-syncs.js';
-import { assertPermitted, findChanges, readFields, type PackageUpdate, type RequestedFields } from './fields.js';
+import {
+  assertPermitted,
+  findChanges,
+  readFields,
+  type PackageUpdate,
+  type RequestedFields,
+} from './fields.js';
 import * as queries from './queries.js';
 import type { Editable } from './queries.js';
 
@@ -29,12 +35,12 @@ export async function updatePackage(
   requestId: string,
   body: PackageUpdate,
 ): Promise<number> {
-  const wanted = readFields(body);
+  const input = readFields(body);
   try {
     return await transaction(db, caller, async (tx) => {
       const context = { db, tx, caller, requestId };
-      const before = await lockPackageAndParcels(context, body.package_id, wanted);
-      const changes = findChanges(caller, before, wanted);
+      const before = await lockPackageAndParcels(context, body.package_id, input);
+      const changes = findChanges(caller, before, input);
       assertPermitted(caller, before, changes);
       const fields = Object.keys(changes).length;
       if (fields === 0) return 0;
@@ -52,15 +58,19 @@ export async function updatePackage(
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
  * the new number.
  */
-async function lockPackageAndParcels({ db, tx, caller }: UpdateContext, id: string, wanted: RequestedFields): Promise<Editable> {
+async function lockPackageAndParcels(
+  { db, tx, caller }: UpdateContext,
+  id: string,
+  input: RequestedFields,
+): Promise<Editable> {
   const lock = async (keys: string[]) => {
     for (const key of keys) await tx.execute(lockParcel(caller.tenantId, key));
   };
   const locked = new Set<string>();
   // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
   // parcel exists.
-  const newNumber = caller.courierId === null ? wanted.tracking_number : undefined;
-  if (newNumber !== undefined || wanted.user_code) {
+  const newNumber = caller.courierId === null ? input.tracking_number : undefined;
+  if (newNumber !== undefined || input.user_code) {
     const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
     if (found) locked.add(found.tracking_key);
     if (found && newNumber !== undefined) locked.add(trackingKey(newNumber));
@@ -135,18 +145,20 @@ async function applyChanges(
   const { db, tx, caller, requestId } = context;
   const after = { ...before, ...changes };
   const isRenumbered = after.tracking_key !== before.tracking_key;
-  const moved = await (isRenumbered ? movePrealerts : receivePrealerts)(context, before, after);
-  const all = { ...changes, ...moved.columns };
+  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(context, before, after);
+  const all = { ...changes, ...effects.columns };
   await tx.execute(queries.changePackage(db, caller, id, all));
   // `all` has only columns of Editable.
-  const was = Object.fromEntries((Object.keys(all) as (keyof Editable)[]).map((key) => [key, before[key]]));
+  const previous = Object.fromEntries(
+    (Object.keys(all) as (keyof Editable)[]).map((key) => [key, before[key]]),
+  );
   const fact = {
     action: 'package.updated',
     entity: 'package',
     entityId: id,
-    before: was,
+    before: previous,
     after: all,
   } as const;
-  await tx.execute(auditStatement(caller, requestId, [fact, ...moved.facts]));
+  await tx.execute(auditStatement(caller, requestId, [fact, ...effects.facts]));
   await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`));
 }

@@ -47,10 +47,10 @@ const MAX_STORED_CHARACTERS = 1_024;
  * id. A slow response delays only one of the concurrent requests. If the outbound rate limit of the URL is
  * reached, the run ends; the postponed deliveries do not count as attempts and are sent in the next run.
  */
-export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void> {
-  const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
-  const scope: DeliveryQueueScope = { db: deps.db, caller, lane };
-  const turnEndsMs = performance.now() + MAX_RUN_MS;
+export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<void> {
+  const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
+  const scope: DeliveryQueueScope = { db: deps.db, caller, queue };
+  const runEndsMs = performance.now() + MAX_RUN_MS;
   const inFlight = new Set<Promise<void>>();
   const results: AttemptResult[] = [];
   const postponed: Postponed[] = [];
@@ -71,7 +71,7 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
   };
 
   for (;;) {
-    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < turnEndsMs;
+    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < runEndsMs;
     const room = isOpen ? MAX_CONCURRENT - inFlight.size : 0;
     const { target, deliveries } = await settleAndClaim(
       scope,
@@ -80,7 +80,8 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
     );
     const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
     if (sender) for (const delivery of deliveries) start(sender, delivery);
-    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_PER_TRANSACTION))) continue;
+    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_PER_TRANSACTION)))
+      continue;
     const isSettled = results.length === 0 && postponed.length === 0;
     if (inFlight.size === 0 && isSettled) break;
     if (isSettled) await Promise.race([...inFlight, sleep(POLL_MS, undefined, { ref: false })]);
@@ -112,11 +113,11 @@ async function settleAndClaim(
   ]);
   // The last two statements select exactly these columns.
   const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
-  const leadsNowhere = !target?.url || !target.is_active;
-  if (leadsNowhere || target.is_paused) {
-    await pipeline(scope.db, scope.caller, [failPendingDeliveries(scope, { exceptTests: !leadsNowhere })]);
+  const hasNoTarget = !target?.url || !target.is_active;
+  if (hasNoTarget || target.is_paused) {
+    await pipeline(scope.db, scope.caller, [failPendingDeliveries(scope, { exceptTests: !hasNoTarget })]);
   }
-  if (leadsNowhere) return { deliveries: [] };
+  if (hasNoTarget) return { deliveries: [] };
   return { target: { ...target, url: target.url ?? '' }, deliveries };
 }
 
@@ -124,17 +125,17 @@ type Sender = { url: string; secrets: string[]; headers: Record<string, string>;
 
 async function openSender(
   deps: TaskDeps,
-  { caller, lane }: DeliveryQueueScope,
+  { caller, queue }: DeliveryQueueScope,
   target: Target,
 ): Promise<Sender> {
   const readMs = performance.now();
-  const tokenPlace = placeOf(lane.tenantId, lane.courierId, 'api_token');
+  const tokenPlace = placeOf(queue.tenantId, queue.courierId, 'api_token');
   const token = target.api_token_cipher && deps.secrets.decrypt(target.api_token_cipher, tokenPlace);
-  const row = { ...target, tenant_id: lane.tenantId, courier_id: lane.courierId };
+  const row = { ...target, tenant_id: queue.tenantId, courier_id: queue.courierId };
   const secrets = signingSecrets(deps.secrets, row, target.now);
   return {
     url: target.url,
-    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, lane)],
+    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, queue)],
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'Crossdock-Webhooks/1',

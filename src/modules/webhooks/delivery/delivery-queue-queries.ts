@@ -8,7 +8,7 @@ import type { EventRow } from '../events/event-view.js';
 /** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
 const CLAIM_SECONDS = 30;
 
-export type DeliveryQueueScope = { db: Db; caller: SystemCaller; lane: DeliveryQueue };
+export type DeliveryQueueScope = { db: Db; caller: SystemCaller; queue: DeliveryQueue };
 
 /** The URL of a delivery queue, and its signing secrets. */
 export type TargetRow = {
@@ -23,14 +23,14 @@ export type TargetRow = {
   now: Date;
 };
 
-export function selectTarget({ db, caller, lane }: DeliveryQueueScope): Sql {
+export function selectTarget({ db, caller, queue }: DeliveryQueueScope): Sql {
   return sql`
-    select c.${raw(`api_url_${lane.endpoint}`)} as url, c.api_token_cipher, c.webhook_secret_cipher,
+    select c.${raw(`api_url_${queue.endpoint}`)} as url, c.api_token_cipher, c.webhook_secret_cipher,
       c.webhook_previous_secret_cipher, c.webhook_secret_rotated_at, c.is_active, coalesce(e.paused_at is not null, false) as is_paused, clock_timestamp() as now
     from couriers c
-    left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${lane.endpoint}
+    left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${queue.endpoint}
       and ${tenantRows(db, caller, 'e')}
-    where ${tenantRows(db, caller, 'c')} and c.id = ${lane.courierId}::uuid`;
+    where ${tenantRows(db, caller, 'c')} and c.id = ${queue.courierId}::uuid`;
 }
 
 /** A delivery that this worker has claimed, with its event. */
@@ -40,13 +40,13 @@ export type ClaimedRow = EventRow & { delivery_id: string; origin: string; attem
  * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
  * URL nothing.
  */
-export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: number): Sql {
+export function claimDue({ db, caller, queue }: DeliveryQueueScope, atMost: number): Sql {
   return sql`
     with due as (
       select d.id from webhook_deliveries d
       join couriers c on ${tenantRows(db, caller, 'c')} and c.id = d.courier_id and c.is_active
-        and c.${raw(`api_url_${lane.endpoint}`)} is not null
-      where ${inQueue({ db, caller, lane })} and d.status = 'pending' and d.next_attempt_at <= now()
+        and c.${raw(`api_url_${queue.endpoint}`)} is not null
+      where ${inQueue({ db, caller, queue })} and d.status = 'pending' and d.next_attempt_at <= now()
         and (d.claimed_until is null or d.claimed_until < now())
         and (d.origin = 'test' or not exists (
           select from webhook_endpoints e where e.tenant_id = d.tenant_id and e.courier_id = d.courier_id
@@ -69,13 +69,13 @@ export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: numbe
  * latter except tests.
  */
 export function failPendingDeliveries(
-  { db, caller, lane }: DeliveryQueueScope,
+  { db, caller, queue }: DeliveryQueueScope,
   { exceptTests }: { exceptTests: boolean },
 ): Sql {
   return sql`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
-      where ${inQueue({ db, caller, lane })} and d.status = 'pending'
+      where ${inQueue({ db, caller, queue })} and d.status = 'pending'
         and (d.claimed_until is null or d.claimed_until < now()) and not (${exceptTests}::boolean and d.origin = 'test')
       returning d.sync_job_id
     )
@@ -104,11 +104,11 @@ const resultsTable = (
    response_start text, error text, retry_after_s integer)`;
 
 /** Inserts the attempts, one row each. */
-export function insertAttempts({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
+export function insertAttempts({ caller, queue }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     insert into webhook_attempts
       (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome, http_status, response_start, error)
-    select ${caller.tenantId}::uuid, delivery_id, number, ${lane.courierId}::uuid, started_at, duration_ms, outcome,
+    select ${caller.tenantId}::uuid, delivery_id, number, ${queue.courierId}::uuid, started_at, duration_ms, outcome,
       http_status, response_start, error
     from ${resultsTable(results)}
     on conflict (tenant_id, delivery_id, number) do nothing`;
@@ -152,13 +152,13 @@ export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: At
 const PAUSE_AFTER_HOURS = 48;
 
 /** Updates the health of the URL. A success resets the number of failures and ends a pause. */
-export function recordHealth({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
+export function recordHealth({ caller, queue }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
   const hasSuccess = failures < results.length;
   return sql`
     insert into webhook_endpoints as e
       (tenant_id, courier_id, endpoint, failures, failing_since, last_failure_at, last_success_at)
-    values (${caller.tenantId}::uuid, ${lane.courierId}::uuid, ${lane.endpoint},
+    values (${caller.tenantId}::uuid, ${queue.courierId}::uuid, ${queue.endpoint},
       ${hasSuccess ? 0 : failures}::int, ${hasSuccess ? sql`null` : sql`now()`},
       ${failures > 0 ? sql`now()` : sql`null`}, ${hasSuccess ? sql`now()` : sql`null`})
     on conflict (tenant_id, courier_id, endpoint) do update set
@@ -175,23 +175,23 @@ export function recordHealth({ caller, lane }: DeliveryQueueScope, results: Atte
  * Schedules the queue for the time of its next due delivery, if there is one.
  * @param pauseMs the minimum delay
  */
-export function wakeWhenDue({ db, caller, lane }: DeliveryQueueScope, pauseMs: number): Sql {
+export function wakeWhenDue({ db, caller, queue }: DeliveryQueueScope, pauseMs: number): Sql {
   const waiting =
-    lane.endpoint === 'update_package'
+    queue.endpoint === 'update_package'
       ? sql`(select now() from package_syncs s where ${tenantRows(db, caller, 's')}
-          and s.courier_id = ${lane.courierId}::uuid and s.status = 'queued' limit 1)`
+          and s.courier_id = ${queue.courierId}::uuid and s.status = 'queued' limit 1)`
       : sql`null::timestamptz`;
   return wakeDeliveryQueuesWhenDue(
-    lane.tenantId,
+    queue.tenantId,
     // greatest() ignores null: without the condition, an empty queue would be scheduled forever.
-    sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint,
+    sql`select ${queue.courierId}::uuid as courier_id, ${queue.endpoint} as endpoint,
       greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), next.due) as due
       from (select least(${waiting},
         (select min(greatest(d.next_attempt_at, coalesce(d.claimed_until, d.next_attempt_at)))
-         from webhook_deliveries d where ${inQueue({ db, caller, lane })} and d.status = 'pending')) as due) as next
+         from webhook_deliveries d where ${inQueue({ db, caller, queue })} and d.status = 'pending')) as due) as next
       where next.due is not null`,
   );
 }
 
-const inQueue = ({ db, caller, lane }: DeliveryQueueScope) =>
-  sql`${tenantRows(db, caller, 'd')} and d.courier_id = ${lane.courierId}::uuid and d.endpoint = ${lane.endpoint}`;
+const inQueue = ({ db, caller, queue }: DeliveryQueueScope) =>
+  sql`${tenantRows(db, caller, 'd')} and d.courier_id = ${queue.courierId}::uuid and d.endpoint = ${queue.endpoint}`;

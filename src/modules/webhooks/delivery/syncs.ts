@@ -10,15 +10,15 @@ import type { DeliveryQueueScope } from './delivery-queue-queries.js';
  * anyway.
  */
 export async function recordQueuedSyncs(
-  { db, caller, lane }: DeliveryQueueScope,
+  { db, caller, queue }: DeliveryQueueScope,
   atMost: number,
 ): Promise<boolean> {
-  if (lane.endpoint !== 'update_package') return false;
+  if (queue.endpoint !== 'update_package') return false;
   return transaction(db, caller, async (tx) => {
     const taken = await tx.query<{ package_id: string; job_id: string }>(sql`
       with waiting as (
         select s.package_id from package_syncs s
-        where ${tenantRows(db, caller, 's')} and s.courier_id = ${lane.courierId}::uuid and s.status = 'queued'
+        where ${tenantRows(db, caller, 's')} and s.courier_id = ${queue.courierId}::uuid and s.status = 'queued'
         order by s.requested_at, s.package_id limit ${atMost}::int
         for update skip locked
       )

@@ -2,7 +2,7 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { targetCourierId } from './named-courier.js';
+import { targetCourierId } from './target-courier.js';
 import { eventsAfter, rangeOfEvents, type FeedRange, type FeedRow } from './feed-queries.js';
 
 export type FeedQuery = QueryOf<'readEvents'>;

@@ -7,7 +7,7 @@ import { transaction, type Db, type Tx } from '../../../platform/db/transaction.
 import { ApiError, invalidFieldError, type FailureCode } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { targetCourierId } from '../events/named-courier.js';
+import { targetCourierId } from '../events/target-courier.js';
 import * as queries from './resend-queries.js';
 
 /** The context of a redelivery, a test or a recovery. */
@@ -54,9 +54,9 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
  * Sends a test to a URL, even if it is paused.
  * @throws ApiError validation_failed, courier_not_found, endpoint_missing, tests_pending, quota_exceeded
  */
-export async function sendTest(change: Change, wanted: Action<'send_test'>): Promise<Resent> {
-  const courierId = targetCourierId(change.caller, wanted.courier_id);
-  const { endpoint } = wanted;
+export async function sendTest(change: Change, input: Action<'send_test'>): Promise<Resent> {
+  const courierId = targetCourierId(change.caller, input.courier_id);
+  const { endpoint } = input;
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     assertOpen(await lockEndpoints(ctx, courierId), endpoint, ['missing']);
@@ -79,10 +79,10 @@ export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; 
  * Sends the events missed since a time again, at most 100,000.
  * @throws ApiError validation_failed, courier_not_found
  */
-export async function recoverSince(change: Change, wanted: Action<'recover_since'>): Promise<Recovery> {
-  const { since } = wanted;
+export async function recoverSince(change: Change, input: Action<'recover_since'>): Promise<Recovery> {
+  const { since } = input;
   if (!isMoment(since)) throw invalidFieldError('since', 'must be a moment that exists');
-  const courierId = targetCourierId(change.caller, wanted.courier_id);
+  const courierId = targetCourierId(change.caller, input.courier_id);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const obstacles = await lockEndpoints(ctx, courierId);

@@ -13,7 +13,7 @@ import {
   type Sheet,
   type Style,
 } from './sheet.js';
-import { day } from './words.js';
+import { day } from './format.js';
 
 export type Size = { width: number; height: number };
 

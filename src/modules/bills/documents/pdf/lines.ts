@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js';
 import type { Line } from './invoice.js';
 import { spaceLeft, STYLES, startPage, type Sheet } from './sheet.js';
 import { putTable, type Cell, type Column, type Row } from './table.js';
-import { day, money, sum } from './words.js';
+import { day, money, sum } from './format.js';
 
 const COLUMNS: Column[] = [
   { title: 'No.', width: 25, isRight: true },

@@ -14,7 +14,7 @@ import {
   type Style,
 } from './sheet.js';
 import { putTable, type Column, type Row } from './table.js';
-import { day, difference, METHODS, money, quantity, sum, sumExactly } from './words.js';
+import { day, difference, METHODS, money, quantity, sum, sumExactly } from './format.js';
 
 const CHARGES: Column[] = [
   { title: 'Charges', width: 293 },

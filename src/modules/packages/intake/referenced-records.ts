@@ -15,7 +15,12 @@ type Intake = BodyOf<'receivePackage'>;
  * @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found,
  * warehouse_not_found
  */
-export async function findReferencedRecords(db: Db, tx: Tx, caller: UserCaller, intake: Intake): Promise<ReferencedRecords> {
+export async function findReferencedRecords(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  intake: Intake,
+): Promise<ReferencedRecords> {
   const [found] = await tx.query<ReferencedIdsRow>(
     findReferencedIds(db, caller, {
       courierId: intake.courier_id,

@@ -1,5 +1,5 @@
-import { settledFact } from '../intake/announcements.js';
-import type { UpdateEffects, UpdateContext } from './renumbering.js';
+import { settledFact } from '../intake/open-prealerts.js';
+import type { UpdateEffects, UpdateContext } from './move-prealerts.js';
 import { receivePendingPrealerts, type Editable } from './queries.js';
 
 /**

@@ -11,7 +11,7 @@ import {
   type LinkRow,
   type StrayRow,
 } from './chain-queries.js';
-import { verifyLinks, type Flaw, type ChainFinding } from './compare-chain.js';
+import { verifyLinks, type Flaw, type ChainFinding } from './verify-links.js';
 import { EMPTY_CHAIN_HASH, appendBeforeReading, type ChainAppender } from './append-to-chain.js';
 
 type VerifyRequest = BodyOf<'verifyAuditLog'>;
@@ -38,33 +38,33 @@ const BATCH_LINKS = 2_000;
  * transaction: existing links never change, and links appended in the meantime are after the head.
  */
 export async function verifyChain(
-  sealer: ChainAppender,
+  appender: ChainAppender,
   caller: Caller,
-  wanted: VerifyRequest,
+  request: VerifyRequest,
 ): Promise<Verification> {
-  const { db } = sealer;
-  const { after, max_entries: maxEntries, known_head: known } = wanted;
-  await appendBeforeReading(sealer, caller);
-  const [heads, starts, kept] = await snapshot(db, caller, [
+  const { db } = appender;
+  const { after, max_entries: maxEntries, known_head: known } = request;
+  await appendBeforeReading(appender, caller);
+  const [heads, starts, knownRows] = await snapshot(db, caller, [
     headOfChain(db, caller),
     linkAt(db, caller, after),
     linkAt(db, caller, known?.sequence ?? 0),
   ]);
   // The statements select exactly these columns.
-  const [[headRow], [start], [keptRow]] = [heads, starts, kept] as [HeadRow[], HeadRow[], HeadRow[]];
+  const [[headRow], [start], [knownLink]] = [heads, starts, knownRows] as [HeadRow[], HeadRow[], HeadRow[]];
   const head = { sequence: Number(headRow?.sequence ?? 0), hash: headRow?.hash ?? null };
   const last = Math.min(head.sequence, after + maxEntries);
-  const walked =
+  const range =
     after > 0 && !start
-      ? await resumeAfterMissing(sealer, caller, Math.min(after, head.sequence + 1), after)
-      : await verifyRange(sealer, caller, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
-  const to = after + walked.verified;
-  const next = walked.flaw ? walked.resume : to;
+      ? await resumeAfterMissing(appender, caller, Math.min(after, head.sequence + 1), after)
+      : await verifyRange(appender, caller, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
+  const to = after + range.verified;
+  const next = range.flaw ? range.resume : to;
   const nextAfter = next !== null && next < head.sequence ? next : null;
-  const { strays, unsealed } = await readRest(sealer, caller, after, nextAfter);
-  const flaw = firstOf(walked.flaw, known && flawOfKnown(known, keptRow, head.sequence), flawOf(strays));
+  const { strays, unsealed } = await readRest(appender, caller, after, nextAfter);
+  const flaw = firstOf(range.flaw, known && flawOfKnown(known, knownLink, head.sequence), flawOf(strays));
   const inserted = strays.total;
-  return { verified: walked.verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted };
+  return { verified: range.verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted };
 }
 
 type ChainRange = { after: number; last: number; hash: string };
@@ -74,22 +74,26 @@ type ChainRange = { after: number; last: number; hash: string };
  */
 type VerifiedRange = ChainFinding & { resume: number | null };
 
-async function verifyRange(sealer: ChainAppender, caller: Caller, { after, last, hash }: ChainRange): Promise<VerifiedRange> {
-  const { db, secrets } = sealer;
-  let walked: VerifiedRange = { verified: 0, hash, flaw: undefined, resume: null };
-  while (after + walked.verified < last) {
-    const at = after + walked.verified;
+async function verifyRange(
+  appender: ChainAppender,
+  caller: Caller,
+  { after, last, hash }: ChainRange,
+): Promise<VerifiedRange> {
+  const { db, secrets } = appender;
+  let range: VerifiedRange = { verified: 0, hash, flaw: undefined, resume: null };
+  while (after + range.verified < last) {
+    const at = after + range.verified;
     const count = Math.min(BATCH_LINKS, last - at);
     const [rows] = await snapshot(db, caller, [linksAfter(db, caller, at, count)]);
     // The statement selects exactly these columns.
     const links = rows as LinkRow[];
-    if (links.length === 0) return { ...walked, flaw: missing(at + 1) };
-    const judged = verifyLinks(secrets, walked.hash, links, at);
-    const verified = walked.verified + judged.verified;
-    walked = { ...judged, verified, resume: Number(links[judged.verified]?.sequence ?? 0) || null };
-    if (walked.flaw) return walked;
+    if (links.length === 0) return { ...range, flaw: missing(at + 1) };
+    const finding = verifyLinks(secrets, range.hash, links, at);
+    const verified = range.verified + finding.verified;
+    range = { ...finding, verified, resume: Number(links[finding.verified]?.sequence ?? 0) || null };
+    if (range.flaw) return range;
   }
-  return walked;
+  return range;
 }
 
 /**
@@ -125,11 +129,11 @@ async function readRest({ db }: ChainAppender, caller: Caller, after: number, to
  */
 function flawOfKnown(
   known: NonNullable<VerifyRequest['known_head']>,
-  kept: HeadRow | undefined,
+  link: HeadRow | undefined,
   headSequence: number,
 ): Flaw | undefined {
-  if (!kept) return missing(Math.min(known.sequence, headSequence + 1));
-  if (kept.hash === known.hash) return undefined;
+  if (!link) return missing(Math.min(known.sequence, headSequence + 1));
+  if (link.hash === known.hash) return undefined;
   return { sequence: known.sequence, entryId: null, problem: 'altered' };
 }
 
@@ -138,6 +142,6 @@ const flawOf = ({ first_id: entryId }: StrayRow): Flaw | undefined =>
 
 /** Returns the problem with the lowest sequence. Problems without a sequence come last. */
 function firstOf(...flaws: (Flaw | undefined)[]): Flaw | undefined {
-  const placeOf = ({ sequence }: Flaw) => sequence ?? Infinity;
-  return flaws.filter((flaw) => flaw !== undefined).sort((a, b) => placeOf(a) - placeOf(b))[0];
+  const orderOf = ({ sequence }: Flaw) => sequence ?? Infinity;
+  return flaws.filter((flaw) => flaw !== undefined).sort((a, b) => orderOf(a) - orderOf(b))[0];
 }

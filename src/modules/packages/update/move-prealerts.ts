@@ -1,7 +1,7 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { findOpenPrealerts, settledFact } from '../intake/announcements.js';
+import { findOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
 import { settlePrealerts } from '../intake/queries.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
 import { reopenPrealerts, type Editable } from './queries.js';
@@ -26,18 +26,19 @@ export async function movePrealerts(
   const reopened = before.courier_id
     ? await tx.query<{ id: string }>(reopenPrealerts(db, caller, before.courier_id, before.tracking_key))
     : [];
-  const announcements = await findOpenPrealerts(db, tx, caller, after.tracking_key);
-  const { courierId, customer, matchedPrealert: answers, prealertStatus: announcementStatus } = decideOwnership(
-    ownerOf(after),
-    announcements,
-    after.tracking_number,
-  );
+  const prealerts = await findOpenPrealerts(db, tx, caller, after.tracking_key);
+  const {
+    courierId,
+    customer,
+    matchedPrealert: answers,
+    prealertStatus: announcementStatus,
+  } = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
   // A package without a courier cannot be identified as the announced one.
   const isAnswer = courierId !== null && courierId === after.courier_id && announcementStatus === 'received';
   const status = isAnswer ? 'received' : 'flagged';
-  const ids = announcements.map(({ id }) => id);
+  const ids = prealerts.map(({ id }) => id);
   if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, status));
-  const settled = announcements.filter((each) => each.status !== status);
+  const settled = prealerts.filter((each) => each.status !== status);
   const answered = isAnswer ? (answers?.id ?? null) : null;
   return {
     columns: {

@@ -26,16 +26,16 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
   const customers = new Map<string, SyncedCustomer>();
   const problems: SyncProblem[] = [];
   let received = 0;
-  const note = (problem: SyncProblem) => {
+  const recordProblem = (problem: SyncProblem) => {
     if (problems.length < MAX_PROBLEMS) problems.push(problem);
   };
   try {
     readList(decode(bytes), (record, index) => {
       received += 1;
-      const customer = readRecord(record, index, note);
+      const customer = readRecord(record, index, recordProblem);
       if (!customer) return;
       const earlier = customers.get(customer.userCode);
-      if (earlier) note(repeated(earlier.index));
+      if (earlier) recordProblem(repeated(earlier.index));
       customers.set(customer.userCode, customer);
     });
   } catch (error) {
