@@ -37,7 +37,7 @@ function manage(change: Change, body: BodyOf<'manageManifest'>): Promise<ReplyOf
       const { status, awbCheck, isChanged } = await updateManifest(change, wanted);
       const message = isChanged
         ? 'Manifest updated.'
-        : 'The manifest is like that already. Nothing was changed.';
+        : 'The manifest already has these values. Nothing was changed.';
       return answer(message, { manifest_id: wanted.manifest_id, status, awb_check: awbCheck });
     },
     add_packages: async ({ manifest_id, package_ids }) => {

@@ -35,7 +35,7 @@ export function packageHandlers({ db }: Deps) {
       const data = viewReceipt(receipt);
       if (receipt.isDuplicate) {
         const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';
-        return { statusCode: 200, message: `This package had been received already.${warning}`, data };
+        return { statusCode: 200, message: `This package was already received.${warning}`, data };
       }
       const owner = data.user_code
         ? ''
@@ -76,7 +76,7 @@ export function packageHandlers({ db }: Deps) {
       const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
       return {
         statusCode: 200,
-        message: fields === 0 ? 'No changes. The package is as you sent it.' : changed,
+        message: fields === 0 ? 'Nothing was changed. The package already has these values.' : changed,
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },

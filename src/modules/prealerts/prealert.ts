@@ -119,7 +119,7 @@ export async function replacePrealert(
     );
     await audit(tx, caller, requestId, { action: 'prealert.replaced', id: body.prealert_id, before, after });
     const [row] = await tx.query<PrealertRow>(queries.onePrealert(db, caller, body.prealert_id));
-    if (!row) throw new Error('The pre-alert went missing inside its own transaction.');
+    if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
 }

@@ -111,7 +111,7 @@ function reencrypt(
     return isCurrent ? [] : [{ ...stored, renewed: secrets.encrypt(plain, context) }];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    print(`${column.table} ${stored.id}: ${column.column} does not open (${why})`);
+    print(`${column.table} ${stored.id}: ${column.column} cannot be decrypted (${why})`);
     return undefined;
   }
 }

@@ -124,7 +124,7 @@ export function changeUser(
     if (!before) throw new ApiError('user_not_found');
     const isChanged = await work(ctx, before);
     const user = await selectUser(ctx, userId);
-    if (!user) throw new Error('The user went missing inside its own transaction.');
+    if (!user) throw new Error('The user was not found in the transaction that wrote it.');
     return { user, isChanged };
   });
 }

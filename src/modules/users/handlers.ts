@@ -31,15 +31,20 @@ export function userHandlers({ db, loginGate }: Deps) {
       return byAction<typeof body, Promise<Managed>>(body, {
         create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
           const created = await createUser(change, { username, fullName, email, role, courierId });
-          return replyWithCredential('User created. The password is shown this once.', created);
+          return replyWithCredential('User created. The password is shown only once.', created);
         },
         update: async (sent) => replyWithUser('User changed.', await updateUser(change, sent.user_id, sent)),
         change_role: async ({ user_id: id, role, courier_id: courierId }) =>
           replyWithUser('Role changed.', await changeRole(change, id, role, courierId)),
-        disable: async ({ user_id: id }) => replyWithUser('User disabled.', await setUserActive(change, id, false)),
-        enable: async ({ user_id: id }) => replyWithUser('User enabled.', await setUserActive(change, id, true)),
+        disable: async ({ user_id: id }) =>
+          replyWithUser('User disabled.', await setUserActive(change, id, false)),
+        enable: async ({ user_id: id }) =>
+          replyWithUser('User enabled.', await setUserActive(change, id, true)),
         reset_password: async ({ user_id: id }) =>
-          replyWithCredential('New one-time password made. It is shown this once.', await resetPassword(change, id)),
+          replyWithCredential(
+            'New one-time password created. It is shown only once.',
+            await resetPassword(change, id),
+          ),
         reset_two_factor: async ({ user_id: id }) =>
           replyWithUser('Second factor turned off.', await resetTwoFactor(change, id)),
       });
@@ -48,7 +53,7 @@ export function userHandlers({ db, loginGate }: Deps) {
 }
 
 function replyWithUser(message: string, { user, isChanged }: Changed): Managed {
-  const unchanged = 'The user is like that already. Nothing was changed.';
+  const unchanged = 'The user already has these values. Nothing was changed.';
   return { statusCode: 200, message: isChanged ? message : unchanged, data: viewUser(user) };
 }
 

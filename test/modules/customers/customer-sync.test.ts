@@ -130,7 +130,7 @@ describe('asking for a synchronisation', () => {
       const before = await fingerprint(service.owner);
       const second = await ask({ as: 'admin', body: { courier_id: IEX } });
       expect(second.body['message']).toBe(
-        'A synchronisation of these customers is waiting or running already. This is it.',
+        'A synchronisation of these customers is already queued or running.',
       );
       expect(second.body['data']).toEqual({ ...first.body['data'], status });
       expect(await fingerprint(service.owner)).toEqual(before);

@@ -73,7 +73,7 @@ async function store(context: OwnAccountContext, account: Account, hash: string)
     });
     await queueOwnerMail(context, tx, 'password_changed');
     const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
-    if (!changed) throw new Error('The user went missing inside its own transaction.');
+    if (!changed) throw new Error('The user was not found in the transaction that wrote it.');
     return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', context) };
   });
 }

@@ -250,7 +250,7 @@ async function replaceBackupCodes(
 async function startNewSession(context: OwnAccountContext, tx: Tx): Promise<SignIn> {
   const { deps, caller } = context;
   const [account] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
-  if (!account) throw new Error('The user went missing inside its own transaction.');
+  if (!account) throw new Error('The user was not found in the transaction that wrote it.');
   return { account, sessionId: await beginSession(tx, account, 'two_factor_change', context) };
 }
 

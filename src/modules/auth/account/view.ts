@@ -51,7 +51,7 @@ export async function toSetupStarted({ secret, uri, expiresAt }: Setup): Promise
 export function toEnabled({ backupCodes, ...signIn }: Enabled, tenantId: string, tokens: Tokens): Reply {
   return {
     statusCode: 200,
-    message: 'Two-factor authentication is on. The backup codes are shown this once.',
+    message: 'Two-factor authentication is on. The backup codes are shown only once.',
     data: { ...freshToken(signIn, tenantId, tokens), backup_codes: backupCodes },
   };
 }
@@ -64,7 +64,7 @@ export const toDisabled = (signIn: SignIn, tenantId: string, tokens: Tokens): Re
 
 export const toRegenerated = (backupCodes: string[]): Reply => ({
   statusCode: 200,
-  message: 'Ten new backup codes made. They are shown this once.',
+  message: 'Ten new backup codes created. They are shown only once.',
   data: { backup_codes: backupCodes },
 });
 

@@ -68,7 +68,7 @@ export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
     const { settings, isChanged } = await updateSettings(change, pickFields(body), outbound);
     const message = isChanged
       ? 'Settings saved.'
-      : 'The settings are like that already. Nothing was changed.';
+      : 'The settings already have these values. Nothing was changed.';
     return { statusCode: 200, message, data: viewSettings(settings) };
   }
 
@@ -94,12 +94,12 @@ async function runAction(
 
 async function regenerate(change: Change): Promise<Updated> {
   const api_key = await regenerateKey(change);
-  const message = 'New API key made. The one before it no longer works.';
+  const message = 'New API key created. The previous key no longer works.';
   return { statusCode: 200, message, data: { api_key } };
 }
 
 async function rotate(change: Change): Promise<Updated> {
   const webhook_secret = await rotateWebhookSecret(change);
-  const message = 'New secret made. The one before it signs beside it for 24 hours.';
+  const message = 'New secret created. The previous secret also signs for 24 hours.';
   return { statusCode: 200, message, data: { webhook_secret } };
 }

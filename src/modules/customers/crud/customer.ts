@@ -89,7 +89,7 @@ export async function updateCustomer(
     }
     if (difference) await takeOneFromQuota(tx, context, stored.courier_id);
     const [row] = await tx.query<CustomerRow>(queries.oneCustomer(db, caller, id));
-    if (!row) throw new Error('The customer went missing inside its own transaction.');
+    if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
     return { row, isChanged: difference !== undefined };
   });
 }

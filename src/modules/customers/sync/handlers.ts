@@ -11,7 +11,7 @@ export function customerSyncHandlers({ db }: Deps) {
       const { row, isNew } = await requestSync(db, caller, requestId, { courier_id });
       const message = isNew
         ? 'Synchronisation queued.'
-        : 'A synchronisation of these customers is waiting or running already. This is it.';
+        : 'A synchronisation of these customers is already queued or running.';
       return { statusCode: 200, message, data: viewSync(row) };
     },
 

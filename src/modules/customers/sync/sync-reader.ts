@@ -31,7 +31,7 @@ export async function readInWorker(body: Buffer): Promise<SyncResponse> {
       worker.once('error', (error) =>
         'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? giveUp() : reject(error),
       );
-      worker.once('exit', () => reject(new Error('The thread that read an answer ended without a word.')));
+      worker.once('exit', () => reject(new Error('The worker thread exited without a result.')));
       worker.postMessage(body);
     });
   } finally {

@@ -38,7 +38,7 @@ export async function requestSync(
       await tx.query(addJobs('syncCustomers', [{ tenantId: caller.tenantId, runId: id }]));
     }
     const [row] = await tx.query<RunRow>(queries.oneRun(db, caller, id));
-    if (!row) throw new Error('The run went missing inside its own transaction.');
+    if (!row) throw new Error('The run was not found in the transaction that wrote it.');
     return { row, isNew };
   });
 }

@@ -36,7 +36,7 @@ export async function queueDispatch(
   return transaction(db, caller, async (tx) => {
     const statement = queueSyncs(caller, selection, { dispatchId, atMost: MAX_SELECTED });
     const [counts] = await tx.query<SyncCounts>(statement);
-    if (!counts) throw new Error('The dispatch answered nothing.');
+    if (!counts) throw new Error('The dispatch statement returned no row.');
     if (counts.selected > MAX_SELECTED) throw tooMany();
     await tx.execute(insertDispatch(caller, { id: dispatchId, ...counts }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };

@@ -16,7 +16,11 @@ export function packageEventHandlers({ db }: Deps) {
 
     async recordPackageEvent({ body, caller, requestId }) {
       const recorded = await recordPackageEvent(db, caller, requestId, body);
-      return { statusCode: 200, message: describeChanges(recorded.events.length), data: viewRecorded(recorded) };
+      return {
+        statusCode: 200,
+        message: describeChanges(recorded.events.length),
+        data: viewRecorded(recorded),
+      };
     },
 
     async packageLabel({ query, caller }) {
@@ -37,6 +41,6 @@ export function packageEventHandlers({ db }: Deps) {
 }
 
 function describeChanges(changed: number): string {
-  if (changed === 0) return 'No package changed. All are like that already.';
+  if (changed === 0) return 'No package changed. All packages already have this status.';
   return changed === 1 ? '1 package changed.' : `${changed} packages changed.`;
 }
