@@ -153,7 +153,7 @@ export function insertPackage(tenantId: string, row: NewPackage): Sql {
 }
 
 /**
- * Settles pre-alerts that lockAnnouncements has locked. For received ones it also deletes stored flags of the
+ * Settles pre-alerts that lockOpenPrealerts has locked. For received ones it also deletes stored flags of the
  * same number.
  */
 export function settlePrealerts(
