@@ -8342,7 +8342,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "This package had been received already.",
+                     *       "message": "This package was already received.",
                      *       "data": {
                      *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                      *         "house_number": "7K3M9QW",

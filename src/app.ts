@@ -53,7 +53,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   sliceReplies(server, unread);
   refuseWhileClosing(server);
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
-  reportActivity(server, lastSeen.note);
+  reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(openKeyFailures()));
   await registerReference(server, bundle);

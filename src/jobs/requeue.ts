@@ -1,4 +1,4 @@
-import { settleAbandonedRuns } from '../modules/customers/sync/sync-run.js';
+import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/tenants.js';
 import { pipeline, sql } from '../platform/db/transaction.js';
@@ -21,7 +21,7 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
       select s.courier_id, 'update_package' from package_syncs s
       where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
     await pipeline(db, caller, [wakeDeliveryQueues(caller.tenantId, due)]);
-    await settleAbandonedRuns(db, caller.tenantId);
+    await failAbandonedRuns(db, caller.tenantId);
     await endIdleSessions(db, caller);
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
-import { judgePassword } from '../../src/modules/tenants/tenant.js';
+import { checkPassword } from '../../src/modules/tenants/tenant.js';
 import { ask, logIn } from '../support/service/client.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -171,7 +171,7 @@ describe('a password that somebody chooses', () => {
       'The password must not be your user name or your full name.',
     ],
   ])('%s', async (_what, password, judgement) => {
-    expect(await judgePassword(password, ['Gatekeeper-of-Miami'])).toBe(judgement);
+    expect(await checkPassword(password, ['Gatekeeper-of-Miami'])).toBe(judgement);
   });
 
   // util-linux's, which gives a program a terminal of its own

@@ -300,7 +300,7 @@ test('a secret that does not open is named by table and row, the rest is done, a
     ]);
   const { code, said } = await rewrap();
   expect(code).toBe(1);
-  for (const { id } of bad) expect(said).toContain(`couriers ${id}: api_key_cipher does not open`);
+  for (const { id } of bad) expect(said).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
   expect(said).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
   const cipherOf = async (id: string) => {
     const { rows } = await owner.query<{ cipher: string }>(

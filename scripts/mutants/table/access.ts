@@ -193,23 +193,23 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'audit: a link’s hash is compared with its entry',
-    file: 'src/modules/audit-log/compare-chain.ts',
+    file: 'src/modules/audit-log/verify-links.ts',
     find: 'if (secrets.chainHash(previous, digest) === link.hash) return undefined;',
     replace: 'if (secrets.chainHash(previous, digest) !== undefined) return undefined;',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verifying'] }],
   },
   {
     name: 'audit: a gap in the sequence is told',
-    file: 'src/modules/audit-log/compare-chain.ts',
+    file: 'src/modules/audit-log/verify-links.ts',
     find: "if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };",
     replace: '',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verifying'] }],
   },
   {
     name: 'audit: a head that the caller kept shows a chain that was cut',
-    file: 'src/modules/audit-log/verify.ts',
-    find: 'if (kept.hash === known.hash) return undefined;',
-    replace: 'if (kept.hash) return undefined;',
+    file: 'src/modules/audit-log/verify-chain.ts',
+    find: 'if (link.hash === known.hash) return undefined;',
+    replace: 'if (link.hash) return undefined;',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['a clean cut of the end is seen'] }],
   },
   {

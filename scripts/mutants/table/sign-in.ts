@@ -115,7 +115,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: a lock is asked for before the queue',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: 'if (!counted?.[0]) throw lockedOut(left ?? []);',
+    find: 'if (!counted?.[0]) throw lockedOutError(left ?? []);',
     replace: 'if (!counted?.[0]) return { failures: 0, account: accounts?.[0] as Account | undefined };',
     tests: [
       {
@@ -312,8 +312,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'second factor: it is turned off for the password that was judged',
     file: 'src/modules/auth/account/queries.ts',
-    find: '${endTokens}\n    where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
-    replace: '${endTokens}\n    where ${asLetIn(db, caller)} and users.two_factor_enabled`',
+    find: '${endTokens}\n    where ${authenticatedUser(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
+    replace: '${endTokens}\n    where ${authenticatedUser(db, caller)} and users.two_factor_enabled`',
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',

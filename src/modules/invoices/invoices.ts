@@ -7,10 +7,9 @@ import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } f
 export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow[] };
 
 /**
- * What a courier owes for the packages received in a period. Nothing is stored.
- *
- * @throws ApiError validation_failed, courier_not_found, and record_forbidden for a courier that names anybody
- * else, existing or not, so that it learns of nobody
+ * Returns what a courier owes for the packages received in a period. Stores nothing.
+ * @throws ApiError validation_failed, courier_not_found; record_forbidden if a courier requests another
+ * courier's, existing or not, so that it learns nothing about others
  */
 export async function previewInvoice(
   db: Db,
@@ -25,7 +24,7 @@ export async function previewInvoice(
   const period = { courierId, startDate, endDate };
   const [parties, figures, billed] = await snapshot(db, caller, previewStatements(db, caller, period));
   if (!parties?.[0] || !figures?.[0]) throw new ApiError('courier_not_found');
-  // as: the shapes that the statements select
+  // The statements select exactly these columns.
   return {
     parties: parties[0] as PartiesRow,
     figures: figures[0] as FiguresRow,

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readAnswer } from '../../../src/modules/customers/sync/sync-answer.js';
+import { readSyncResponse } from '../../../src/modules/customers/sync/sync-response.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -297,7 +297,7 @@ describe('30,000 good records', () => {
     ]);
     // what the largest would be without the thread
     const largest = recordsOf(100_000);
-    expect(await heldMs(async () => readAnswer(largest))).toBeGreaterThan(100);
+    expect(await heldMs(async () => readSyncResponse(largest))).toBeGreaterThan(100);
     expect(held).toBeLessThan(200);
     expect(peak - before).toBeLessThan(384 * MIB);
   }, 300_000);

@@ -1,14 +1,13 @@
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
-/** In characters: an emoji is one. */
+/** Counted in code points: an emoji of one code point counts once. */
 export const MIN_PASSWORD_LENGTH = 12;
 
 /**
- * What is wrong with a new password, or undefined. A list of what people choose stops more guesses than rules on
- * capitals and digits do (NIST SP 800-63B, 3.1.1.2): there are none.
- *
- * @param names the user's own, which a guess tries first
+ * Returns the problem of a new password, or undefined. A list of common passwords prevents more guesses than
+ * composition rules do, so there are no such rules (NIST SP 800-63B, 3.1.1.2).
+ * @param names the user's own names, which are guessed first
  */
 export async function validatePassword(
   password: string,
@@ -25,16 +24,19 @@ export async function validatePassword(
   return undefined;
 }
 
-/** Characters are whole code points, or half an emoji would be repeated. */
+/** Matches whole code points; otherwise half of a surrogate pair could match. */
 function isRepetition(password: string): boolean {
   const [, unit] = /^(.+?)\1+$/su.exec(password) ?? [];
   return unit !== undefined && [...unit].length < MIN_PASSWORD_LENGTH;
 }
 
-/** Shorter ones are in the list as well, and would forbid what has no word in it but a syllable. */
+/** The list also contains shorter words, which would reject passwords that only contain a common syllable. */
 const MIN_CORE_LENGTH = 4;
 
-/** The password without the digits and signs that people put around a word to make it long enough. */
+/**
+ * Returns the password without leading and trailing digits and signs, which people add to make a word long
+ * enough.
+ */
 function withoutPadding(password: string): string {
   const core = password.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   return core.length < MIN_CORE_LENGTH ? password : core;
@@ -42,7 +44,10 @@ function withoutPadding(password: string): string {
 
 let loading: Promise<Set<string>> | undefined;
 
-/** The published list, in lower case. 49,000 entries, loaded when the first password is set: 16 MB, 30 ms. */
+/**
+ * Returns the published list in lower case: 49,000 entries, 16 MB. Loaded in 30 ms when the first password is
+ * set.
+ */
 function commonPasswords(): Promise<Set<string>> {
   loading ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Set(dictionary['passwords-common'].map((each) => each.toLowerCase())),

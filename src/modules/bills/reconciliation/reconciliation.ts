@@ -28,8 +28,8 @@ const MAX_DAYS = 366;
 const DAY_MS = 86_400_000;
 
 /**
- * What was received in a period against what was billed, and the bills against themselves, all as of one moment.
- *
+ * Compares the packages received in a period with the bills, and checks the bills themselves, in one
+ * snapshot.
  * @throws ApiError validation_failed, courier_not_found
  */
 export async function reconcile(
@@ -51,7 +51,7 @@ export async function reconcile(
     pageOfExceptions(db, caller, period, { before, limit }),
   ]);
   if (courierId && !couriers?.[0]) throw new ApiError('courier_not_found');
-  // as: the shapes that the statements select
+  // The statements select exactly these columns.
   const exceptions = found as ExceptionRow[];
   const page = exceptions.slice(0, limit);
   return {

@@ -9,8 +9,8 @@ export type StatementQuery = QueryOf<'courierStatement'>;
 export type Statement = { query: StatementQuery; account: AccountRow; movements: MovementRow[] };
 
 /**
- * A courier's account over a period: of any courier for staff, for a courier its own, whatever it names.
- *
+ * Returns a courier's account over a period: of any courier for staff; for a courier its own, whatever id it
+ * sends.
  * @throws ApiError validation_failed, courier_not_found
  */
 export async function readStatement(db: Db, caller: UserCaller, query: StatementQuery): Promise<Statement> {
@@ -22,7 +22,7 @@ export async function readStatement(db: Db, caller: UserCaller, query: Statement
     figuresOfAccount(db, caller, period),
     pageOfMovements(db, caller, period, query),
   ]);
-  // as: the shapes that the two statements select
+  // The two statements select exactly these columns.
   const [account] = accounts as AccountRow[];
   if (!account) throw new ApiError('courier_not_found');
   return { query, account, movements: movements as MovementRow[] };

@@ -19,14 +19,13 @@ const TOKEN = new RegExp(
 );
 
 /**
- * Reads an SVG as far as it can be done in one pass: well-formed, modest in size, depth and number of elements.
- * Before the sanitiser, because parsing 10,000 nested elements takes it 12 seconds.
- *
- * @returns the text of the svg element, without what is around it
+ * Validates an SVG in one pass: well-formed, and limited in size, depth and number of elements. Runs before
+ * the sanitiser, which takes 12 seconds to parse 10,000 nested elements.
+ * @returns the text of the svg element without its surroundings
  * @throws PictureError
  */
 export function scanSvg(bytes: Buffer): string {
-  if (bytes.length > MAX_BYTES) throw tooLarge(bytes);
+  if (bytes.length > MAX_BYTES) throw tooLargeError(bytes);
   const text = decode(bytes);
   const [prolog] = /^\s*(?:<\?xml\s[^?]*\?>)?/.exec(text) ?? [''];
   if (!/<svg[\s/>]/.test(text)) throw new PictureError('logo_kind');
@@ -34,8 +33,8 @@ export function scanSvg(bytes: Buffer): string {
   return readElements(text, prolog.length);
 }
 
-/** A large file that does not begin as an SVG is none. */
-function tooLarge(bytes: Buffer): PictureError {
+/** Returns the error for a large file. A file that does not begin as an SVG is no supported picture. */
+function tooLargeError(bytes: Buffer): PictureError {
   const isSvg = bytes.subarray(0, 1024).includes('<svg');
   return isSvg ? new PictureError('logo_svg_size', { limit: '256 KiB' }) : new PictureError('logo_kind');
 }
@@ -46,7 +45,7 @@ function decode(bytes: Buffer): string {
     // eslint-disable-next-line no-control-regex -- what XML cannot hold
     if (!/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
   } catch {
-    // told below
+    // The error is thrown below.
   }
   throw new PictureError('logo_kind');
 }

@@ -2,18 +2,18 @@ import { ApiError, type FieldError, invalidFieldError, rowError } from '../../..
 import { readCsv, type CsvRow } from './csv.js';
 import { validateText } from '../crud/fields.js';
 
-export type SentCustomer = {
+export type UploadedCustomer = {
   userCode: string;
   firstName: string;
   lastName: string;
-  /** Null clears the stored one, undefined leaves it. */
+  /** Null clears the stored branch, undefined leaves it unchanged. */
   branch: string | null | undefined;
 };
 
 export type Upload = {
-  /** By user code, the last row of each. */
-  customers: Map<string, SentCustomer>;
-  /** Rows that were taken; more than customers where a user code comes twice. */
+  /** By user code. The last row of a repeated code counts. */
+  customers: Map<string, UploadedCustomer>;
+  /** The number of accepted rows, including rows with a repeated user code. */
   processed: number;
   skipped: number;
 };
@@ -25,9 +25,8 @@ const COLUMNS = ['user_code', 'first_name', 'last_name', 'branch'] as const;
 const REQUIRED_COLUMNS = 3;
 
 /**
- * Reads and checks a whole file of customers.
- *
- * @throws ApiError validation_failed naming every cell that cannot be stored, or the file; invalid_encoding
+ * Reads and validates a whole file of customers.
+ * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
  */
 export async function readUpload(path: string): Promise<Upload> {
   const upload: Upload = { customers: new Map(), processed: 0, skipped: 0 };
@@ -49,7 +48,7 @@ export async function readUpload(path: string): Promise<Upload> {
   return upload;
 }
 
-/** Takes the row, or says what is wrong with it. */
+/** Adds the row's customer to the upload. Returns the errors of the row. */
 function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   if (cells.length < REQUIRED_COLUMNS) {
     upload.skipped += 1;
@@ -75,7 +74,7 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
 const brokenRow = ({ number, fault }: CsvRow): FieldError =>
   rowError(number, 'file', fault === 'length' ? 'row_too_long' : 'quotes');
 
-/** The first row says what the file is, if it is none of ours: a spreadsheet's own header never looks like that. */
+/** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */
 function assertText({ cells: [first = ''], cells }: CsvRow): void {
   const isBinary = cells.some((cell) => /[^\P{Cc}\n\t]/u.test(cell));
   if (!isBinary && !/^\s*[{[<]/.test(first)) return;

@@ -10,7 +10,7 @@ const NEXT = {
   completed: null,
 } satisfies Record<ManifestStatus, ManifestStatus | null>;
 
-/** @throws Fault manifest_invalid_transition unless `to` is where the manifest is, or its next step */
+/** @throws ApiError manifest_invalid_transition unless `to` is the current status or its next step */
 export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
   const next = NEXT[from];
   if (to === from || to === next) return;

@@ -7,9 +7,9 @@ import type { Editable } from './queries.js';
 
 export type PackageUpdate = BodyOf<'updatePackage'>;
 
-export type Wanted = ReturnType<typeof readFields>;
+export type RequestedFields = ReturnType<typeof readFields>;
 
-/** Texts as sent, which may be empty; numbers as exact decimals. */
+/** Returns the given columns: texts as sent (possibly empty), numbers as exact decimal texts. */
 export function readFields(body: PackageUpdate) {
   const { user_code, first_name, last_name, shipper, description, package_type } = body;
   const { weight, length, width, height, tracking_number } = body;
@@ -24,19 +24,19 @@ export function readFields(body: PackageUpdate) {
 }
 
 /**
- * Returns what differs from what the caller is shown, one entry for each field of the body. A number that is masked for
- * a courier differs from everything but its mask, so that no reply depends on the hidden part.
+ * Returns the fields that differ from what the caller sees, one entry per field of the body. A number that is
+ * masked for a courier differs from everything but its mask, so that no response depends on the hidden part.
  */
-export function findChanges(caller: UserCaller, before: Editable, wanted: Wanted): Partial<Editable> {
+export function findChanges(caller: UserCaller, before: Editable, input: RequestedFields): Partial<Editable> {
   const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };
-  const differing = Object.entries(wanted).filter(
-    // as: wanted has no other keys; what is not there is sent as an empty text
+  const differing = Object.entries(input).filter(
+    // `input` has only columns of Editable. A missing value counts as an empty text.
     ([column, value]) => value !== undefined && value !== (shown[column as keyof Editable] ?? ''),
   );
   return Object.fromEntries(differing.map(([column, value]) => [column, value === '' ? null : value]));
 }
 
-/** What the warehouse scans and measures: the column, and the field of the body. */
+/** The fields that the warehouse scans and measures: the column, and the field of the body. */
 const MEASURED = [
   ['tracking_number', 'tracking_number'],
   ['weight_lb', 'weight'],
@@ -46,9 +46,8 @@ const MEASURED = [
 ] as const satisfies [keyof Editable, keyof PackageUpdate][];
 
 /**
- * Couriers change neither what the warehouse scans and measures, nor take back a customer that they have named
- * themselves (decision 0026).
- *
+ * Couriers may not change what the warehouse scans and measures, and may not remove a customer that they have
+ * named themselves (decision 0026).
  * @throws ApiError permission_denied
  */
 export function assertPermitted(caller: UserCaller, before: Editable, changes: Partial<Editable>): void {
