@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.js';
-import { makeLoginLimiter } from './platform/access/login-gate.js';
+import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import type { Bundle } from './platform/contract/bundle.js';
 import { readContract } from './platform/contract/bundle.js';
-import { validateResponses, type ObservedResponse } from './platform/contract/check-responses.js';
+import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/transaction.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
-import { refuseWhileClosing } from './platform/http/connections/graceful-shutdown.js';
+import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerReference } from './platform/http/documents/api-reference.js';
-import { openKeyFailures, openRequestLimit } from './platform/access/rate-limit.js';
+import { makeKeyFailureLimit, makeRequestLimit } from './platform/access/rate-limit.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
 import { makeServer } from './platform/http/server.js';
@@ -51,11 +51,11 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
 
   if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
-  refuseWhileClosing(server);
+  rejectWhileClosing(server);
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
   reportActivity(server, lastSeen.note);
   server.addHook('onClose', lastSeen.stop);
-  server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
+  server.setErrorHandler(makeFailureHandler(db, makeKeyFailureLimit()));
   await registerReference(server, bundle);
   await registerRoutes(
     server,
@@ -70,7 +70,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       },
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
-      loginGate: makeLoginLimiter(),
+      loginLimiter: makeLoginLimiter(),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
@@ -80,7 +80,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       tenants: openTenants(db.pool),
       tokens,
       secrets,
-      limit: openRequestLimit(config.rateLimitPerMinute),
+      limit: makeRequestLimit(config.rateLimitPerMinute),
     },
   );
   return { server, tokens, secrets, lastSeen };

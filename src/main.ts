@@ -16,7 +16,7 @@ import {
 } from './startup/process.js';
 
 /** How long the statements of cut requests may hold the pool open. */
-const RELEASE_MS = 500;
+const CLOSE_POOLS_MS = 500;
 
 await runProcess(serveFrom, ({ worker }) => worker.inProcess);
 
@@ -41,11 +41,11 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
           metrics,
         })
       : undefined;
-    if (config.appEnv === 'development') greet(server, config);
+    if (config.appEnv === 'development') printWelcome(server, config);
     await stop.told;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
-    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(RELEASE_MS)]);
+    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(CLOSE_POOLS_MS)]);
   }
 }
 
@@ -64,7 +64,7 @@ async function drain(server: FastifyInstance, stop: Stop): Promise<void> {
   await server.close();
 }
 
-function greet(app: FastifyInstance, { tls, host }: Config): void {
+function printWelcome(app: FastifyInstance, { tls, host }: Config): void {
   const address = app.server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const isEverywhere = host === '0.0.0.0' || host === '::';

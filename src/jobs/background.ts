@@ -29,10 +29,10 @@ export type Background = {
 };
 
 /** How long tasks whose requests were cut may take to end. */
-const CUT_MS = 1_000;
+const ABORT_GRACE_MS = 1_000;
 
 /** How long the statements of tasks that are cut may hold the pools open. */
-const RELEASE_MS = 500;
+const CLOSE_POOLS_MS = 500;
 
 /** For the queue's own statements: fetching, settling, listening, signs of life. */
 const QUEUE_CONNECTIONS = 4;
@@ -72,12 +72,12 @@ export function startBackground(options: BackgroundOptions): Background {
   return {
     async stop(withinMs) {
       stopping.abort();
-      const isQuiet = await queue.stop(Math.max(0, withinMs - CUT_MS));
+      const isQuiet = await queue.stop(Math.max(0, withinMs - ABORT_GRACE_MS));
       // cuts what a receiver has not answered yet
       await outbound.destroy();
       // jobs that still run need the pools: to end, and to say that this process lives
-      if (!isQuiet && !(await queue.stop(CUT_MS))) return;
-      await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(RELEASE_MS)]);
+      if (!isQuiet && !(await queue.stop(ABORT_GRACE_MS))) return;
+      await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(CLOSE_POOLS_MS)]);
     },
   };
 }

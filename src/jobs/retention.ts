@@ -4,14 +4,14 @@ import { pipeline, sql, type Sql } from '../platform/db/transaction.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
 /** At most so many rows a statement, so that none holds its locks for long. */
-const AT_MOST = 5_000;
+const MAX_ROWS_PER_STATEMENT = 5_000;
 
 /** Deletes what is past its keeping, tenant by tenant. Source of the times: the contract, "Webhooks and events". */
 export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (const old of OLD) {
-      for (let deleted = AT_MOST; deleted === AT_MOST && !stopping.aborted;) {
-        const [rows] = await pipeline(db, caller, [deleteSome(caller.tenantId, old)]);
+    for (const old of RETENTION_RULES) {
+      for (let deleted = MAX_ROWS_PER_STATEMENT; deleted === MAX_ROWS_PER_STATEMENT && !stopping.aborted;) {
+        const [rows] = await pipeline(db, caller, [deleteBatch(caller.tenantId, old)]);
         // as: the statement counts
         deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
       }
@@ -21,9 +21,9 @@ export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'sto
 }
 
 /** A table and which of its rows `old` are past their keeping. */
-type Old = { table: Sql; where: Sql };
+type RetentionRule = { table: Sql; where: Sql };
 
-const OLD: Old[] = [
+const RETENTION_RULES: RetentionRule[] = [
   {
     table: sql`webhook_deliveries`,
     where: sql`old.status <> 'pending' and old.created_at < now() - interval '30 days'`,
@@ -55,9 +55,9 @@ const OLD: Old[] = [
   },
 ];
 
-const deleteSome = (tenantId: string, { table, where }: Old): Sql => sql`
+const deleteBatch = (tenantId: string, { table, where }: RetentionRule): Sql => sql`
   with doomed as (
-    select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${AT_MOST}::int
+    select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${MAX_ROWS_PER_STATEMENT}::int
   ), gone as (
     delete from ${table} old using doomed where old.tenant_id = ${tenantId}::uuid and old.ctid = doomed.ctid returning 1
   )

@@ -3,7 +3,7 @@ import { openSecrets } from '../platform/access/secrets.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { seedDemo } from '../development/demo/seed.js';
 import { projectRoot } from '../config/project-root.js';
-import { analyzeFilled } from '../platform/db/migrations/analyze.js';
+import { analyzeNonEmptyTables } from '../platform/db/migrations/analyze.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
@@ -12,8 +12,8 @@ import { listPending, migrate } from '../platform/db/migrations/migrate.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import {
   APP_ROLE,
-  describeExcessPower,
-  makeServiceLogin,
+  describeExcessPrivileges,
+  createServiceLogin,
   readVersion,
   withClient,
 } from '../platform/db/connections/roles.js';
@@ -40,27 +40,27 @@ const OLDEST_VERSION = 15;
  * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
  * known, with demo data when it is empty and this is development.
  *
- * @param worksQueue whether this process does, for which it needs a connection past a pooler
+ * @param runsJobs whether this process does, for which it needs a connection past a pooler
  * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or a pooler is in
  *   the way
  */
 export async function prepareDatabase(
   config: Config,
   log: Log,
-  worksQueue: boolean,
+  runsJobs: boolean,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
     if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
     if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
     if (config.databaseDirectUrl) await assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl);
-    await refusePoolers(config, worksQueue);
+    await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
-    if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
+    if (ownerUrl) await migrateAndSeed(config, ownerUrl, log);
     const url = embedded
-      ? await makeServiceLogin(embedded.url, embedded.servicePassword)
+      ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
-    if (!ownerUrl) await refuseUnmigrated(url);
+    if (!ownerUrl) await assertMigrated(url);
     return {
       url,
       ...(await roleToAssume(config, 'DATABASE_URL', url)),
@@ -95,18 +95,18 @@ async function assertReachable(setting: string, url: string): Promise<void> {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promise<void> {
+async function migrateAndSeed(config: Config, ownerUrl: string, log: Log): Promise<void> {
   const applied = await migrate(ownerUrl, MIGRATIONS);
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
   if (config.appEnv !== 'development') return;
   await withClient(ownerUrl, async (client) => {
     if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
-    await analyzeFilled(client);
+    await analyzeNonEmptyTables(client);
     log('Loaded the demo data.');
   });
 }
 
-async function refuseUnmigrated(url: string): Promise<void> {
+async function assertMigrated(url: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
   if (pending.length === 0) return;
   throw new ConfigError([
@@ -114,10 +114,10 @@ async function refuseUnmigrated(url: string): Promise<void> {
   ]);
 }
 
-async function refusePoolers(config: Config, worksQueue: boolean): Promise<void> {
+async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<void> {
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
   if (!url) return;
-  const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, worksQueue };
+  const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, runsJobs };
   const faults = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
   if (faults.length > 0) throw new ConfigError(faults);
 }
@@ -135,7 +135,7 @@ async function roleToAssume(
   setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
   url: string,
 ): Promise<{ assumeRole?: string }> {
-  const excess = await describeExcessPower(url);
+  const excess = await describeExcessPrivileges(url);
   if (!excess) return {};
   const keepsRole = setting === 'DATABASE_DIRECT_URL' || !config.databasePooler;
   if (config.appEnv === 'development' && keepsRole) return { assumeRole: APP_ROLE };

@@ -3,7 +3,7 @@ import { trackingKey } from '../../modules/tracking-numbers/tracking-key.js';
 import { daysBefore } from './values/calendar.js';
 import { activeCount, customer } from './customers.js';
 import { type CourierCode, DEMO } from './demo.js';
-import { type Dice, rollDice } from './values/dice.js';
+import { type SeededRandom, seededRandom } from './values/seeded-random.js';
 import { goods, parcel } from './values/goods.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import { FLIGHT_DAYS } from './manifests.js';
@@ -26,7 +26,7 @@ export type PackageRow = ReturnType<typeof packageRow>;
 
 export function packageRow(intake: Intake, now: Date) {
   const { tenant, n, courier, manifest } = intake;
-  const dice = rollDice(tenant === 'demo' ? n : 50_000 + n);
+  const dice = seededRandom(tenant === 'demo' ? n : 50_000 + n);
   const carrierNumber = dice.whole(0, CARRIERS.length - 1);
   const carrier = CARRIERS[carrierNumber] ?? 'USPS';
   const trackingNumber = scannedNumber(carrier, shortNumber(carrier, dice), dice);
@@ -61,7 +61,7 @@ export function packageRow(intake: Intake, now: Date) {
 }
 
 // Dice instead of newHouseNumber's randomness; the test holds the result against isHouseNumber.
-function houseNumber(dice: Dice): string {
+function houseNumber(dice: SeededRandom): string {
   const serial = Array.from({ length: 6 }, () => dice.pick([...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'])).join('');
   return serial + checkCharacter(serial);
 }

@@ -2,7 +2,7 @@ import { trackingKey } from '../../modules/tracking-numbers/tracking-key.js';
 import { daysBefore } from './values/calendar.js';
 import { customer } from './customers.js';
 import { type CourierCode, DEMO } from './demo.js';
-import { type Dice, rollDice } from './values/dice.js';
+import { type SeededRandom, seededRandom } from './values/seeded-random.js';
 import { goods } from './values/goods.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import type { PackageRow } from './packages.js';
@@ -39,7 +39,7 @@ export function prealertRowsOfTwo(packages: PackageRow[], now: Date): Row[] {
 const count = (total: number) => Array.from({ length: total }, (_, index) => index + 1);
 
 function pendingRow(tenant: TenantSlug, n: number, userCode: string, courier: CourierCode, now: Date) {
-  const dice = rollDice((tenant === 'demo' ? 10_000 : 60_000) + n);
+  const dice = seededRandom((tenant === 'demo' ? 10_000 : 60_000) + n);
   const { shipper, description } = goods(dice);
   const number = shortNumber(dice.pick(CARRIERS), dice);
   const createdAt = daysBefore(now, dice.whole(1, 6), dice.whole(0, 1439));
@@ -62,7 +62,7 @@ function pendingRow(tenant: TenantSlug, n: number, userCode: string, courier: Co
 // The customer announces the shipper's number; the warehouse may have scanned a longer spelling of it.
 function receivedRow(row: PackageRow, index: number): Row[] {
   if (!row.prealert_id || !row.courier_id || !row.user_code) return [];
-  const dice = rollDice(20_000 + index);
+  const dice = seededRandom(20_000 + index);
   return [
     {
       tenant_id: row.tenant_id,
@@ -82,7 +82,7 @@ function receivedRow(row: PackageRow, index: number): Row[] {
 }
 
 function flaggedRow(row: PackageRow, n: number, courier: 'IEX' | 'HRB'): Row {
-  const dice = rollDice(30_000 + n);
+  const dice = seededRandom(30_000 + n);
   return {
     tenant_id: row.tenant_id,
     id: demoId('demo', 'prealert', n),
@@ -101,4 +101,5 @@ function flaggedRow(row: PackageRow, n: number, courier: 'IEX' | 'HRB'): Row {
 
 const daysEarlier = (moment: string, days: number) =>
   new Date(Date.parse(moment) - days * MS_A_DAY).toISOString();
-const reference = (dice: Dice) => (dice.whole(1, 3) === 1 ? null : `PO-${dice.whole(10_000, 99_999)}`);
+const reference = (dice: SeededRandom) =>
+  dice.whole(1, 3) === 1 ? null : `PO-${dice.whole(10_000, 99_999)}`;

@@ -12,7 +12,7 @@ import { logoRow } from './logo.js';
 import { manifestRows } from './manifests.js';
 import { packageRow } from './packages.js';
 import { demoPrealertRows, prealertRowsOfTwo } from './prealerts.js';
-import { airlineRows, carrierRows, tenantRow, warehouseRows } from './registers.js';
+import { airlineRows, carrierRows, tenantRow, warehouseRows } from './reference-rows.js';
 import { insertRows } from './values/rows.js';
 import { globalTierRows, iexTierRows } from './tiers.js';
 import { backupCodeRows, userRows, userRowsOfTwo } from './users.js';

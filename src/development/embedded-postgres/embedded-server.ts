@@ -9,7 +9,7 @@ import type { Binaries, Location } from './location.js';
 import { withLock } from './lock.js';
 import { findPostmaster, identify, isAlive, POLL_MS, readIfPresent, shutDown } from './process.js';
 import type { Postmaster } from './process.js';
-import { refuseUnlessPortTaken, spawnPostgres, tail } from './spawn.js';
+import { throwUnlessPortTaken, spawnPostgres, tail } from './spawn.js';
 
 const READY_LIMIT_MS = 30_000;
 
@@ -50,8 +50,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const password = await readPassword(location);
     const servicePassword = await readServicePassword(location);
     if (!(await hasCluster(location))) await initialise(location, binaries, options.log);
-    const { started, ...postmaster } = await bringUp(location, binaries, password, options);
-    const stop = await claim(location, postmaster, started);
+    const { started, ...postmaster } = await startOrAdopt(location, binaries, password, options);
+    const stop = await takeOwnership(location, postmaster, started);
     try {
       await createDatabase(postmaster.port, password, options.database);
     } catch (error) {
@@ -74,7 +74,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 }
 
 /** Waits for a server of this cluster to answer, whoever started it, and starts one if there is none. */
-async function bringUp(
+async function startOrAdopt(
   location: Location,
   { postgres }: Binaries,
   password: string,
@@ -85,12 +85,12 @@ async function bringUp(
   let child: ChildProcess | undefined;
   while (performance.now() < deadlineMs) {
     const postmaster = await findPostmaster(location.cluster);
-    if (postmaster && (await answers(postmaster.port, password))) {
+    if (postmaster && (await acceptsConnections(postmaster.port, password))) {
       return { ...postmaster, started: postmaster.pid === child?.pid };
     }
     const hasExited = child && (child.exitCode !== null || child.signalCode !== null);
     if (!postmaster && (!child || hasExited)) {
-      if (child) await refuseUnlessPortTaken(logFile);
+      if (child) await throwUnlessPortTaken(logFile);
       child = await spawnPostgres(location, postgres, settings, logFile);
     }
     await sleep(POLL_MS);
@@ -100,7 +100,7 @@ async function bringUp(
 }
 
 /** Takes the ownership if it is free, and returns what stop() has to do: nothing, for another's server. */
-async function claim(
+async function takeOwnership(
   { home, cluster }: Location,
   { pid }: Postmaster,
   started: boolean,
@@ -127,7 +127,7 @@ async function createDatabase(port: number, password: string, database: string):
   }
 }
 
-async function answers(port: number, password: string): Promise<boolean> {
+async function acceptsConnections(port: number, password: string): Promise<boolean> {
   const client = connect(port, password);
   try {
     await client.connect();

@@ -23,7 +23,7 @@ export type Location = { home: string; cluster: string; account: Account };
 
 export type Binaries = { initdb: string; postgres: string };
 
-const RELOCATED = '/var/lib/crossdock';
+const RELOCATED_HOME = '/var/lib/crossdock';
 
 /**
  * Decides where the cluster of `dataDir` lives, and creates the folder. It is `<dataDir>/postgres`, unless we are root
@@ -37,7 +37,7 @@ export async function chooseLocation(dataDir: string, log: (line: string) => voi
   const account = await accountFor(wanted.cluster);
   if (!account) return { ...wanted, account };
 
-  const relocated = locationIn(join(RELOCATED, shortHash(wanted.cluster)));
+  const relocated = locationIn(join(RELOCATED_HOME, shortHash(wanted.cluster)));
   const staysPut = (await hasCluster(wanted)) || !(await hasCluster(relocated));
   if (staysPut && (await canTraverse(wanted.home, account))) return { ...wanted, account };
 
@@ -55,7 +55,7 @@ export async function hasCluster({ cluster }: { cluster: string }): Promise<bool
 /** Below /var/lib/crossdock and open to all, whatever the umask: the account has to get through. */
 async function openFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const each of [RELOCATED, folder]) await chmod(each, 0o755);
+  for (const each of [RELOCATED_HOME, folder]) await chmod(each, 0o755);
 }
 
 /**
@@ -66,8 +66,8 @@ async function openFolder(folder: string): Promise<void> {
 export async function prepareBinaries({ home, account }: Location): Promise<Binaries> {
   const packaged = findPackage();
   if (account && !(await canTraverse(join(packaged, 'native', 'bin'), account))) {
-    await openFolder(RELOCATED);
-    return makeRunnable(await copyOnce(packaged, RELOCATED));
+    await openFolder(RELOCATED_HOME);
+    return makeRunnable(await copyOnce(packaged, RELOCATED_HOME));
   }
   try {
     return await makeRunnable(packaged);

@@ -24,7 +24,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
  * where numbers repeat at every start, or where nobody reaps zombies. It disregards its parent's number, so we
  * put ours: the file's shared memory key stays, and with it the check that no backend of the dead server still writes.
  */
-export async function disownStalePid(cluster: string): Promise<void> {
+export async function replaceStalePid(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
   const content = await readIfPresent(file);
   const pid = Number(content.split('\n')[0]);

@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { environmentOfPrograms } from '../../config/config.js';
 import type { Account, Location } from './location.js';
-import { disownStalePid, readIfPresent } from './process.js';
+import { replaceStalePid, readIfPresent } from './process.js';
 
 export async function spawnPostgres(
   { home, cluster, account }: Location,
@@ -12,7 +12,7 @@ export async function spawnPostgres(
   settings: Record<string, string>,
   logFile: string,
 ): Promise<ChildProcess> {
-  await disownStalePid(cluster);
+  await replaceStalePid(cluster);
   if (await readIfPresent(logFile)) await rename(logFile, `${logFile}.1`);
   const log = await open(logFile, 'a', 0o600);
   try {
@@ -54,7 +54,7 @@ export function cannotRun(program: string, cause: unknown): Error {
 }
 
 /** Another program may take the port between our choice and the bind: then a new choice is right, else the log says why. */
-export async function refuseUnlessPortTaken(logFile: string): Promise<void> {
+export async function throwUnlessPortTaken(logFile: string): Promise<void> {
   const end = await tail(logFile);
   if (!end.includes('could not bind')) throw new Error(`PostgreSQL did not start. Its log ends:\n${end}`);
 }

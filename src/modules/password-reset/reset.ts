@@ -37,12 +37,12 @@ export type Reset = {
  */
 export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
   const { tenantId, address, newPassword } = reset;
-  await deps.loginGate.assertMayTry(tenantId, address);
+  await deps.loginLimiter.assertMayTry(tenantId, address);
   const tokenHash = deps.secrets.lookupHash(reset.token, 'password_reset');
   const { username, full_name: fullName } = await assertOpen(deps, reset, tokenHash);
   const fault = await validatePassword(newPassword, [username, fullName]);
   if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
-  await deps.loginGate.withLimit(tenantId, username, async () => {
+  await deps.loginLimiter.withLimit(tenantId, username, async () => {
     // again, so that of many with one token only the first hashes
     await assertOpen(deps, reset, tokenHash);
     const hash = await hashPassword(newPassword);
@@ -60,8 +60,8 @@ async function assertOpen(deps: Deps, reset: Reset, tokenHash: string): Promise<
 }
 
 /** A wrong token counts with the wrong passwords of its address. */
-async function refuse({ loginGate }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
-  await loginGate.countFailure(tenantId, address);
+async function refuse({ loginLimiter }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
+  await loginLimiter.countFailure(tenantId, address);
   return new ApiError('reset_token_invalid');
 }
 

@@ -1,6 +1,6 @@
 import { auditStatement } from '../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../platform/identity/callers.js';
-import { holds } from '../../platform/access/permissions.js';
+import { hasPermission } from '../../platform/access/permissions.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { assertAdmitted, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -112,7 +112,7 @@ function withoutExemptions(asking: SessionAccess): SessionAccess {
 /** Whose sessions are meant. @throws ApiError permission_denied unless they are the caller's, or it manages users */
 function ownerOf(caller: UserCaller, named: string | undefined): string {
   if (named === undefined || named === caller.userId) return caller.userId;
-  if (!holds(caller.role, 'user:manage')) throw new ApiError('permission_denied');
+  if (!hasPermission(caller.role, 'user:manage')) throw new ApiError('permission_denied');
   return named;
 }
 

@@ -6,10 +6,10 @@ export type IssuedCredential = { userId: string; username: string; password: str
 
 /** In turn with those who log in: a hash takes a whole core for a fifth of a second. */
 export async function makePassword({
-  loginGate,
+  loginLimiter,
   caller,
 }: Change): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();
   const hash = () => hashPassword(password);
-  return { password, passwordHash: await loginGate.withLimit(caller.tenantId, caller.userId, hash) };
+  return { password, passwordHash: await loginLimiter.withLimit(caller.tenantId, caller.userId, hash) };
 }

@@ -20,7 +20,7 @@ export type Db = {
   pool: pg.Pool;
   prisma: PrismaClient;
   /** Who may have how many of the pool's connections; every transaction asks. */
-  seats: ConnectionShares;
+  connectionShares: ConnectionShares;
   /** False only in the tests that prove row-level security alone; see ownRows. */
   applicationFilters: boolean;
   /** Nothing outlives a transaction: settings are made in each, and no statement is prepared. */
@@ -63,7 +63,7 @@ async function untilUnbroken<Result>(run: () => Promise<Result>, held?: UnitOfWo
 }
 
 const runOnce = <Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  db.seats.run(caller, () => runSeated(db, caller, work));
+  db.connectionShares.run(caller, () => runSeated(db, caller, work));
 
 async function runSeated<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   return inTransaction(() =>
@@ -114,7 +114,7 @@ const onConnection = <Result>(
   caller: Caller,
   work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
   begin = 'begin',
-): Promise<Result> => db.seats.run(caller, () => onConnectionSeated(db, caller, work, begin));
+): Promise<Result> => db.connectionShares.run(caller, () => onConnectionSeated(db, caller, work, begin));
 
 async function onConnectionSeated<Result>(
   db: Db,
@@ -218,7 +218,7 @@ async function flush(
   prepare: (statement: Sql) => object = toQuery,
 ): Promise<Rows[]> {
   refuseNesting();
-  return db.seats.run(caller, () => flushSeated(db, caller, begin, statements, prepare));
+  return db.connectionShares.run(caller, () => flushSeated(db, caller, begin, statements, prepare));
 }
 
 async function flushSeated(
@@ -262,7 +262,7 @@ function admit(db: Db, caller: Caller, rows: Admission[]): void {
   const { outcome, courier_id: courierId } = rows[0] ?? {};
   if (!outcome) throw new Error('The scope statement answered nothing.');
   if (outcome !== 'ok') throw new ApiError(outcome);
-  if (caller.kind === 'key' && courierId) db.seats.learnKey(caller.keyHash, courierId);
+  if (caller.kind === 'key' && courierId) db.connectionShares.recordKeyOwner(caller.keyHash, courierId);
   entered.add(caller);
 }
 

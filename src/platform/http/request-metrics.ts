@@ -6,31 +6,31 @@ export type RequestMeter = {
   /** Counts every request that reaches the framework. To be called before it has any other hook: one that throws skips the rest. */
   watch(app: FastifyInstance): void;
   /** Counts what was answered on the bare socket, for the request that was arriving there if there is one. */
-  answeredOnSocket(status: number, socket: Duplex): void;
+  recordSocketResponse(status: number, socket: Duplex): void;
 };
 
-type Arriving = { bareStatus?: number };
+type OpenRequest = { socketStatus?: number };
 
 export function makeRequestMeter(metrics: RequestMetrics): RequestMeter {
-  const arriving = new WeakMap<Duplex, Arriving>();
+  const openRequests = new WeakMap<Duplex, OpenRequest>();
   return {
     watch(app) {
       app.addHook('onRequest', (request, { raw }, done) => {
-        const end = metrics.requestBegun();
+        const end = metrics.requestStarted();
         const { socket } = request.raw;
-        const own: Arriving = {};
-        arriving.set(socket, own);
+        const own: OpenRequest = {};
+        openRequests.set(socket, own);
         // close and not onResponse, which a client that leaves never brings about
         raw.once('close', () => {
-          if (arriving.get(socket) === own) arriving.delete(socket);
-          end(operationOf(request), own.bareStatus ?? (raw.writableFinished ? raw.statusCode : 'aborted'));
+          if (openRequests.get(socket) === own) openRequests.delete(socket);
+          end(operationOf(request), own.socketStatus ?? (raw.writableFinished ? raw.statusCode : 'aborted'));
         });
         done();
       });
     },
-    answeredOnSocket(status, socket) {
-      const request = arriving.get(socket);
-      if (request) request.bareStatus = status;
+    recordSocketResponse(status, socket) {
+      const request = openRequests.get(socket);
+      if (request) request.socketStatus = status;
       else metrics.requestRefused(status);
     },
   };

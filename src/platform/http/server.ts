@@ -6,18 +6,18 @@ import { newId } from '../values/ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { JSON_BODY_BYTES } from './bodies/body-limits.js';
-import { answerRouterFailure } from './replies/error-handler.js';
+import { respondToRouterError } from './replies/error-handler.js';
 import { registerForms } from './bodies/forms.js';
 import { decorateRequests, makeForwarding } from './connections/forwarded-headers.js';
 import { requireHttps } from './https-only.js';
 import { makeListener, type Timeouts } from './connections/listener.js';
 import { attributeRequests, describeRequest, makeLogController } from '../logging/request-log.js';
 import { makeRequestMeter } from './request-metrics.js';
-import type { BareAnswer } from './connections/parser-errors.js';
+import type { SocketResponse } from './connections/parser-errors.js';
 import { assertOneHost } from './connections/request-target.js';
 import { parseJson } from './bodies/text.js';
-import { watchUnread, type UnreadReplies } from './connections/unread-replies.js';
-import { refuseWithoutReading } from './bodies/refused-bodies.js';
+import { closeUnreadConnections, type UnreadReplies } from './connections/unread-replies.js';
+import { rejectBeforeReading } from './bodies/reject-before-reading.js';
 
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
@@ -29,19 +29,20 @@ export async function makeServer(
 ): Promise<Server> {
   const meter = metrics && makeRequestMeter(metrics);
   const forwarding = makeForwarding(config.trustProxy);
-  const unread = watchUnread((socket) => logCut(socket, 'unread'), timeouts?.unread);
+  const unread = closeUnreadConnections((socket) => logCut(socket, 'unread'), timeouts?.unread);
   const app: FastifyInstance = Fastify({
     serverFactory: makeListener({
       config,
       timeouts,
       forwarding,
       unread,
-      onBareAnswer: (answer) => {
-        meter?.answeredOnSocket(answer.status, answer.socket);
-        app.log.info(describeBareAnswer(answer), 'request refused');
+      onSocketResponse: (answer) => {
+        meter?.recordSocketResponse(answer.status, answer.socket);
+        app.log.info(describeSocketResponse(answer), 'request refused');
       },
-      onOverrun: (socket) => logCut(socket, 'pipelining'),
-      onRefusal: (address) => app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
+      onPipelineOverflow: (socket) => logCut(socket, 'pipelining'),
+      onConnectionRefused: (address) =>
+        app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
     }),
     logger: { level: config.logLevel, serializers: { req: describeRequest } },
     logController: makeLogController(),
@@ -55,7 +56,7 @@ export async function makeServer(
     // the listener answers, for each address that it listens on
     clientErrorHandler: () => {},
     frameworkErrors(error, request, reply) {
-      answerRouterFailure(error, request, reply);
+      respondToRouterError(error, request, reply);
       metrics?.requestRefused(reply.statusCode);
     },
   });
@@ -63,7 +64,7 @@ export async function makeServer(
   meter?.watch(app);
   decorateRequests(app, forwarding);
   attributeRequests(app);
-  refuseWithoutReading(app);
+  rejectBeforeReading(app);
   app.setValidatorCompiler(makeValidatorCompiler());
   // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
@@ -95,7 +96,7 @@ export async function makeServer(
   }
 }
 
-const describeBareAnswer = ({ status, code, requestId, socket }: BareAnswer) => ({
+const describeSocketResponse = ({ status, code, requestId, socket }: SocketResponse) => ({
   reqId: requestId,
   code,
   address: socket.remoteAddress,

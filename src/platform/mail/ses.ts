@@ -49,7 +49,7 @@ async function sendRaw(client: SESClient, mail: SesMail, timeoutMs: number): Pro
 
 // What says no to this message and would say so again. Not what time mends, or an operator: quotas, pauses,
 // credentials.
-const REFUSALS = new Set([
+const PERMANENT_ERRORS = new Set([
   'MessageRejected',
   'MailFromDomainNotVerified',
   'MailFromDomainNotVerifiedException',
@@ -69,7 +69,7 @@ function toFailure(thrown: unknown, timeoutMs: number): SendResult {
   const status = $metadata?.httpStatusCode;
   const reason = status ? `${name} (HTTP ${status})` : (code ?? name);
   // what others say may quote the request's own headers
-  return REFUSALS.has(name)
+  return PERMANENT_ERRORS.has(name)
     ? { outcome: 'refused', reason, detail: oneLine(message) }
     : { outcome: 'failed', reason };
 }

@@ -26,7 +26,7 @@ export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 export function makeMetrics(readBacklog: ReadBacklog): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  tellVersion(registry);
+  registerBuildInfo(registry);
   const databaseUp = new Gauge({
     name: 'crossdock_database_up',
     help: '1 when the database answered when it was last asked what waits, else 0.',
@@ -46,7 +46,7 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
   };
 }
 
-function tellVersion(registry: Registry): void {
+function registerBuildInfo(registry: Registry): void {
   // as: our own
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
     version: string;

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export type RequestMetrics = {
   /** Counts a request; what it answers is told the end: the status, or that the client left before it. */
-  requestBegun(): (operation: string, status: number | 'aborted') => void;
+  requestStarted(): (operation: string, status: number | 'aborted') => void;
   /** Counts an answer to what was no request yet: Node's parser or the router could not read it. */
   requestRefused(status: number): void;
 };
@@ -31,7 +31,7 @@ export function countRequests(registry: Registry): RequestMetrics {
     registers,
   });
   return {
-    requestBegun() {
+    requestStarted() {
       const startMs = performance.now();
       inFlight.inc();
       return (operation, status) => {

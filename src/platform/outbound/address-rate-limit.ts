@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /** Bounds the requests to one address in a process, whichever couriers and tenants they are for. */
-export type AddressGate = {
+export type AddressRateLimiter = {
   /** Counts a request to the address; 0 when it may be sent, else after how many milliseconds to try again. */
   take(address: string): number;
 };
@@ -10,7 +10,7 @@ const WINDOW_MS = 1_000;
 const MAX_ADDRESSES = 10_000;
 
 // Not rate-limiter-flexible: that answers later, and undici hands out a free connection only while it is asked.
-export function makeAddressGate(requestsPerSecond = Infinity): AddressGate {
+export function makeAddressRateLimiter(requestsPerSecond = Infinity): AddressRateLimiter {
   const windows = new Map<string, { endsAtMs: number; count: number }>();
 
   function windowOf(key: string, nowMs: number) {

@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { OutboundConfig } from '../../config/config.js';
-import { makeAddressGate } from './address-rate-limit.js';
+import { makeAddressRateLimiter } from './address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
 export type { OutboundReply, OutboundRequest } from './messages.js';
-import { exchange, type Ended } from './exchange.js';
+import { exchange, type ExchangeResult } from './exchange.js';
 import type { OutboundReply, OutboundRequest } from './messages.js';
 import { makeResolver } from './resolve.js';
 import { validateUrl } from './urls.js';
@@ -28,15 +28,15 @@ export function makeOutboundClient(
   tls: ConnectionOptions = {},
 ): OutboundClient {
   const resolver = makeResolver(dnsServers);
-  const gate = makeAddressGate(requestsPerSecond);
-  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, gate });
-  const connections = makeConnections(open, gate);
+  const rateLimiter = makeAddressRateLimiter(requestsPerSecond);
+  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, rateLimiter: rateLimiter });
+  const connections = makeConnections(open, rateLimiter);
   let closing: Promise<void> | undefined;
 
-  async function attempt(request: OutboundRequest): Promise<Ended> {
+  async function attempt(request: OutboundRequest): Promise<ExchangeResult> {
     const fault = validateUrl(request.url, { allowLoopback, ports });
     if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
-    const headerFault = faultOfHeaders(request.headers);
+    const headerFault = findInvalidHeader(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };
     return exchange(connections, request);
   }
@@ -59,7 +59,7 @@ export function makeOutboundClient(
 }
 
 /** CR, LF and NUL would begin a header of their own, or a request. */
-function faultOfHeaders(headers: Record<string, string>): string | undefined {
+function findInvalidHeader(headers: Record<string, string>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'a header has a name that cannot be sent';
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import { makeAddressGate, type AddressGate } from './address-rate-limit.js';
+import { makeAddressRateLimiter, type AddressRateLimiter } from './address-rate-limit.js';
 import { postponed, TargetError } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
@@ -21,7 +21,7 @@ export type ConnectOptions = OutboundRules & {
   resolve: Resolve;
   tls: ConnectionOptions;
   /** Absent: any number of requests to an address. */
-  gate?: AddressGate;
+  rateLimiter?: AddressRateLimiter;
 };
 
 // A name with more addresses must not have us knock on hundreds of doors.
@@ -38,7 +38,7 @@ export function makeOpenSocket({
   allowLoopback,
   resolve,
   tls,
-  gate = makeAddressGate(),
+  rateLimiter: gate = makeAddressRateLimiter(),
 }: ConnectOptions): OpenSocket {
   const isAllowed = (address: string) =>
     isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
@@ -65,7 +65,7 @@ export function makeOpenSocket({
       socket.destroy();
       throw error;
     }
-    return target.isTls ? secured(socket, target.hostname, tls, signal) : socket;
+    return target.isTls ? startTls(socket, target.hostname, tls, signal) : socket;
   };
 }
 
@@ -78,13 +78,13 @@ async function reachOne(
   addresses: string[],
   port: number,
   signal: AbortSignal,
-  gate: AddressGate,
+  gate: AddressRateLimiter,
 ): Promise<Socket> {
   // IPv4 first: more hosts have it working than have IPv6 working
-  const tried = addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, ADDRESSES_TRIED);
-  const last = tried.pop();
-  for (const address of tried) {
-    pay(gate, address);
+  const candidates = addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, ADDRESSES_TRIED);
+  const last = candidates.pop();
+  for (const address of candidates) {
+    countRequest(gate, address);
     try {
       return await reach(
         address,
@@ -95,22 +95,22 @@ async function reachOne(
       // the next one
     }
   }
-  pay(gate, last ?? '');
+  countRequest(gate, last ?? '');
   return reach(last ?? '', port, signal);
 }
 
 /** @throws TargetError postponed */
-function pay(gate: AddressGate, address: string): void {
+function countRequest(gate: AddressRateLimiter, address: string): void {
   const retryAfterMs = gate.take(address);
   if (retryAfterMs > 0) throw postponed(retryAfterMs);
 }
 
 async function reach(address: string, port: number, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
-  return ready(connect({ host: address, port, noDelay: true }), 'connect', signal);
+  return waitForEvent(connect({ host: address, port, noDelay: true }), 'connect', signal);
 }
 
-async function secured(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
+async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
   const name = hostname.replace(/\.$/, '');
   const secure = connectTls({
     ...options,
@@ -122,10 +122,10 @@ async function secured(socket: Socket, hostname: string, options: ConnectionOpti
     // said aloud, because NODE_TLS_REJECT_UNAUTHORIZED would have it otherwise
     rejectUnauthorized: true,
   });
-  return ready(secure, 'secureConnect', signal);
+  return waitForEvent(secure, 'secureConnect', signal);
 }
 
-async function ready(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal) {
+async function waitForEvent(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal) {
   // an error between this event and the next one's listener would end the process
   socket.on('error', () => {});
   try {

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
-import type { AddressGate } from './address-rate-limit.js';
+import type { AddressRateLimiter } from './address-rate-limit.js';
 import type { OpenSocket } from './connect.js';
 import { postponed } from './failures.js';
 
 /** A request, the signal that its sender no longer waits, and who is told that it is not sent at all. */
 export type StoppableRequest = Dispatcher.DispatchOptions & {
   signal: AbortSignal;
-  refuse(error: Error): void;
+  reject(error: Error): void;
 };
 
 export type Connections = {
@@ -34,7 +34,7 @@ const LIMITS = {
 };
 
 /** Kept connections to each origin, opened by `open` alone and used as often as `gate` lets them. Asks no proxy, follows nothing, unpacks nothing. */
-export function makeConnections(open: OpenSocket, gate: AddressGate): Connections {
+export function makeConnections(open: OpenSocket, gate: AddressRateLimiter): Connections {
   return new Agent({
     ...LIMITS,
     factory: (origin, poolOptions) =>
@@ -50,10 +50,10 @@ function makeConnection(
   origin: string | URL,
   options: Client.Options,
   open: OpenSocket,
-  gate: AddressGate,
+  gate: AddressRateLimiter,
 ): Client {
   let signal = AbortSignal.abort();
-  let kept: Socket | undefined;
+  let openSocket: Socket | undefined;
   const client = new Client(origin, {
     ...options,
     connect({ hostname, port, protocol }, done) {
@@ -61,7 +61,7 @@ function makeConnection(
       const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
       open(target, signal).then(
         (socket) => {
-          kept = socket;
+          openSocket = socket;
           done(null, socket);
         },
         // as: sockets, TLS and TargetError throw nothing else
@@ -73,9 +73,9 @@ function makeConnection(
   // one request at a time: the one that it is given is the one that it connects for
   client.dispatch = (request: StoppableRequest, handler) => {
     // a new connection has been counted by `open`
-    const retryAfterMs = kept && !kept.destroyed ? gate.take(kept.remoteAddress ?? '') : 0;
+    const retryAfterMs = openSocket && !openSocket.destroyed ? gate.take(openSocket.remoteAddress ?? '') : 0;
     if (retryAfterMs > 0) {
-      request.refuse(postponed(retryAfterMs));
+      request.reject(postponed(retryAfterMs));
       return true;
     }
     signal = request.signal;

@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { OutboundReply, OutboundRequest } from './messages.js';
 import type { Connections } from './connections.js';
-import { TargetError, wordsOf } from './failures.js';
+import { TargetError, describeFailure } from './failures.js';
 
 type Unmeasured<Reply> = Reply extends unknown ? Omit<Reply, 'durationMs'> : never;
-export type Ended = Unmeasured<OutboundReply>;
+export type ExchangeResult = Unmeasured<OutboundReply>;
 
 /** Sends a request to a URL that has been judged, and reads what comes back within the request's limits. */
-export function exchange(connections: Connections, request: OutboundRequest): Promise<Ended> {
+export function exchange(connections: Connections, request: OutboundRequest): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     const stopped = new AbortController();
     const body = makeBody(request.maxBytes);
@@ -20,20 +20,23 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
     }, request.timeoutMs);
 
     /** What came, when the headers had come; else what failed. */
-    function reply(failure: Error): Ended {
+    function reply(failure: Error): ExchangeResult {
       if (status !== undefined) return { outcome: 'answered', status, body: body.bytes(), isCut: true };
-      if (!(failure instanceof TargetError)) return { outcome: 'unreachable', error: wordsOf(failure) };
+      if (!(failure instanceof TargetError))
+        return { outcome: 'unreachable', error: describeFailure(failure) };
       const { outcome, retryAfterMs } = failure;
-      return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, error: wordsOf(failure) };
+      return outcome === 'postponed'
+        ? { outcome, retryAfterMs }
+        : { outcome, error: describeFailure(failure) };
     }
 
     // what comes after the first end changes nothing
-    function end(ended: Ended): void {
+    function end(ended: ExchangeResult): void {
       clearTimeout(timer);
       resolve(ended);
     }
 
-    function stop(ended: Ended): void {
+    function stop(ended: ExchangeResult): void {
       end(ended);
       stopped.abort();
       controller?.abort(new Error('stopped'));
@@ -48,7 +51,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
         headers: request.headers,
         body: request.body ?? null,
         signal: stopped.signal,
-        refuse: (error: Error) => end(reply(error)),
+        reject: (error: Error) => end(reply(error)),
       },
       {
         onRequestStart(started) {

@@ -17,7 +17,7 @@ export const postponed = (retryAfterMs: number) =>
   new TargetError('postponed', 'the address gets as many requests as it may', retryAfterMs);
 
 // What sockets, TLS and undici call it, and what a courier can do something with.
-const WORDS: Partial<Record<string, string>> = {
+const MESSAGES: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
@@ -43,10 +43,10 @@ export const codeOf = (error: unknown) =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
 /** What went wrong, in words that tell nothing of our own network: no address, no port, no path. */
-export function wordsOf(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (error instanceof TargetError) return error.message;
   const code = codeOf(error);
-  if (WORDS[code]) return WORDS[code];
+  if (MESSAGES[code]) return MESSAGES[code];
   // the parser's errors have a name alone
   if (error instanceof errors.HTTPParserError) return 'what it answered is not HTTP';
   if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'its certificate is not trusted';

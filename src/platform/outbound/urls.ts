@@ -22,10 +22,10 @@ export function validateUrl(text: string, rules: OutboundRules): string | undefi
   if (scheme.toLowerCase() !== 'https' && !isHttp) return 'must be an absolute https URL';
   if (authority.includes('@')) return 'must not hold a user name or a password';
   if (text.includes('#')) return 'must not have a fragment';
-  return faultOfHost(authority, new URL(text), rules);
+  return validateHost(authority, new URL(text), rules);
 }
 
-function faultOfHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
+function validateHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
   const portFault = validatePort(portOf(url), rules.ports);
   if (portFault) return portFault;
   // 2130706433, 0x7f.1, %6c: what reads otherwise than it is written hides something

@@ -13,7 +13,7 @@ export type DeliveryQueue = { tenantId: string; courierId: string; endpoint: End
  * @param lanes selects courier_id and endpoint
  */
 export const wakeDeliveryQueues = (tenantId: string, lanes: Sql): Sql =>
-  addLaneJobs(tenantId, sql`select lane.*, now() as due from (${lanes}) as lane`, false);
+  addDeliveryJobs(tenantId, sql`select lane.*, now() as due from (${lanes}) as lane`, false);
 
 /**
  * The same for later; a job that waits already keeps its time.
@@ -21,9 +21,9 @@ export const wakeDeliveryQueues = (tenantId: string, lanes: Sql): Sql =>
  * @param lanes selects courier_id, endpoint and due; a null due is never
  */
 export const wakeDeliveryQueuesWhenDue = (tenantId: string, lanes: Sql): Sql =>
-  addLaneJobs(tenantId, lanes, true);
+  addDeliveryJobs(tenantId, lanes, true);
 
-function addLaneJobs(tenantId: string, lanes: Sql, keepsTime: boolean): Sql {
+function addDeliveryJobs(tenantId: string, lanes: Sql, keepsTime: boolean): Sql {
   // one call a lane, sorted, because transactions that wake the same lanes in different orders deadlock: given both lanes
   // in one call, the library takes them in the order of whichever plan the session has
   return sql`select count(*)::int as woken

@@ -30,7 +30,7 @@ export type RunningQueue = {
 };
 
 // When what happens by the clock, in UTC; of all replicas one does it.
-const CLOCK = parseCronItems([
+const CRON_ITEMS = parseCronItems([
   { task: 'sweep', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'sealAuditLog', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
@@ -47,8 +47,8 @@ const RESTART_MS = 1_000;
 export function runQueue(options: QueueOptions): RunningQueue {
   const stopping = new AbortController();
   const state: State = { poolId: undefined };
-  const heart = startHeart(options, state);
-  const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heart));
+  const heartbeat = startHeartbeat(options, state);
+  const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heartbeat));
   return {
     async stop(withinMs) {
       stopping.abort();
@@ -64,20 +64,20 @@ type State = { poolId: string | undefined };
 async function keepRunning(options: QueueOptions, state: State, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
-      await releaseEnded(options, state);
+      await releaseLockedJobs(options, state);
       await runUntilStopped(await startRunner(options, state), stopping);
     } catch (error) {
       options.log({ level: 'error', text: `The queue stopped: ${String(error)}` });
     }
     // the database may be away: then the next start does it, or, after three missed signs of life, another worker
-    await releaseEnded(options, state).catch(() => undefined);
+    await releaseLockedJobs(options, state).catch(() => undefined);
     // rejects when told to stop meanwhile
     await sleep(RESTART_MS, undefined, { ref: false, signal: stopping }).catch(() => undefined);
   }
 }
 
 /** Gives back what the last runner has left locked. None of it runs: a runner ends after its jobs. */
-async function releaseEnded({ pg }: QueueOptions, state: State): Promise<void> {
+async function releaseLockedJobs({ pg }: QueueOptions, state: State): Promise<void> {
   if (!state.poolId) return;
   await releaseJobs(pg, [state.poolId]);
   state.poolId = undefined;
@@ -110,7 +110,7 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
     pgPool: pg,
     // as: the library knows no more of payloads than that they are JSON; Jobs says what each kind's is
     taskList: tasks as TaskList,
-    parsedCronItems: CLOCK,
+    parsedCronItems: CRON_ITEMS,
     noHandleSignals: true,
     events,
     logger: queueLogger(log),
@@ -128,14 +128,14 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   });
 }
 
-function startHeart({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
-  const pulse = async () => {
+function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
+  const beat = async () => {
     if (state.poolId) await recordHeartbeat(pg, state.poolId);
     const dead = await recoverJobs(pg, heartbeatSeconds);
     if (dead > 0) log({ level: 'warning', text: `Took over the jobs of ${dead} dead workers.` });
   };
   const tick = () => {
-    pulse().catch((error: unknown) => log({ level: 'warning', text: `No sign of life: ${String(error)}` }));
+    beat().catch((error: unknown) => log({ level: 'warning', text: `No sign of life: ${String(error)}` }));
   };
   return setInterval(tick, heartbeatSeconds * 1_000).unref();
 }

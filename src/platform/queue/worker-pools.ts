@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** How many signs of life a pool of workers may miss before it is taken for dead. */
-const MISSED_BEATS = 3;
+const MISSED_HEARTBEATS = 3;
 
 /** Says that a pool of workers lives. */
 export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function recoverJobs(pg: pg.Pool, beatSeconds: number): Promise<num
      where held.locked_at < now() - make_interval(secs => $1) and not exists (
        select from queue.worker_pools living
        where living.id = held.locked_by and living.seen_at > now() - make_interval(secs => $1))`,
-    [beatSeconds * MISSED_BEATS],
+    [beatSeconds * MISSED_HEARTBEATS],
   );
   const dead = rows[0]?.dead ?? [];
   if (dead.length > 0) await releaseJobs(pg, dead);

@@ -107,7 +107,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     onReply(reply) {
       observe(reply);
       const { operationId, status } = reply;
-      faults.push(...reply.faults.map((fault) => `${operationId} ${status}: ${fault}`));
+      faults.push(...reply.problems.map((fault) => `${operationId} ${status}: ${fault}`));
     },
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,4 +1,4 @@
-import { cycle, type Dice } from './dice.js';
+import { cycle, type SeededRandom } from './seeded-random.js';
 
 export type Goods = { shipper: string; description: string };
 export type Parcel = {
@@ -34,12 +34,12 @@ const GOODS: [shipper: string, ...descriptions: string[]][] = [
 /** Bounds that two tiers share, where the lower one must win. */
 const TIER_BOUNDS = [1000, 5000, 10_000, 15_000];
 
-export function goods(dice: Dice): Goods {
+export function goods(dice: SeededRandom): Goods {
   const [shipper, ...descriptions] = dice.pick(GOODS);
   return { shipper, description: dice.pick(descriptions) };
 }
 
-export function parcel(dice: Dice): Parcel {
+export function parcel(dice: SeededRandom): Parcel {
   const thousandths = weightThousandths(dice);
   const size = Math.ceil(Math.cbrt(thousandths / 1000) * 5) + dice.whole(2, 5);
   const isMeasured = dice.whole(1, 4) > 1;
@@ -55,7 +55,7 @@ export function parcel(dice: Dice): Parcel {
 }
 
 // Most parcels are light; every tier gets its share, and a scale shows one, two or three decimals.
-function weightThousandths(dice: Dice): number {
+function weightThousandths(dice: SeededRandom): number {
   const share = dice.whole(1, 100);
   if (share > 96) return dice.pick(TIER_BOUNDS);
   const step = dice.pick([1, 10, 100]);
@@ -67,7 +67,7 @@ function weightThousandths(dice: Dice): number {
   return within(50_001, 95_000);
 }
 
-function packageType(thousandths: number, dice: Dice): string {
+function packageType(thousandths: number, dice: SeededRandom): string {
   if (thousandths > 50_000) return 'pallet';
   if (thousandths < 700) return dice.pick(['envelope', 'bag']);
   return dice.pick(['box', 'box', 'box', 'bag', 'tube']);

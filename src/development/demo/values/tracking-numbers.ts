@@ -1,4 +1,4 @@
-import type { Dice } from './dice.js';
+import type { SeededRandom } from './seeded-random.js';
 
 export const CARRIERS = ['USPS', 'UPS', 'FedEx', 'DHL Express', 'Amazon Logistics', 'OnTrac'] as const;
 export type Carrier = (typeof CARRIERS)[number];
@@ -6,7 +6,7 @@ export type Carrier = (typeof CARRIERS)[number];
 const MIAMI_ZIP = '33166';
 
 /** A number in the carrier's format, with its check digit, as the shipper would send it to the customer. */
-export function shortNumber(carrier: Carrier, dice: Dice): string {
+export function shortNumber(carrier: Carrier, dice: SeededRandom): string {
   switch (carrier) {
     case 'USPS':
       return withUspsCheck(dice.pick(['9400111899', '9205590164', '9361289676']) + dice.digits(11));
@@ -24,7 +24,7 @@ export function shortNumber(carrier: Carrier, dice: Dice): string {
 }
 
 /** The same number as the scanner reads it from the label: some of USPS's and FedEx's barcodes carry more. */
-export function scannedNumber(carrier: Carrier, short: string, dice: Dice): string {
+export function scannedNumber(carrier: Carrier, short: string, dice: SeededRandom): string {
   const isLong = dice.whole(1, 3) === 1;
   if (isLong && carrier === 'USPS') return `420${MIAMI_ZIP}${short}`;
   if (isLong && carrier === 'FedEx') return `9622001${dice.digits(13)}00${short}`;

@@ -182,11 +182,11 @@ async function judgeCode<Result>(
   { deps, caller, address }: Own,
   judge: (tx: Tx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
-  await deps.loginGate.assertMayTry(caller.tenantId, address);
+  await deps.loginLimiter.assertMayTry(caller.tenantId, address);
   const outcome = await transaction(deps.db, systemOf(caller), judge);
   if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;
-  await deps.loginGate.countFailure(caller.tenantId, address);
+  await deps.loginLimiter.countFailure(caller.tenantId, address);
   const message = 'code is wrong or used.';
   throw new ApiError('code_wrong', undefined, { errors: [{ field: 'code', code: 'wrong', message }] });
 }

@@ -14,7 +14,7 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import { pipeline } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { SecurityFacts } from '../../../platform/logging/security-log.js';
+import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
 export type PasswordAttempt = {
   tenantId: string;
@@ -41,10 +41,10 @@ export async function withPassword<Result>(
   const { tenantId, username, address } = attempt;
   const seen: Seen = {};
   try {
-    await deps.loginGate.assertMayTry(tenantId, address);
+    await deps.loginLimiter.assertMayTry(tenantId, address);
     // asked before the queue, where a flood on a locked name would stand in others' way
     await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
-    return await deps.loginGate.withLimit(tenantId, username, async () => {
+    return await deps.loginLimiter.withLimit(tenantId, username, async () => {
       const account = await verifyPassword(deps, attempt, seen);
       if (!account) throw refuse();
       return work(account);
@@ -61,7 +61,7 @@ type Seen = { userId?: string };
 
 const NAME_HASH_LENGTH = 16;
 
-function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen): SecurityFacts {
+function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen): SecurityEventFields {
   const { requestId: reqId, tenantId, address, username } = attempt;
   const nameHash = secrets.lookupHash(username.toLowerCase(), 'user_name').slice(0, NAME_HASH_LENGTH);
   return { reqId, tenantId, address, userId, nameHash };
@@ -74,13 +74,13 @@ async function verifyPassword(
   seen: Seen,
 ): Promise<Account | undefined> {
   // again, because those before it in the queue may have used up what the address had left
-  await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
+  await deps.loginLimiter.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
   if (account) seen.userId = account.id;
   const isRight = await isPassword(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
-  await deps.loginGate.countFailure(attempt.tenantId, attempt.address);
+  await deps.loginLimiter.countFailure(attempt.tenantId, attempt.address);
   if (failures >= MAX_FAILURES) await lockOut(deps, attempt, account);
   return undefined;
 }

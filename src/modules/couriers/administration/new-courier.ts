@@ -48,7 +48,7 @@ export async function createCourier(
     'login.email': email && validateEmail(email),
   });
   const oneTimePassword = newOneTimePassword();
-  const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {
+  const passwordHash = await deps.loginLimiter.withLimit(change.caller.tenantId, username, async () => {
     // the database has the last word; asked beforehand too, so that no core is kept busy in vain
     await assertFree(change, body.courier_code, username);
     return hashPassword(oneTimePassword);

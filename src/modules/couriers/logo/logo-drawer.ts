@@ -21,7 +21,7 @@ const CLEANING_MS = 10_000;
 // an ordinary logo takes 50 ms, a picture of 16 million pixels a second, and both several times that on a busy machine
 const DRAWING_MS = 5_000;
 /** One per courier at a time, so that a courier whose logo takes long leaves a place to all others. */
-const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
+const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
   const cleaners = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);

@@ -1,6 +1,6 @@
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../../platform/identity/callers.js';
-import { UnopenedSecret, type EncryptionContext, type Secrets } from '../../../platform/access/secrets.js';
+import { DecryptionError, type EncryptionContext, type Secrets } from '../../../platform/access/secrets.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
@@ -44,7 +44,7 @@ export function openOrNull(secrets: Secrets, cipher: string, place: EncryptionCo
   try {
     return secrets.decrypt(cipher, place);
   } catch (error) {
-    if (error instanceof UnopenedSecret) return null;
+    if (error instanceof DecryptionError) return null;
     throw error;
   }
 }

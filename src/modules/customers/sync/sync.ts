@@ -31,7 +31,7 @@ const MAX_BYTES = 20 * 1024 * 1024;
 const STATEMENT_MS = 180_000;
 
 /** Reading one takes a core and 100 MB, storing it a connection for seconds: the rest wait with their bytes. */
-const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+const TURNS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
 
 /**
  * Makes the job that reads a courier's customers from its own system. Whatever that system does ends the run, as

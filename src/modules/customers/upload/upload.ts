@@ -18,7 +18,7 @@ import { readUpload, type SentCustomer } from './upload-rows.js';
  * for a courier that has one running would only hold a connection to wait.
  */
 export const makeUploadLimiter = (): KeyedLimiter =>
-  makeKeyedLimiter({ places: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
+  makeKeyedLimiter({ concurrency: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
 
 /** 100,000 rows take seconds, on a busy server more than an ordinary request's limit. */
 const TIMEOUT_MS = 60_000;

@@ -8,7 +8,7 @@ export const JSON_BODY_BYTES = 1024 * 1024;
 
 /** The largest file where the contract names no limit, and room for the boundaries and the fields around one. */
 const FILE_BYTES = 10 * 1024 * 1024;
-const AROUND_BYTES = 64 * 1024;
+const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 
 /** The largest body of an operation that is no form with files. */
 export const bodyBytesOf = ({ maxBodyBytes }: Operation): number => maxBodyBytes ?? JSON_BODY_BYTES;
@@ -16,21 +16,22 @@ export const bodyBytesOf = ({ maxBodyBytes }: Operation): number => maxBodyBytes
 export const fileBytesOf = ({ maxFileBytes }: Operation): number => maxFileBytes ?? FILE_BYTES;
 
 /** The largest multipart body of an operation. */
-export const formBytesOf = (operation: Operation): number => fileBytesOf(operation) + AROUND_BYTES;
+export const formBytesOf = (operation: Operation): number =>
+  fileBytesOf(operation) + MULTIPART_OVERHEAD_BYTES;
 
 export const bodyTooLarge = (operation: Operation): ApiError =>
   new ApiError(
     'body_too_large',
-    `The body is larger than ${inWords(bodyBytesOf(operation))}. Send less at once.`,
+    `The body is larger than ${formatBytes(bodyBytesOf(operation))}. Send less at once.`,
   );
 
 export const fileTooLarge = (operation: Operation): ApiError =>
   new ApiError(
     'body_too_large',
-    `The file is larger than ${inWords(fileBytesOf(operation))}. Send a smaller one.`,
+    `The file is larger than ${formatBytes(fileBytesOf(operation))}. Send a smaller one.`,
   );
 
-const inWords = (bytes: number): string =>
+const formatBytes = (bytes: number): string =>
   bytes % JSON_BODY_BYTES === 0 ? `${bytes / JSON_BODY_BYTES} MiB` : `${bytes / 1024} KiB`;
 
 /** A body up to this size is cheaper to read than the round trip that asks whether the caller may enter. */

@@ -4,7 +4,7 @@ import type { Operation, UploadedFile } from '../../contract/types.js';
 import { ApiError, invalidFieldError } from '../../errors/errors.js';
 import { fileBytesOf, fileTooLarge } from './body-limits.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
-import { keepUploads, spool, type Uploads } from './uploads.js';
+import { trackUploads, spool, type Uploads } from './uploads.js';
 
 export const MULTIPART = 'multipart/form-data';
 
@@ -67,17 +67,17 @@ export async function readForm(
   reply: FastifyReply,
   operation: Operation,
 ): Promise<Form> {
-  const uploads = keepUploads(request, reply);
-  const stalled = startDeadline();
+  const uploads = trackUploads(request, reply);
+  const deadline = startDeadline();
   try {
-    const form = await Promise.race([readParts(request, operation, uploads), stalled.promise]);
+    const form = await Promise.race([readParts(request, operation, uploads), deadline.promise]);
     if (uploads.isAbandoned) throw new ApiError('malformed_form');
     return form;
   } catch (error) {
     uploads.current?.destroy();
-    throw toFault(error, operation);
+    throw toFormError(error, operation);
   } finally {
-    stalled.stop();
+    deadline.stop();
     // what is left, after a fault or behind the last boundary, is read past: otherwise the connection would never
     // come to its next request
     request.raw.unpipe().resume();
@@ -141,7 +141,7 @@ function badEncoding(field: string): ApiError {
 const TOO_MANY = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT']);
 
 /** The disk's errors are ours, every other is the form's. */
-function toFault(error: unknown, operation: Operation): unknown {
+function toFormError(error: unknown, operation: Operation): unknown {
   if (error instanceof ApiError || !(error instanceof Error)) return error;
   if ('syscall' in error) return error;
   const code = 'code' in error ? String(error.code) : '';

@@ -21,13 +21,13 @@ export type Uploads = {
 
 const uploadsOf = new WeakMap<FastifyRequest, Uploads>();
 
-export function keepUploads(request: FastifyRequest, reply: FastifyReply): Uploads {
+export function trackUploads(request: FastifyRequest, reply: FastifyReply): Uploads {
   const uploads: Uploads = { paths: [], isInUse: false, isAbandoned: false };
   uploadsOf.set(request, uploads);
   // comes once, after the answer or when the client has gone
   reply.raw.once('close', () => {
     uploads.isAbandoned = true;
-    if (!uploads.isInUse) void discard(uploads);
+    if (!uploads.isInUse) void deleteFiles(uploads);
   });
   return uploads;
 }
@@ -44,7 +44,7 @@ export async function withUploads<Result>(
     return await work();
   } finally {
     uploads.isInUse = false;
-    await discard(uploads);
+    await deleteFiles(uploads);
   }
 }
 
@@ -54,7 +54,7 @@ process.once('exit', () => {
   for (const path of onDisk) rmSync(path, { force: true });
 });
 
-async function discard({ paths }: Uploads): Promise<void> {
+async function deleteFiles({ paths }: Uploads): Promise<void> {
   await Promise.all(
     paths.splice(0).map(async (path) => {
       await rm(path, { force: true });
@@ -82,7 +82,7 @@ export async function spool(
     if (!target.closed) await new Promise<void>((resolve) => target.once('close', () => resolve()));
     uploads.current = undefined;
     uploads.paths.push(path);
-    if (uploads.isAbandoned) await discard(uploads);
+    if (uploads.isAbandoned) await deleteFiles(uploads);
   }
   if (file.truncated) throw fileTooLarge(operation);
   return { path, name: filename, sizeBytes: target.bytesWritten };

@@ -34,11 +34,11 @@ export function makeForwarding(trustProxy: string[]): Forwarding {
     isTrusted,
     addressOf(request) {
       const peer = peerOf(request);
-      return isTrusted(peer) ? clientBehind(peer, request.headers, isTrusted) : peer;
+      return isTrusted(peer) ? nearestUntrustedHop(peer, request.headers, isTrusted) : peer;
     },
     isSecure(request) {
       if (request.socket instanceof TLSSocket) return true;
-      return isTrusted(peerOf(request)) && isSecureThroughout(request.headers);
+      return isTrusted(peerOf(request)) && isHttpsOnEveryHop(request.headers);
     },
   };
 }
@@ -61,7 +61,7 @@ export function decorateRequests(app: FastifyInstance, forwarding: Forwarding): 
  * The nearest hop that is not ours. Each proxy appends whom it talked to, so that the list is read from its end. What
  * is no address would be a new client each time: it counts for the hop that reported it.
  */
-function clientBehind(
+function nearestUntrustedHop(
   peer: string,
   headers: IncomingHttpHeaders,
   isTrusted: (address: string) => boolean,
@@ -87,7 +87,7 @@ function addressIn(entry: string): string | undefined {
  * Proxies that append their own hop make a list. The client may have sent the entries before theirs, and theirs may be
  * the plain hop: only when all say https was no hop plain.
  */
-function isSecureThroughout(headers: IncomingHttpHeaders): boolean {
+function isHttpsOnEveryHop(headers: IncomingHttpHeaders): boolean {
   const protocols = listOf(headers['x-forwarded-proto']);
   return protocols.length > 0 && protocols.every((protocol) => protocol.toLowerCase() === 'https');
 }

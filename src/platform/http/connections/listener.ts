@@ -5,32 +5,38 @@ import { Socket } from 'node:net';
 import type { Config } from '../../../config/config.js';
 import { limitConnections } from './connection-limit.js';
 import type { Forwarding } from './forwarded-headers.js';
-import { answerInsteadOfNode, answerParserFailure, type OnBareAnswer } from './parser-errors.js';
+import { overrideNodeResponses, respondToParserError, type OnSocketResponse } from './parser-errors.js';
 import { limitPipelining, type Dispatch } from './pipelining.js';
-import { takeRequestTarget } from './request-target.js';
+import { normalizeRequestTarget } from './request-target.js';
 import type { UnreadLimits, UnreadReplies } from './unread-replies.js';
 
 export type Timeouts = { headersMs: number; requestMs: number; unread?: Partial<UnreadLimits> };
 const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
 
-type ListenerParts = {
+type ListenerDeps = {
   config: Pick<Config, 'tls' | 'maxConnectionsPerAddress'>;
   timeouts: Timeouts | undefined;
   forwarding: Forwarding;
   unread: UnreadReplies;
-  onBareAnswer: OnBareAnswer;
+  onSocketResponse: OnSocketResponse;
   /** A connection sent more requests at once than may wait. */
-  onOverrun: (socket: Socket) => void;
+  onPipelineOverflow: (socket: Socket) => void;
   /** A client has as many connections as it may have. */
-  onRefusal: (address: string) => void;
+  onConnectionRefused: (address: string) => void;
 };
 
 /**
  * Makes Node's server, with what must hold before a request reaches the framework. Fastify calls it for each address
  * that it listens on: `localhost` has two.
  */
-export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: ListenerParts) {
-  const { forwarding, unread, onBareAnswer, onOverrun, onRefusal } = parts;
+export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: ListenerDeps) {
+  const {
+    forwarding,
+    unread,
+    onSocketResponse: onBareAnswer,
+    onPipelineOverflow: onOverrun,
+    onConnectionRefused: onRefusal,
+  } = parts;
   const options = {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
@@ -40,18 +46,18 @@ export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: Listener
     requireHostHeader: false,
   };
   return (handle: Dispatch): Server => {
-    const turns = limitPipelining(handle, { ...unread, overran: onOverrun });
+    const turns = limitPipelining(handle, { ...unread, overflowed: onOverrun });
     const dispatch: Dispatch = (request, response) => {
-      takeRequestTarget(request);
+      normalizeRequestTarget(request);
       turns.dispatch(request, response);
     };
     const server = config.tls
       ? createHttpsServer({ ...readCertificate(config.tls), ...options }, dispatch)
       : createHttpServer(options, dispatch);
-    answerInsteadOfNode(server, onBareAnswer);
+    overrideNodeResponses(server, onBareAnswer);
     server.on('clientError', (error, socket) => {
       if (socket instanceof Socket)
-        turns.endAfterReplies(socket, () => answerParserFailure(error, socket, onBareAnswer));
+        turns.endAfterReplies(socket, () => respondToParserError(error, socket, onBareAnswer));
     });
     const perAddress = config.maxConnectionsPerAddress;
     if (perAddress !== undefined)

@@ -10,10 +10,10 @@ const PARSER_CODES: Record<string, FailureCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-export type BareAnswer = { status: number; code: FailureCode; requestId: string; socket: Socket };
+export type SocketResponse = { status: number; code: FailureCode; requestId: string; socket: Socket };
 
 /** Told of each answer. */
-export type OnBareAnswer = (answer: BareAnswer) => void;
+export type OnSocketResponse = (answer: SocketResponse) => void;
 
 /** How long a client may take to read the answer and to close its side; Node itself would wait for ever. */
 const LINGER_MS = 5_000;
@@ -22,28 +22,28 @@ const LINGER_MS = 5_000;
  * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
  * headers too large, a request that did not arrive in time. The same envelope as everywhere.
  */
-export function answerParserFailure(
+export function respondToParserError(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  onAnswer: OnBareAnswer,
+  onAnswer: OnSocketResponse,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  answerOnSocket(socket, new ApiError(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'), onAnswer);
+  respondOnSocket(socket, new ApiError(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'), onAnswer);
 }
 
 /** Takes from Node what it would answer by itself, with no body or not at all. */
-export function answerInsteadOfNode(server: Server, onAnswer: OnBareAnswer): void {
+export function overrideNodeResponses(server: Server, onAnswer: OnSocketResponse): void {
   // an expectation that is not known may be ignored (RFC 9110, 10.1.1)
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
-    if (socket instanceof Socket) answerOnSocket(socket, new ApiError('malformed_request'), onAnswer);
+    if (socket instanceof Socket) respondOnSocket(socket, new ApiError('malformed_request'), onAnswer);
   });
 }
 
-function answerOnSocket(socket: Socket, fault: ApiError, onAnswer: OnBareAnswer): void {
+function respondOnSocket(socket: Socket, fault: ApiError, onAnswer: OnSocketResponse): void {
   const requestId = newId();
   onAnswer({ status: fault.httpStatus, code: fault.code, requestId, socket });
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();

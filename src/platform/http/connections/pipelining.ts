@@ -7,28 +7,28 @@ export type PipeliningLimits = {
   /** Requests of one connection that may wait behind the one that is being answered. */
   perConnection: number;
   /** The same over all connections; a waiting request takes about 1.5 KiB. */
-  together: number;
+  total: number;
 };
 
-const LIMITS: PipeliningLimits = { perConnection: 100, together: 10_000 };
+const LIMITS: PipeliningLimits = { perConnection: 100, total: 10_000 };
 
 export type Watcher = {
   /** A connection has a request to answer. */
-  began(socket: Socket): void;
+  responseStarted(socket: Socket): void;
   /** Its reply has left the process, or the connection has ended. */
-  ended(socket: Socket): void;
+  responseEnded(socket: Socket): void;
   /** The connection sent more requests than may wait, and is cut. */
-  overran(socket: Socket): void;
+  overflowed(socket: Socket): void;
 };
 
-export type Turns = {
+export type PipelineLimiter = {
   dispatch: Dispatch;
   /** Does what ends a connection, after the replies to the requests before it. */
   endAfterReplies(socket: Socket, end: () => void): void;
 };
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
-type Line = { current: Exchange | undefined; waiting: Exchange[]; end?: () => void };
+type ConnectionQueue = { current: Exchange | undefined; waiting: Exchange[]; end?: () => void };
 
 /**
  * Answers the requests of a connection one after the other. Node starts all that arrive together at once, and keeps
@@ -37,8 +37,8 @@ type Line = { current: Exchange | undefined; waiting: Exchange[]; end?: () => vo
  * While a request waits, the connection is not read, so that TCP slows an honest sender down. One packet may hold more
  * requests than may wait all the same: then the connection is cut.
  */
-export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS): Turns {
-  const lines = new WeakMap<Socket, Line>();
+export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS): PipelineLimiter {
+  const lines = new WeakMap<Socket, ConnectionQueue>();
   let together = 0;
 
   return {
@@ -47,7 +47,7 @@ export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIM
       if (socket.destroyed) return;
       const line = lines.get(socket) ?? open(socket);
       if (!line.current) begin(socket, line, { request, response });
-      else if (line.waiting.length >= limits.perConnection || together >= limits.together) overrun(socket);
+      else if (line.waiting.length >= limits.perConnection || together >= limits.total) overrun(socket);
       else wait(socket, line, { request, response });
     },
 
@@ -66,36 +66,36 @@ export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIM
     },
   };
 
-  function open(socket: Socket): Line {
-    const line: Line = { current: undefined, waiting: [] };
+  function open(socket: Socket): ConnectionQueue {
+    const line: ConnectionQueue = { current: undefined, waiting: [] };
     lines.set(socket, line);
     socket.once('close', () => (together -= line.waiting.splice(0).length));
     return line;
   }
 
-  function wait(socket: Socket, line: Line, exchange: Exchange): void {
+  function wait(socket: Socket, line: ConnectionQueue, exchange: Exchange): void {
     line.waiting.push(exchange);
     together += 1;
     socket.pause();
   }
 
   function overrun(socket: Socket): void {
-    watcher.overran(socket);
+    watcher.overflowed(socket);
     socket.destroy();
   }
 
-  function begin(socket: Socket, line: Line, exchange: Exchange): void {
+  function begin(socket: Socket, line: ConnectionQueue, exchange: Exchange): void {
     line.current = exchange;
-    watcher.began(socket);
+    watcher.responseStarted(socket);
     exchange.response.once('close', () => {
       line.current = undefined;
-      watcher.ended(socket);
+      watcher.responseEnded(socket);
       if (!socket.destroyed) beginNext(socket, line);
     });
     handle(exchange.request, exchange.response);
   }
 
-  function beginNext(socket: Socket, line: Line): void {
+  function beginNext(socket: Socket, line: ConnectionQueue): void {
     const next = line.waiting.shift();
     if (!next) {
       line.end?.();

@@ -10,7 +10,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?]|$)/i;
  * Turns the target `http://host/path` into `/path` before the router, the log and the handlers see it. assertOneHost
  * judges the host that it named.
  */
-export function takeRequestTarget(request: IncomingMessage): void {
+export function normalizeRequestTarget(request: IncomingMessage): void {
   const { url = '' } = request;
   if (url.startsWith('/') || url === '*') return;
   const [origin, host] = ABSOLUTE.exec(url) ?? [];

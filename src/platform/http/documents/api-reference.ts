@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Bundle } from '../../contract/bundle.js';
 import type { StaticDocument } from '../../contract/types.js';
-import { sendAnswer } from '../replies/responses.js';
-import { answerDocument, makeDocument } from './static-documents.js';
+import { sendHttpResponse } from '../replies/responses.js';
+import { toDocumentResponse, makeDocument } from './static-documents.js';
 import { initializerOf, pageOf, THEME } from './reference-page.js';
 
 // The page's own files, inline styles of its icons, and calls to this very service; nothing from elsewhere.
@@ -39,8 +39,8 @@ const FILES: Record<string, string> = {
 export async function registerReference(app: FastifyInstance, bundle: Bundle): Promise<void> {
   for (const [url, page] of await readPages(bundle)) {
     app.get(url, async (request, reply) => {
-      const answer = await answerDocument(page, request.headers);
-      return sendAnswer(reply.header('content-security-policy', POLICY), answer);
+      const answer = await toDocumentResponse(page, request.headers);
+      return sendHttpResponse(reply.header('content-security-policy', POLICY), answer);
     });
   }
 }
@@ -51,7 +51,10 @@ async function readPages(bundle: Bundle): Promise<Map<string, StaticDocument>> {
     // without its slash the page's relative addresses begin one level higher
     ['/docs', makeDocument('text/html; charset=utf-8', pageOf('docs/static'))],
     ['/docs/', makeDocument('text/html; charset=utf-8', pageOf('static'))],
-    ['/docs/json', makeDocument('application/json; charset=utf-8', JSON.stringify(hereOnly(bundle)))],
+    [
+      '/docs/json',
+      makeDocument('application/json; charset=utf-8', JSON.stringify(withThisInstanceOnly(bundle))),
+    ],
     ['/docs/static/swagger-initializer.js', makeDocument(JAVASCRIPT, initializerOf())],
     ['/docs/static/theme.css', makeDocument(CSS, THEME)],
   ]);
@@ -61,4 +64,7 @@ async function readPages(bundle: Bundle): Promise<Map<string, StaticDocument>> {
 }
 
 /** "Try it out" calls the instance that served the page, the only one that its policy allows. */
-const hereOnly = (bundle: Bundle) => ({ ...bundle, servers: [{ url: '/', description: 'This instance' }] });
+const withThisInstanceOnly = (bundle: Bundle) => ({
+  ...bundle,
+  servers: [{ url: '/', description: 'This instance' }],
+});

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { StaticDocument } from '../../contract/types.js';
-import type { Answer } from '../replies/responses.js';
+import type { HttpResponse } from '../replies/responses.js';
 
 type Encoding = Parameters<StaticDocument['compress']>[0];
 
@@ -44,7 +44,10 @@ function share(bytes: Buffer): Buffer {
 }
 
 /** The document, compressed if the client can read that. */
-export async function answerDocument(document: StaticDocument, asked: IncomingHttpHeaders): Promise<Answer> {
+export async function toDocumentResponse(
+  document: StaticDocument,
+  asked: IncomingHttpHeaders,
+): Promise<HttpResponse> {
   const { mediaType, bytes, hash } = document;
   const encoding = bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(asked['accept-encoding']);
   // strong tags name bytes: a compressed document is another one

@@ -31,7 +31,7 @@ export function wrapFailure(
   now: Date,
 ): FailureBody {
   return {
-    status: isOurs(fault, operation) ? 'error' : 'fail',
+    status: isServerError(fault, operation) ? 'error' : 'fail',
     message: fault.message,
     code: fault.code,
     ...(fault.detail.errors ? { errors: fault.detail.errors } : {}),
@@ -41,7 +41,7 @@ export function wrapFailure(
 }
 
 /** `error` is for what the request cannot mend: our faults, and a protected endpoint's 401. */
-function isOurs({ httpStatus }: ApiError, operation: Operation | undefined): boolean {
+function isServerError({ httpStatus }: ApiError, operation: Operation | undefined): boolean {
   return httpStatus >= 500 || (httpStatus === 401 && operation?.credential === 'token');
 }
 

@@ -3,7 +3,7 @@ import { toFieldErrors } from '../../contract/field-errors.js';
 import { assertAdmitted, isAdmitted, type Db } from '../../db/transaction.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import { ApiError, type FailureCode } from '../../errors/errors.js';
-import type { KeyFailures } from '../../access/rate-limit.js';
+import type { KeyFailureLimit } from '../../access/rate-limit.js';
 import { bodyTooLarge } from '../bodies/body-limits.js';
 import { wrapFailure } from './envelope.js';
 import { attributionOf } from '../../logging/request-log.js';
@@ -19,10 +19,10 @@ const FRAMEWORK_CODES: Record<string, FailureCode> = {
 };
 
 /** Turns whatever was thrown into the failure envelope; the only place that does. */
-export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
+export function makeFailureHandler(db: Db, keyFailures: KeyFailureLimit) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const refusal = await inOrderOfRefusal(toRequestFault(error, request), request, db);
-    const fault = await keyFailures.judge(refusal, request);
+    const refusal = await checkAccountFirst(toRequestError(error, request), request, db);
+    const fault = await keyFailures.countFailure(refusal, request);
     if (fault.httpStatus >= 500)
       request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
     return sendError(fault, request, reply);
@@ -30,7 +30,11 @@ export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
 }
 
 /** The router could not read the path: no hook has run, so that the header is set here. */
-export function answerRouterFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+export function respondToRouterError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   sendError(toApiError(error), request, reply);
 }
@@ -45,18 +49,18 @@ export function sendError(fault: ApiError, request: FastifyRequest, reply: Fasti
 /** What an error means to the caller; `internal_error` where it is nobody's fault but ours. */
 export function toApiError(error: FastifyError): ApiError {
   if (error instanceof ApiError) return error;
-  if (error.validation) return validationFault(error.validation);
+  if (error.validation) return validationError(error.validation);
   const code = FRAMEWORK_CODES[error.code];
   return code ? new ApiError(code) : (apiErrorOfViolation(error) ?? new ApiError('internal_error'));
 }
 
 /** Of the request as well: the limit that a body of undeclared length has passed is the operation's. */
-function toRequestFault(error: FastifyError, { operation }: FastifyRequest): ApiError {
+function toRequestError(error: FastifyError, { operation }: FastifyRequest): ApiError {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
   return toApiError(error);
 }
 
-function validationFault(found: NonNullable<FastifyError['validation']>): ApiError {
+function validationError(found: NonNullable<FastifyError['validation']>): ApiError {
   const errors = toFieldErrors(found);
   const more = errors.length > 3 ? ` And ${errors.length - 3} more.` : '';
   return new ApiError(
@@ -73,7 +77,7 @@ function validationFault(found: NonNullable<FastifyError['validation']>): ApiErr
  * The account is checked in the transaction that does the work, so a request refused before it has not been
  * checked yet. A disabled account or a stale token comes before a bad body in the contract's order: ask now.
  */
-async function inOrderOfRefusal(fault: ApiError, request: FastifyRequest, db: Db): Promise<ApiError> {
+async function checkAccountFirst(fault: ApiError, request: FastifyRequest, db: Db): Promise<ApiError> {
   const { caller } = request;
   if (!caller || isAdmitted(caller) || fault.httpStatus >= 500 || fault.httpStatus === 401) return fault;
   try {

@@ -6,7 +6,7 @@ import type { FailureCode } from '../../errors/errors.js';
 import { wrapSuccess } from './envelope.js';
 
 /** A reply as it is sent, but for the headers that every reply has. */
-export type Answer = {
+export type HttpResponse = {
   statusCode: number;
   headers: Record<string, string>;
   payload: string | Buffer | Readable;
@@ -15,7 +15,7 @@ export type Answer = {
 };
 
 /** What a handler answers with. */
-export type Bare = {
+export type HandlerResult = {
   statusCode: number;
   body?: unknown;
   file?: FileReply<string>;
@@ -24,7 +24,7 @@ export type Bare = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
+export function toHttpResponse(operationId: string, bare: HandlerResult, now: Date): HttpResponse {
   const { statusCode, body, file } = bare;
   if (file) return { statusCode, headers: fileHeaders(file), payload: file.content };
   const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, bare, now)) : undefined;
@@ -35,20 +35,20 @@ export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
   };
 }
 
-export function sendAnswer(
+export function sendHttpResponse(
   reply: FastifyReply,
-  { statusCode, headers, payload, code }: Answer,
+  { statusCode, headers, payload, code }: HttpResponse,
 ): FastifyReply {
   const { request } = reply;
   request.failureCode = code;
   void reply.headers(headers);
-  if (statusCode === 200 && isKnown(headers['etag'], request.headers['if-none-match']))
+  if (statusCode === 200 && matchesEtag(headers['etag'], request.headers['if-none-match']))
     return reply.removeHeader('content-type').removeHeader('content-encoding').code(304).send();
   return reply.code(statusCode).send(payload);
 }
 
 /** Whether the client has what the tag names: RFC 9110, 13.1.2, compares weakly, and `*` is any. */
-function isKnown(etag: string | undefined, known: string | undefined): boolean {
+function matchesEtag(etag: string | undefined, known: string | undefined): boolean {
   if (etag === undefined || known === undefined) return false;
   return known.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
-import type { Answer } from './replies/responses.js';
+import type { HttpResponse } from './replies/responses.js';
 import { attributionOf } from '../logging/request-log.js';
 
 /**
@@ -8,7 +8,7 @@ import { attributionOf } from '../logging/request-log.js';
  * secrets that are made are there already (decision 0028). The answer is looked at and not the handler, because an
  * answer that is repeated for an Idempotency-Key gives the secret once more.
  */
-export function noteSecretReads(request: FastifyRequest, operation: Operation, answer: Answer): void {
+export function logSecretReads(request: FastifyRequest, operation: Operation, answer: HttpResponse): void {
   const names: readonly string[] = operation.secretFields;
   const { statusCode, payload } = answer;
   const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
@@ -29,11 +29,11 @@ function secretsIn(value: unknown, names: readonly string[]): string[] {
 }
 
 /** Whose secret it is. */
-function targetOf({ query, presented }: FastifyRequest, data: unknown): Record<string, string> {
+function targetOf({ query, claimedCaller }: FastifyRequest, data: unknown): Record<string, string> {
   // Both are objects by the contract; what they hold is looked at.
   const { courier_id, user_id } = (data ?? {}) as { courier_id?: unknown; user_id?: unknown };
   const { id } = query as { id?: unknown };
-  const ownId = presented?.kind === 'user' ? (presented.courierId ?? undefined) : undefined;
+  const ownId = claimedCaller?.kind === 'user' ? (claimedCaller.courierId ?? undefined) : undefined;
   const courierId = user_id === undefined ? (courier_id ?? id ?? ownId) : undefined;
   return {
     ...(typeof courierId === 'string' ? { targetCourierId: courierId } : {}),

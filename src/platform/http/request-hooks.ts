@@ -29,7 +29,7 @@ declare module 'fastify' {
   }
 }
 
-export type GuardParts = {
+export type HookDeps = {
   db: Db;
   tenants: Tenants;
   tokens: Tokens;
@@ -40,12 +40,12 @@ export type GuardParts = {
 const TENANTLESS = new Set<string>([...HEALTH_CHECKS, 'getContractJson', 'getContractYaml']);
 
 /** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
-export function guardBeforeBody(operation: Operation, parts: GuardParts) {
+export function makeAuthorizationHook(operation: Operation, parts: HookDeps) {
   return async (request: FastifyRequest): Promise<void> => {
     if (!TENANTLESS.has(operation.id)) request.tenantId = await parts.tenants.ofHost(request.headers.host);
     // only now: the contract states these two refusals once, not at each operation
     request.operation = operation;
-    checkBodyKind(request, operation);
+    assertAcceptableBody(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', parts);
     await parts.limit.count(request);
     await admitBeforeLargeBody(request, parts.db);
@@ -53,14 +53,14 @@ export function guardBeforeBody(operation: Operation, parts: GuardParts) {
 }
 
 /** Refuses what the router would hand over unchecked: a missing body, broken escapes, unstorable text. */
-export function guardBeforeValidation(operation: Operation, { secrets }: Pick<GuardParts, 'secrets'>) {
+export function makePreValidationHook(operation: Operation, { secrets }: Pick<HookDeps, 'secrets'>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
     if (operation.mediaTypes.length > 0) {
       if (request.isMultipart()) request.body = await readForm(request, reply, operation);
       if (request.body === undefined && operation.bodyRequired)
-        throw new ApiError('body_required', bodyWanted(operation));
+        throw new ApiError('body_required', bodyRequiredMessage(operation));
       // an absent optional body is an empty one, so that its defaults are filled in
       if (request.body === undefined) request.body = {};
     }
@@ -70,13 +70,13 @@ export function guardBeforeValidation(operation: Operation, { secrets }: Pick<Gu
   };
 }
 
-const bodyWanted = ({ mediaTypes }: Operation) =>
+const bodyRequiredMessage = ({ mediaTypes }: Operation) =>
   (mediaTypes as readonly string[]).includes('application/json')
     ? undefined
     : 'Send a form as the request body.';
 
 /** 413 and 415 from the headers alone; a body of undeclared length is measured while it is read. */
-function checkBodyKind(request: FastifyRequest, operation: Operation): void {
+function assertAcceptableBody(request: FastifyRequest, operation: Operation): void {
   const accepted: readonly string[] = operation.mediaTypes;
   if (accepted.length === 0) return;
   const { headers } = request;

@@ -1,4 +1,4 @@
-export type Dice = {
+export type SeededRandom = {
   /** A whole number; both bounds are possible. */
   whole(minimum: number, maximum: number): number;
   pick<T>(list: readonly T[]): T;
@@ -6,7 +6,7 @@ export type Dice = {
 };
 
 /** Throws that look random and are the same for the same seed (the generator mulberry32). */
-export function rollDice(seed: number): Dice {
+export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const fraction = () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -9,7 +9,7 @@ const LINGER_MS = 5_000;
  * A request that is refused before its body is read: the reply goes out at once, and the connection closes unless the
  * body is small. What is still on its way is thrown away as it arrives.
  */
-export function refuseWithoutReading(app: FastifyInstance): void {
+export function rejectBeforeReading(app: FastifyInstance): void {
   const expecting = new WeakSet<IncomingMessage>();
   const begun = new WeakSet<IncomingMessage>();
 
