@@ -30,29 +30,29 @@ export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; l
 export type AppOptions = {
   config: Config;
   db: Db;
-  /** Shorter ones than production's, for tests. */
+  /** Shorter timeouts, for tests. */
   timeouts?: Timeouts;
-  /** Told of every request. */
+  /** Counts every request. */
   metrics?: RequestMetrics | undefined;
-  /** Tests: every reply is judged against the contract, and told of here. */
+  /** For tests: validates every response against the contract and receives the result. */
   onReply?: (reply: ObservedResponse) => void;
 };
 
-/** The whole composition: everything the service is made of, and in which order a request meets it. */
+/** Creates the server and connects all of its parts. The order of registration is the order of a request's hooks. */
 export async function createApp({ config, db, timeouts, metrics, onReply }: AppOptions): Promise<App> {
   const contract = await readContract();
-  // as: our own generator wrote it
+  // Our generator wrote this file.
   const bundle = JSON.parse(contract.json) as Bundle;
   const { app: server, unread } = await makeServer(config, timeouts, metrics);
-  const secrets = openSecrets(config.secrets, (place) =>
-    server.log.error({ ...place }, 'a secret does not open'),
+  const secrets = openSecrets(config.secrets, (context) =>
+    server.log.error({ ...context }, 'cannot decrypt a secret'),
   );
   const tokens = await registerTokens(server, config.tokens);
 
   if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
   rejectWhileClosing(server);
-  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
+  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.note);
   server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(db, makeKeyFailureLimit()));
@@ -69,7 +69,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
         yaml: makeDocument('application/yaml', contract.yaml),
       },
       migrations: await listMigrations(MIGRATIONS),
-      securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
+      securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,

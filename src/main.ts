@@ -15,12 +15,12 @@ import {
   type Stop,
 } from './startup/process.js';
 
-/** How long the statements of cut requests may hold the pool open. */
+/** How long statements of aborted requests may delay closing the pool. */
 const CLOSE_POOLS_MS = 500;
 
 await runProcess(serveFrom, ({ worker }) => worker.inProcess);
 
-/** Serves, and works the queue beside it unless told not to, until a signal comes. */
+/** Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false. */
 async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
   const connection = connectionOf(database);
   const metrics = config.metrics && (await serveMetrics(config.metrics, connection));
@@ -28,7 +28,7 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   metrics?.watchPool('service', db.pool);
   try {
     const { server } = await createApp({ config, db, metrics });
-    // a signal that came meanwhile must not be answered with a greeting
+    // A signal may have arrived during start-up.
     if (stop.signal()) return;
     await listen(server, config);
     if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');

@@ -22,27 +22,27 @@ export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
 
 export type PreparedDatabase = {
   url: string;
-  /** Set where the connection's own role may do too much for serving. */
+  /** Set if the connection's own role has too many privileges for serving requests. */
   assumeRole?: string;
-  /** What `url` leads to is a connection pooler. */
+  /** Whether `url` leads to a connection pooler. */
   isBehindPooler: boolean;
-  /** The application's connection past the pooler. */
+  /** The application's connection that bypasses the pooler. */
   direct?: { url: string; assumeRole?: string };
   stop(): Promise<void>;
 };
 
 type Log = (line: string) => void;
 
-// the oldest that the suite is run against
+// The oldest version that the tests run against.
 const OLDEST_VERSION = 15;
 
 /**
- * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
- * known, with demo data when it is empty and this is development.
+ * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known,
+ * and loads the demo data into an empty database in development.
  *
- * @param runsJobs whether this process does, for which it needs a connection past a pooler
- * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or a pooler is in
- *   the way
+ * @param runsJobs whether this process runs jobs, which needs a connection that bypasses a pooler
+ * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or the settings for a
+ *   connection pooler are wrong
  */
 export async function prepareDatabase(
   config: Config,
@@ -78,7 +78,7 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
   try {
     return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
   } catch (error) {
-    // its errors are written for whoever starts us
+    // Its messages tell the operator what to do.
     throw new ConfigError([messageOf(error)]);
   }
 }
@@ -118,8 +118,8 @@ async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
   if (!url) return;
   const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, runsJobs };
-  const faults = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const problems = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 async function openDirect(config: Config, url: string): Promise<{ url: string; assumeRole?: string }> {
@@ -127,8 +127,8 @@ async function openDirect(config: Config, url: string): Promise<{ url: string; a
 }
 
 /**
- * In development a powerful connection steps down to the application's role. Elsewhere it is refused, and so it is behind a
- * pooler, where a role is kept no longer than a transaction.
+ * Returns the role to switch to if the connection could bypass row-level security. This is for development only; otherwise,
+ * and behind a pooler, which does not keep a session's role, it throws.
  */
 async function roleToAssume(
   config: Config,

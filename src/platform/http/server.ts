@@ -21,7 +21,7 @@ import { rejectBeforeReading } from './bodies/reject-before-reading.js';
 
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
-/** Fastify with our limits, parser, log lines and headers, and no route yet. */
+/** Returns Fastify with limits, parsers, logging and headers, and without routes. */
 export async function makeServer(
   config: Config,
   timeouts?: Timeouts,
@@ -29,7 +29,7 @@ export async function makeServer(
 ): Promise<Server> {
   const meter = metrics && makeRequestMeter(metrics);
   const forwarding = makeForwarding(config.trustProxy);
-  const unread = closeUnreadConnections((socket) => logCut(socket, 'unread'), timeouts?.unread);
+  const unread = closeUnreadConnections((socket) => logClosedConnection(socket, 'unread'), timeouts?.unread);
   const app: FastifyInstance = Fastify({
     serverFactory: makeListener({
       config,
@@ -40,7 +40,7 @@ export async function makeServer(
         meter?.recordSocketResponse(answer.status, answer.socket);
         app.log.info(describeSocketResponse(answer), 'request refused');
       },
-      onPipelineOverflow: (socket) => logCut(socket, 'pipelining'),
+      onPipelineOverflow: (socket) => logClosedConnection(socket, 'pipelining'),
       onConnectionRefused: (address) =>
         app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
     }),
@@ -49,11 +49,11 @@ export async function makeServer(
     genReqId: newId,
     requestIdHeader: false,
     bodyLimit: JSON_BODY_BYTES,
-    // answered in the envelope by refuseWhileClosing instead
+    // rejectWhileClosing responds with a failure envelope instead.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    // the listener answers, for each address that it listens on
+    // The listener handles clientError for each address that it listens on.
     clientErrorHandler: () => {},
     frameworkErrors(error, request, reply) {
       respondToRouterError(error, request, reply);
@@ -66,7 +66,7 @@ export async function makeServer(
   attributeRequests(app);
   rejectBeforeReading(app);
   app.setValidatorCompiler(makeValidatorCompiler());
-  // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
+  // Plain JSON.stringify: a serializer compiled from the schema would hide undeclared fields (decision 0002).
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -84,15 +84,15 @@ export async function makeServer(
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
-    // what may be kept says so itself: platform/http/documents/static-documents.ts, logos
+    // Cacheable responses replace this header: platform/http/documents/static-documents.ts, logos.
     void reply.header('cache-control', 'no-store');
     assertOneHost(request.raw);
   });
   if (config.appEnv !== 'development') requireHttps(app);
   return { app, unread };
 
-  function logCut(socket: Socket, reason: 'unread' | 'pipelining'): void {
-    app.log.warn({ event: 'connection.cut', reason, address: socket.remoteAddress }, 'connection cut');
+  function logClosedConnection(socket: Socket, reason: 'unread' | 'pipelining'): void {
+    app.log.warn({ event: 'connection.cut', reason, address: socket.remoteAddress }, 'connection closed by the server');
   }
 }
 

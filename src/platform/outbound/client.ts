@@ -9,19 +9,19 @@ import type { OutboundReply, OutboundRequest } from './messages.js';
 import { makeResolver } from './resolve.js';
 import { validateUrl } from './urls.js';
 
-/** Calls what couriers ask us to call. Never throws for what a target does, never follows a redirect. */
+/** SSRF-safe client for courier URLs. A failure of the target is an outcome, not an exception. It never follows redirects. */
 export type OutboundClient = {
   send(request: OutboundRequest): Promise<OutboundReply>;
-  /** Waits for what is under way. */
+  /** Waits for requests in progress. */
   close(): Promise<void>;
-  /** Cuts it off: unreachable. */
+  /** Aborts requests in progress; their outcome is `unreachable`. */
   destroy(): Promise<void>;
 };
 
 /**
- * The client of docs/decisions/0015.
+ * Creates the client that docs/decisions/0015 describes.
  *
- * @param tls what certificates are verified with; the authorities that Node trusts, unless a test says otherwise
+ * @param tls options for certificate verification. Only tests set it; the default trusts Node's certificate authorities
  */
 export function makeOutboundClient(
   { allowLoopback, dnsServers, ports, requestsPerSecond }: OutboundConfig,
@@ -29,7 +29,7 @@ export function makeOutboundClient(
 ): OutboundClient {
   const resolver = makeResolver(dnsServers);
   const rateLimiter = makeAddressRateLimiter(requestsPerSecond);
-  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, rateLimiter: rateLimiter });
+  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, rateLimiter });
   const connections = makeConnections(open, rateLimiter);
   let closing: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export function makeOutboundClient(
   };
 }
 
-/** CR, LF and NUL would begin a header of their own, or a request. */
+/** Returns the problem of an invalid header, or undefined. CR or LF would start another header or request (request smuggling). */
 function findInvalidHeader(headers: Record<string, string>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'a header has a name that cannot be sent';

@@ -2,44 +2,44 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { isLarge } from './body-limits.js';
 
-/** How long a client that is still sending may take to notice that it was refused. */
+/** How long a client that is still sending may take to read the response. */
 const LINGER_MS = 5_000;
 
 /**
- * A request that is refused before its body is read: the reply goes out at once, and the connection closes unless the
- * body is small. What is still on its way is thrown away as it arrives.
+ * Handles requests that are rejected before their body is read. The response is sent immediately, and the connection closes
+ * unless the body is small. The rest of the body is discarded.
  */
 export function rejectBeforeReading(app: FastifyInstance): void {
-  const expecting = new WeakSet<IncomingMessage>();
-  const begun = new WeakSet<IncomingMessage>();
+  const expectingContinue = new WeakSet<IncomingMessage>();
+  const bodyRequested = new WeakSet<IncomingMessage>();
 
-  // by itself Node answers 100 Continue at once, and uploads that are refused are sent all the same
+  // By default Node sends 100 Continue immediately, and clients would send uploads that are then rejected.
   app.server.on('checkContinue', (request, response) => {
-    expecting.add(request);
+    expectingContinue.add(request);
     app.server.emit('request', request, response);
   });
-  // the first hook after onRequest, in which requests are refused
+  // preParsing is the first hook after onRequest, where requests are rejected.
   app.addHook('preParsing', async ({ raw }, reply) => {
-    begun.add(raw);
-    if (expecting.has(raw)) reply.raw.writeContinue();
+    bodyRequested.add(raw);
+    if (expectingContinue.has(raw)) reply.raw.writeContinue();
   });
   app.addHook('onSend', async (request, reply) => {
     const { raw } = request;
     if (raw.complete) return;
-    // a body that was not asked for will not come: the next bytes are another request's (RFC 9110, 10.1.1)
-    if (!begun.has(raw) && (expecting.has(raw) || isLarge(request))) void reply.header('connection', 'close');
+    // Without 100 Continue the client may skip the body, and the next bytes may be a new request (RFC 9110, 10.1.1).
+    if (!bodyRequested.has(raw) && (expectingContinue.has(raw) || isLarge(request))) void reply.header('connection', 'close');
     lingerOnClose(raw);
   });
 }
 
 /**
- * Closes the sending side alone, while the client still sends: with unread bytes left, a full close would reset the
- * connection, and the client would lose the reply (RFC 9112, 9.6).
+ * Closes only the sending side while the client still sends. A full close with unread bytes would reset the connection, and
+ * the client would lose the response (RFC 9112, 9.6).
  */
 function lingerOnClose(request: IncomingMessage): void {
   const { socket } = request;
   const close = socket.destroySoon.bind(socket);
-  // Node's HTTP server closes a connection with this method, once the reply has been sent
+  // Node's HTTP server calls this method to close a connection after the response.
   socket.destroySoon = () => {
     if (request.complete || socket.destroyed) {
       close();

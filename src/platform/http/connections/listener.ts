@@ -19,49 +19,43 @@ type ListenerDeps = {
   forwarding: Forwarding;
   unread: UnreadReplies;
   onSocketResponse: OnSocketResponse;
-  /** A connection sent more requests at once than may wait. */
+  /** Called when a connection exceeds the limit of pipelined requests. */
   onPipelineOverflow: (socket: Socket) => void;
-  /** A client has as many connections as it may have. */
+  /** Called when a client exceeds the limit of connections. */
   onConnectionRefused: (address: string) => void;
 };
 
 /**
- * Makes Node's server, with what must hold before a request reaches the framework. Fastify calls it for each address
- * that it listens on: `localhost` has two.
+ * Returns Fastify's server factory. It applies TLS, timeouts and the limits of connections and pipelining before a request
+ * reaches Fastify. Fastify calls it for each address that it listens on: `localhost` has two.
  */
-export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: ListenerDeps) {
-  const {
-    forwarding,
-    unread,
-    onSocketResponse: onBareAnswer,
-    onPipelineOverflow: onOverrun,
-    onConnectionRefused: onRefusal,
-  } = parts;
+export function makeListener({ config, timeouts = TIMEOUTS, ...deps }: ListenerDeps) {
+  const { forwarding, unread, onSocketResponse, onPipelineOverflow, onConnectionRefused } = deps;
   const options = {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 500,
-    // refused in the envelope instead, see assertOneHost
+    // assertOneHost rejects these requests with a failure envelope instead.
     requireHostHeader: false,
   };
   return (handle: Dispatch): Server => {
-    const turns = limitPipelining(handle, { ...unread, overflowed: onOverrun });
+    const limiter = limitPipelining(handle, { ...unread, overflowed: onPipelineOverflow });
     const dispatch: Dispatch = (request, response) => {
       normalizeRequestTarget(request);
-      turns.dispatch(request, response);
+      limiter.dispatch(request, response);
     };
     const server = config.tls
       ? createHttpsServer({ ...readCertificate(config.tls), ...options }, dispatch)
       : createHttpServer(options, dispatch);
-    overrideNodeResponses(server, onBareAnswer);
+    overrideNodeResponses(server, onSocketResponse);
     server.on('clientError', (error, socket) => {
       if (socket instanceof Socket)
-        turns.endAfterReplies(socket, () => respondToParserError(error, socket, onBareAnswer));
+        limiter.endAfterReplies(socket, () => respondToParserError(error, socket, onSocketResponse));
     });
     const perAddress = config.maxConnectionsPerAddress;
     if (perAddress !== undefined)
-      limitConnections(server, { perAddress, isExempt: forwarding.isTrusted, onRefusal });
+      limitConnections(server, { perAddress, isExempt: forwarding.isTrusted, onConnectionRefused });
     return server;
   };
 }

@@ -5,16 +5,16 @@ import type { FileReply, StaticDocument } from '../../contract/types.js';
 import type { FailureCode } from '../../errors/errors.js';
 import { wrapSuccess } from './envelope.js';
 
-/** A reply as it is sent, but for the headers that every reply has. */
+/** A response as it is sent, without the headers that every response has. */
 export type HttpResponse = {
   statusCode: number;
   headers: Record<string, string>;
   payload: string | Buffer | Readable;
-  /** Of a failure. */
+  /** The code of a failure. */
   code?: FailureCode;
 };
 
-/** What a handler answers with. */
+/** The result of a handler. */
 export type HandlerResult = {
   statusCode: number;
   body?: unknown;
@@ -24,10 +24,10 @@ export type HandlerResult = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function toHttpResponse(operationId: string, bare: HandlerResult, now: Date): HttpResponse {
-  const { statusCode, body, file } = bare;
+export function toHttpResponse(operationId: string, result: HandlerResult, now: Date): HttpResponse {
+  const { statusCode, body, file } = result;
   if (file) return { statusCode, headers: fileHeaders(file), payload: file.content };
-  const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, bare, now)) : undefined;
+  const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, result, now)) : undefined;
   return {
     statusCode,
     headers: { 'content-type': JSON_TYPE },
@@ -47,13 +47,13 @@ export function sendHttpResponse(
   return reply.code(statusCode).send(payload);
 }
 
-/** Whether the client has what the tag names: RFC 9110, 13.1.2, compares weakly, and `*` is any. */
+/** Returns whether If-None-Match matches the ETag: weak comparison, and `*` matches any (RFC 9110, 13.1.2). */
 function matchesEtag(etag: string | undefined, known: string | undefined): boolean {
   if (etag === undefined || known === undefined) return false;
   return known.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }
 
-/** The name is of our own making: plain ASCII without quotes. */
+/** The file's name needs no escaping: our code makes it, from ASCII without quotes. */
 function fileHeaders({ mediaType, name, headers = {} }: FileReply<string>): Record<string, string> {
   const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
   return {
