@@ -118,7 +118,9 @@ async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
   if (!url) return;
   const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, runsJobs };
-  const problems = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
+  const problems = await poolerProblems(urls).catch((error: unknown) => [
+    `DATABASE_URL: ${messageOf(error)}`,
+  ]);
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -17,7 +17,11 @@ export function logSecretReads(request: FastifyRequest, operation: Operation, re
   const { data } = JSON.parse(payload.toString()) as { data?: unknown };
   const fields = [...new Set(secretsIn(data, names))];
   if (fields.length === 0) return;
-  const attributes = { ...attributionOf(request), address: request.clientAddress, ...targetOf(request, data) };
+  const attributes = {
+    ...attributionOf(request),
+    address: request.clientAddress,
+    ...targetOf(request, data),
+  };
   request.log.info({ event: 'secret.read', fields, ...attributes }, 'secret.read');
 }
 

@@ -92,7 +92,10 @@ export async function makeServer(
   return { app, unread };
 
   function logClosedConnection(socket: Socket, reason: 'unread' | 'pipelining'): void {
-    app.log.warn({ event: 'connection.cut', reason, address: socket.remoteAddress }, 'connection closed by the server');
+    app.log.warn(
+      { event: 'connection.cut', reason, address: socket.remoteAddress },
+      'connection closed by the server',
+    );
   }
 }
 

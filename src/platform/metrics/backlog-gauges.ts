@@ -23,13 +23,16 @@ export function makeBacklogGauges(): BacklogGauges {
     'Time since the start of the longest running job.',
     ['kind'],
   );
-  const workerPools = gauge(
-    'worker_pools',
-    'Worker pools with a heartbeat in the last 45 s.',
-  );
+  const workerPools = gauge('worker_pools', 'Worker pools with a heartbeat in the last 45 s.');
   const outbound = {
-    pending_deliveries: gauge('webhook_deliveries_pending', 'Webhook deliveries that are pending, due or scheduled.'),
-    oldest_due_delivery_seconds: gauge('webhook_oldest_due_seconds', 'Age of the most overdue webhook delivery.'),
+    pending_deliveries: gauge(
+      'webhook_deliveries_pending',
+      'Webhook deliveries that are pending, due or scheduled.',
+    ),
+    oldest_due_delivery_seconds: gauge(
+      'webhook_oldest_due_seconds',
+      'Age of the most overdue webhook delivery.',
+    ),
     paused_endpoints: gauge('webhook_endpoints_paused', 'Courier URLs that are paused.'),
     queued_mails: gauge('mails_queued', 'Mails that are queued, due or scheduled.'),
     oldest_queued_mail_seconds: gauge('mails_oldest_queued_seconds', 'Age of the oldest queued mail.'),

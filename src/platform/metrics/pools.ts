@@ -23,9 +23,7 @@ export function watchPools(registry: Registry): (name: string, pool: pg.Pool) =>
     [{ state: 'idle' }, pool.idleCount],
     [{ state: 'busy' }, pool.totalCount - pool.idleCount],
   ]);
-  gauge('connections_max', 'Maximum number of database connections.', (pool) => [
-    [{}, pool.options.max],
-  ]);
+  gauge('connections_max', 'Maximum number of database connections.', (pool) => [[{}, pool.options.max]]);
   gauge('waiting', 'Requests that wait for a database connection.', (pool) => [[{}, pool.waitingCount]]);
   return (name, pool) => void pools.set(name, pool);
 }

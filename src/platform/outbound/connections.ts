@@ -73,7 +73,8 @@ function makeConnection(
   // A client handles one request at a time, so it connects for the request that was dispatched last.
   client.dispatch = (request: StoppableRequest, handler) => {
     // `open` counts the request of a new connection.
-    const retryAfterMs = openSocket && !openSocket.destroyed ? rateLimiter.take(openSocket.remoteAddress ?? '') : 0;
+    const retryAfterMs =
+      openSocket && !openSocket.destroyed ? rateLimiter.take(openSocket.remoteAddress ?? '') : 0;
     if (retryAfterMs > 0) {
       request.reject(postponed(retryAfterMs));
       return true;

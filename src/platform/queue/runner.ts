@@ -134,7 +134,9 @@ function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: Stat
     if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
   };
   const tick = () => {
-    beat().catch((error: unknown) => log({ level: 'warning', text: `The heartbeat failed: ${String(error)}` }));
+    beat().catch((error: unknown) =>
+      log({ level: 'warning', text: `The heartbeat failed: ${String(error)}` }),
+    );
   };
   return setInterval(tick, heartbeatSeconds * 1_000).unref();
 }

@@ -27,7 +27,8 @@ export function rejectBeforeReading(app: FastifyInstance): void {
     const { raw } = request;
     if (raw.complete) return;
     // Without 100 Continue the client may skip the body, and the next bytes may be a new request (RFC 9110, 10.1.1).
-    if (!bodyRequested.has(raw) && (expectingContinue.has(raw) || isLarge(request))) void reply.header('connection', 'close');
+    if (!bodyRequested.has(raw) && (expectingContinue.has(raw) || isLarge(request)))
+      void reply.header('connection', 'close');
     lingerOnClose(raw);
   });
 }

@@ -11,7 +11,10 @@ export type ConnectionLimit = {
 };
 
 /** Closes new connections of a client that has reached the limit. */
-export function limitConnections(server: Server, { perAddress, isExempt, onConnectionRefused }: ConnectionLimit): void {
+export function limitConnections(
+  server: Server,
+  { perAddress, isExempt, onConnectionRefused }: ConnectionLimit,
+): void {
   const open = new Map<string, { count: number; isReported: boolean }>();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';

@@ -47,7 +47,8 @@ export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIM
       if (socket.destroyed) return;
       const queue = queues.get(socket) ?? open(socket);
       if (!queue.current) handleRequest(socket, queue, { request, response });
-      else if (queue.waiting.length >= limits.perConnection || totalWaiting >= limits.total) closeOverflowed(socket);
+      else if (queue.waiting.length >= limits.perConnection || totalWaiting >= limits.total)
+        closeOverflowed(socket);
       else wait(socket, queue, { request, response });
     },
 

@@ -49,7 +49,8 @@ export async function toDocumentResponse(
   requestHeaders: IncomingHttpHeaders,
 ): Promise<HttpResponse> {
   const { mediaType, bytes, hash } = document;
-  const encoding = bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(requestHeaders['accept-encoding']);
+  const encoding =
+    bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(requestHeaders['accept-encoding']);
   // A strong ETag identifies the bytes, so each encoding has its own.
   const etag = `"${hash}${encoding ? `-${encoding}` : ''}"`;
   const headers = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
