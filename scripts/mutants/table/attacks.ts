@@ -38,7 +38,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'bodies: the account is checked before a large body is read',
     file: 'src/platform/http/request-hooks.ts',
-    find: '    await admitBeforeLargeBody(request, parts.db);\n',
+    find: '    await admitBeforeLargeBody(request, deps.db);\n',
     replace: '',
     tests: [
       {

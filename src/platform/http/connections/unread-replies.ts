@@ -27,7 +27,7 @@ type PendingResponse = { bufferedBytes: number; sentBytes: number; sinceMs: numb
 
 /**
  * Closes connections whose client does not read its response. Each slice that a slow client reads restarts the timeout
- * (platform/http/documents/sliced-responses.ts). The timeout does not run while a handler has sent nothing yet.
+ * (platform/http/documents/sliced-replies.ts). The timeout does not run while a handler has sent nothing yet.
  */
 export function closeUnreadConnections(
   onClose: (socket: Socket) => void,
