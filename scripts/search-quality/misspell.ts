@@ -1,12 +1,12 @@
-import type { Dice } from '../../src/development/demo/values/dice.js';
+import type { SeededRandom } from '../../src/development/demo/values/seeded-random.js';
 import type { Name } from './names.js';
 
 /** What is done to a name before it is searched for; null where it cannot be done to this name. */
-export type Misspelling = (name: Name, dice: Dice) => string | null;
+export type Misspelling = (name: Name, dice: SeededRandom) => string | null;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-type Edit = (word: string, at: number, dice: Dice) => string;
+type Edit = (word: string, at: number, dice: SeededRandom) => string;
 
 const edits: Record<'substitution' | 'deletion' | 'insertion' | 'doubling' | 'transposition', Edit> = {
   substitution: (word, at, dice) =>
@@ -19,7 +19,7 @@ const edits: Record<'substitution' | 'deletion' | 'insertion' | 'doubling' | 'tr
 };
 
 /** One edit of a word of four letters or more, somewhere in it, the first letter seldom: people get that right. */
-function editOnce(text: string, edit: Edit, dice: Dice): string | null {
+function editOnce(text: string, edit: Edit, dice: SeededRandom): string | null {
   const parts = text.split(/([ '-])/);
   const long = parts.flatMap((part, index) => (part.length >= 4 ? [index] : []));
   if (long.length === 0) return null;

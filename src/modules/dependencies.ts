@@ -1,4 +1,4 @@
-import type { LoginLimiter } from '../platform/access/login-gate.js';
+import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
 import type { StaticDocument } from '../platform/contract/types.js';
@@ -12,7 +12,7 @@ export type Deps = {
   db: Db;
   secrets: Secrets;
   tokens: Tokens;
-  loginGate: LoginLimiter;
+  loginLimiter: LoginLimiter;
   drawLogo: LogoDrawer;
   /** The rules that decide which courier URLs the service may call. */
   outbound: OutboundRules;

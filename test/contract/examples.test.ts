@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { holds } from '../../src/platform/access/permissions.js';
-import { makeResponseValidator } from '../../src/platform/contract/check-responses.js';
+import { hasPermission } from '../../src/platform/access/permissions.js';
+import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
 import { dereference, type Media, type Schema } from '../../src/platform/contract/bundle.js';
 import { makeAjv, makeEagerCompiler } from '../../src/platform/contract/validator.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
@@ -19,7 +19,7 @@ import { matchFailure, type FailureBody } from '../support/service/failure-templ
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
-const { judge } = makeResponseValidator(bundle);
+const { validate: judge } = makeResponseValidator(bundle);
 
 /** Who an example is written for. */
 function documentedCaller(id: OperationId, name: string): Call {
@@ -29,7 +29,7 @@ function documentedCaller(id: OperationId, name: string): Call {
   // it logs out, and nobody else is hrb here
   if (id === 'manageSessions') return { as: 'hrb' };
   if (name.startsWith('courier')) return { as: 'iex' };
-  return { as: holds('manager', permission) ? 'manager' : 'admin' };
+  return { as: hasPermission('manager', permission) ? 'manager' : 'admin' };
 }
 
 // What is not simply done, and why.

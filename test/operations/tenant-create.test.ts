@@ -130,7 +130,7 @@ test('without the owner’s connection it asks for one, and one that fails is a 
   const wrong = await tenantCreate(GATEWAY, 'postgres://nobody-here:sesame@127.0.0.1:1/x');
   expect(wrong).toEqual({
     code: 1,
-    said: expect.stringMatching(/^The database does not let us in: [^\n]+\n$/),
+    said: expect.stringMatching(/^Cannot connect to the database: [^\n]+\n$/),
   });
   expect(wrong.said).not.toContain('sesame');
 });

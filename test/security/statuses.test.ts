@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeResponseValidator } from '../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
@@ -20,7 +20,7 @@ import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
 
 // What every operation refuses alike. What is an operation's own (404, 409, 422) is in its own tests.
 
-const { judge } = makeResponseValidator(bundle);
+const { validate } = makeResponseValidator(bundle);
 
 let service: Service;
 
@@ -69,7 +69,7 @@ function expectDeclared(id: OperationId, reply: RawReply | undefined, status: nu
   expect(reply?.status).toBe(status);
   const { headers = {}, text = '' } = reply ?? {};
   const header = (name: string) => headers[name.toLowerCase()]?.toString();
-  expect(judge(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
+  expect(validate(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
   observe({ operationId: id, status, mediaType: header('content-type')?.split(';')[0] ?? '', text });
 }
 

@@ -37,8 +37,8 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'bodies: the account is checked before a large body is read',
-    file: 'src/platform/http/guard.ts',
-    find: '    await admitBeforeLargeBody(request, parts.db);\n',
+    file: 'src/platform/http/request-hooks.ts',
+    find: '    await admitBeforeLargeBody(request, deps.db);\n',
     replace: '',
     tests: [
       {
@@ -50,8 +50,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'transport: requests that wait on a connection are bounded',
     file: 'src/platform/http/connections/pipelining.ts',
-    find: 'line.waiting.length >= limits.perConnection || together >= limits.together',
-    replace: 'line.waiting.length > 1e9',
+    find: 'queue.waiting.length >= limits.perConnection || totalWaiting >= limits.total',
+    replace: 'queue.waiting.length > 1e9',
     tests: [{ file: 'test/security/transport/slow-readers.test.ts' }],
   },
   {
@@ -70,7 +70,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'actions: one that is not declared is refused',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: '    assertActionDeclared(request, sentMediaType(request), operation);\n',
     replace: '',
     tests: [{ file: 'test/security/transport/undeclared-actions.test.ts', titles: ['in the body'] }],

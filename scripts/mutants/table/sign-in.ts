@@ -126,7 +126,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: fifty failures end the tries of an address',
-    file: 'src/platform/access/login-gate.ts',
+    file: 'src/platform/access/login-limiter.ts',
     find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;',
     replace: 'if (counted !== undefined) return;',
     tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['fifty failures from one address'] }],
@@ -140,9 +140,9 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'queue: one user name has one place at a time',
-    file: 'src/platform/access/login-gate.ts',
-    find: 'turns.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
-    replace: 'turns.run(`${tenantId} ${Math.random()}`, attempt)',
+    file: 'src/platform/access/login-limiter.ts',
+    find: 'limiter.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
+    replace: 'limiter.run(`${tenantId} ${Math.random()}`, attempt)',
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',

@@ -35,14 +35,14 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: a declared body beyond the limit is refused unread',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: 'if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);',
     replace: '',
     tests: [{ file: 'test/security/transport/body-kinds.test.ts', titles: ['that declares 100 MiB is 413'] }],
   },
   {
     name: 'http: a content type is put in the spelling that picks the schema',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: "if (mediaType !== MULTIPART) headers['content-type'] = mediaType;",
     replace: '',
     tests: [
@@ -51,7 +51,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: a compressed body is refused',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: ' || !isPlain) {',
     replace: ') {',
     tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['Content-Encoding'] }],
@@ -169,8 +169,9 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: the connection goes to the address that was checked',
     file: 'src/platform/outbound/connect.ts',
-    find: 'const socket = await reachOne(addresses, target.port, signal, gate);',
-    replace: 'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, gate);',
+    find: 'const socket = await reachOne(addresses, target.port, signal, rateLimiter);',
+    replace:
+      'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, rateLimiter);',
     tests: [
       {
         file: 'test/security/outbound/outbound-targets.test.ts',
@@ -209,8 +210,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: an answer is read up to its limit',
     file: 'src/platform/outbound/exchange.ts',
-    find: 'const kept = Math.min(chunk.length, maxBytes - size);',
-    replace: 'const kept = chunk.length;',
+    find: 'const taken = Math.min(chunk.length, maxBytes - size);',
+    replace: 'const taken = chunk.length;',
     tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['what comes back'] }],
   },
   {

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import { laneOf } from '../../platform/identity/callers.js';
+import { limiterKeyOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
@@ -26,7 +26,7 @@ const MAX_CONCURRENT_EXPORTS = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function packageHandlers({ db }: Deps) {
-  const exports = makeKeyedLimiter({ places: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
+  const exports = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
 
   return {
@@ -57,7 +57,7 @@ export function packageHandlers({ db }: Deps) {
       }
       if (body.export) {
         const options = { now: new Date(), writeWorkbook };
-        const file = await exports.run(laneOf(caller), () => exportPage(db, caller, body, options));
+        const file = await exports.run(limiterKeyOf(caller), () => exportPage(db, caller, body, options));
         return { statusCode: 200, file };
       }
       const found = await findPackages(db, caller, body);

@@ -36,12 +36,12 @@ export type Reset = {
  */
 export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
   const { tenantId, address, newPassword } = reset;
-  await deps.loginGate.assertMayTry(tenantId, address);
+  await deps.loginLimiter.assertMayTry(tenantId, address);
   const tokenHash = deps.secrets.lookupHash(reset.token, 'password_reset');
   const { username, full_name: fullName } = await requireValidToken(deps, reset, tokenHash);
   const fault = await validatePassword(newPassword, [username, fullName]);
   if (fault) throw invalidFieldError('new_password', ...fault);
-  await deps.loginGate.withLimit(tenantId, username, async () => {
+  await deps.loginLimiter.withLimit(tenantId, username, async () => {
     // Checked again inside the limit: of many requests with one token, only the first computes a hash.
     await requireValidToken(deps, reset, tokenHash);
     const hash = await hashPassword(newPassword);
@@ -59,8 +59,8 @@ async function requireValidToken(deps: Deps, reset: Reset, tokenHash: string): P
 }
 
 /** A wrong token counts as a failed login of its address. */
-async function countFailedToken({ loginGate }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
-  await loginGate.countFailure(tenantId, address);
+async function countFailedToken({ loginLimiter }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
+  await loginLimiter.countFailure(tenantId, address);
   return new ApiError('reset_token_invalid');
 }
 

@@ -1,6 +1,6 @@
 import { auditStatement } from '../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../platform/identity/callers.js';
-import { holds } from '../../platform/access/permissions.js';
+import { hasPermission } from '../../platform/access/permissions.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { assertAdmitted, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -135,7 +135,8 @@ function requireFullAccess(access: SessionAccess): SessionAccess {
 function targetUserOf(caller: UserCaller, requestedUserId: string | undefined): string {
   if (requestedUserId === undefined || requestedUserId === caller.userId) return caller.userId;
   const permission = 'user:manage';
-  if (!holds(caller.role, permission)) throw new ApiError('permission_denied', { args: { permission } });
+  if (!hasPermission(caller.role, permission))
+    throw new ApiError('permission_denied', { args: { permission } });
   return requestedUserId;
 }
 

@@ -1,10 +1,10 @@
 import { auditStatement, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
-import type { LoginLimiter } from '../../platform/access/login-gate.js';
+import type { LoginLimiter } from '../../platform/access/login-limiter.js';
 import type { Db, Tx } from '../../platform/db/transaction.js';
 
 /** The context of a change of a user. */
-export type Change = { db: Db; loginGate: LoginLimiter; caller: UserCaller; requestId: string };
+export type Change = { db: Db; loginLimiter: LoginLimiter; caller: UserCaller; requestId: string };
 
 /** The context of a change inside its transaction. */
 export type Ctx = Change & { tx: Tx };

@@ -9,7 +9,7 @@ import { viewIssuedCredential, viewUser } from './view.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
-export function userHandlers({ db, loginGate }: Deps) {
+export function userHandlers({ db, loginLimiter }: Deps) {
   return {
     async listUsers({ query, caller }) {
       const { rows, total } = await listUsers(db, caller, query);
@@ -27,7 +27,7 @@ export function userHandlers({ db, loginGate }: Deps) {
     },
 
     manageUsers({ body, caller, requestId }) {
-      const change = { db, loginGate, caller, requestId };
+      const change = { db, loginLimiter, caller, requestId };
       return byAction<typeof body, Promise<Managed>>(body, {
         create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
           const created = await createUser(change, { username, fullName, email, role, courierId });

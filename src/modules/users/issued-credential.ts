@@ -9,10 +9,10 @@ export type IssuedCredential = { userId: string; username: string; password: str
  * second of CPU time.
  */
 export async function issuePassword({
-  loginGate,
+  loginLimiter,
   caller,
 }: Change): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();
   const hash = () => hashPassword(password);
-  return { password, passwordHash: await loginGate.withLimit(caller.tenantId, caller.userId, hash) };
+  return { password, passwordHash: await loginLimiter.withLimit(caller.tenantId, caller.userId, hash) };
 }

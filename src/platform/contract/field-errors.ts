@@ -5,10 +5,10 @@ import { fieldError, type FieldError, type FieldProblem } from '../errors/errors
 const MAX_ERRORS = 100;
 
 /**
- * Ajv's findings as the contract's `errors`: the field as the caller spells it, and what to send instead. Words are
- * found for the first hundred alone: for 10,000 bad ids it took 90 ms.
+ * Converts Ajv's errors to the contract's `errors`: the field's path and a message that says what to send. Stops after 100
+ * errors, because the messages for 10,000 invalid ids took 90 ms.
  *
- * @param actions what the operation takes as its `action`, which Ajv does not say
+ * @param actions the operation's values of `action`, which Ajv's error does not contain
  */
 export function toFieldErrors(
   found: FastifySchemaValidationError[],
@@ -24,7 +24,7 @@ export function toFieldErrors(
   return [...unique.values()];
 }
 
-// These only say that something below them failed, which is reported itself.
+// These keywords only report that a nested schema failed, and Ajv reports that failure separately.
 const COMBINING = new Set(['allOf', 'anyOf', 'if']);
 
 function toFieldError(

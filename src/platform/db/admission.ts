@@ -15,7 +15,8 @@ export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
 export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[]): Admission {
   if (!row) throw new Error('The scope statement returned no row.');
   if (row.outcome !== 'ok') throw new ApiError(row.outcome);
-  if (caller.kind === 'key' && row.courier_id) db.seats.learnKey(caller.keyHash, row.courier_id);
+  if (caller.kind === 'key' && row.courier_id)
+    db.connectionShares.recordKeyOwner(caller.keyHash, row.courier_id);
   noteAdmitted();
   return row;
 }

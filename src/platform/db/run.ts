@@ -26,7 +26,7 @@ export async function untilUnbroken<Result>(run: () => Promise<Result>, unit?: U
 
 /** Prisma's interactive transaction, with models. */
 export const runModels = <Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  session.db.seats.run(session.caller, () => inTransaction(() => runModelsSeated(session, work)));
+  session.db.connectionShares.run(session.caller, () => inTransaction(() => runModelsSeated(session, work)));
 
 function runModelsSeated<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const { db, caller } = session;
@@ -53,7 +53,8 @@ export const runPlain = <Result>(
   session: Session,
   work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
   begin = 'begin',
-): Promise<Result> => session.db.seats.run(session.caller, () => runPlainSeated(session, work, begin));
+): Promise<Result> =>
+  session.db.connectionShares.run(session.caller, () => runPlainSeated(session, work, begin));
 
 async function runPlainSeated<Result>(
   session: Session,
@@ -100,7 +101,7 @@ export const flush = (
   statements: readonly Sql[],
   prepare: Prepare = toQuery,
 ): Promise<Rows[]> =>
-  session.db.seats.run(session.caller, () => flushSeated(session, begin, statements, prepare));
+  session.db.connectionShares.run(session.caller, () => flushSeated(session, begin, statements, prepare));
 
 async function flushSeated(
   session: Session,

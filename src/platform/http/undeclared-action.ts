@@ -3,8 +3,8 @@ import type { Operation } from '../contract/types.js';
 import { invalidFieldError } from '../errors/errors.js';
 
 /**
- * Refuses an `action` in a query or a body for which the contract declares none. Other unknown fields are ignored, but a
- * caller who names an action expects it to be done. The schema judges the actions that are declared.
+ * Rejects an `action` in a query or a body where the contract declares none. Other unknown fields are ignored, but a caller
+ * who sends an action expects it to be executed. The schema validates declared actions.
  *
  * @throws ApiError validation_failed
  */

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
-import { makeResponseValidator } from '../../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle, describeOperation, operationIds, operationOf } from '../../support/service/contract.js';
@@ -9,7 +9,7 @@ import type { FuzzRequest } from './requests.js';
 
 type Failure = { code: string; request_id: string; errors?: { field: string; code: string }[] };
 
-const { judge, judgeFailure } = makeResponseValidator(bundle);
+const { validate, validateFailure } = makeResponseValidator(bundle);
 const ajv = makeAjv();
 const compiled = new Map<Schema, ValidateFunction>();
 
@@ -34,10 +34,10 @@ function contractFaults(request: FuzzRequest, reply: RawReply, failure: Failure 
   // no body, so nothing to judge
   if (request.method === 'HEAD') return [];
   const id = operationAt(request);
-  if (failure && (!id || EVERYWHERE.has(failure.code))) return judgeFailure(text);
+  if (failure && (!id || EVERYWHERE.has(failure.code))) return validateFailure(text);
   if (!id) return [`${status} for what is no operation`];
   const header = (name: string) => headers[name.toLowerCase()]?.toString();
-  const faults = judge(id, { status, header, headerNames: Object.keys(headers), text });
+  const faults = validate(id, { status, header, headerNames: Object.keys(headers), text });
   if (request.isMeantValid && failure && !isRule(id, status, failure))
     faults.push(`refused, although the contract allows the request: ${text}`);
   return faults;

@@ -193,7 +193,7 @@ test('while 12 uploads run, others are served', async () => {
 
 describe('turns', () => {
   test('a lane runs one at a time, lanes side by side, and who waits too long or too many is 503', async () => {
-    const turns = makeKeyedLimiter({ places: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
+    const turns = makeKeyedLimiter({ concurrency: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
     const open: Record<string, () => void> = {};
     const work = (lane: string, name: string) =>
       turns

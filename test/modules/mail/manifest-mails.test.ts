@@ -220,9 +220,9 @@ describe('when sending fails', () => {
     ],
     ['a redirect', { status: 302, body: '' }, 'Unknown (HTTP 302)'],
     ['200 with something else', { status: 200, body: 'Welcome to our portal' }, 'Error (HTTP 200)'],
-    ['200 with nothing', { status: 200, body: '' }, 'an answer without a message id'],
-    ['silence', 'hang', `no answer within ${TIMEOUT_MS} ms`],
-    ['an answer without end', 'trickle', `no answer within ${TIMEOUT_MS} ms`],
+    ['200 with nothing', { status: 200, body: '' }, 'a response without a message id'],
+    ['silence', 'hang', `no response within ${TIMEOUT_MS} ms`],
+    ['an answer without end', 'trickle', `no response within ${TIMEOUT_MS} ms`],
   ];
   test.each(PASSING)('%s: it is tried again later, and then it is sent once', async (_, answer, reason) => {
     const { mail } = await queueMail();

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeResponseValidator } from '../../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import { bundle } from '../../support/service/contract.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { openSocket, receive, talk, type RawReply } from '../../support/service/wire.js';
 
-const { judgeFailure } = makeResponseValidator(bundle);
+const { validateFailure } = makeResponseValidator(bundle);
 
 let service: Service;
 /** What came back to each of the slow requests, which are sent at once and wait beside the other tests. */
@@ -30,7 +30,7 @@ function expectEnvelope(replies: RawReply[], status: number, code: string): void
   expect(replies).toHaveLength(1);
   const [reply] = replies;
   expect(reply).toMatchObject({ status, headers: { 'content-type': 'application/json; charset=utf-8' } });
-  expect(judgeFailure(reply?.text ?? '')).toEqual([]);
+  expect(validateFailure(reply?.text ?? '')).toEqual([]);
   const body = JSON.parse(reply?.text ?? '') as Record<string, unknown>;
   expect(body).toMatchObject({ status: 'fail', code, request_id: reply?.headers['x-request-id'] });
 }

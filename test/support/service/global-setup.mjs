@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { readConfig } from '../../../dist/src/config/config.js';
 import { openSecrets } from '../../../dist/src/platform/access/secrets.js';
-import { analyzeFilled } from '../../../dist/src/platform/db/migrations/analyze.js';
+import { analyzeNonEmptyTables } from '../../../dist/src/platform/db/migrations/analyze.js';
 import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-postgres/embedded-server.js';
 import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
 import { seedDemo } from '../../../dist/src/development/demo/seed.js';
@@ -92,7 +92,7 @@ export async function makeTemplates(adminUrl, prefix, config) {
     const client = new pg.Client({ connectionString: urlOf(adminUrl, demo) });
     await client.connect();
     await seedDemo(client, openSecrets(config.secrets), new Date());
-    await analyzeFilled(client);
+    await analyzeNonEmptyTables(client);
     await client.end();
   } finally {
     await admin.end();

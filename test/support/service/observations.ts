@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObservedResponse } from '../../../src/platform/contract/check-responses.js';
+import type { ObservedResponse } from '../../../src/platform/contract/response-validator.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { matchFailure, type FailureBody } from './failure-templates.mjs';
 
-type Observation = Omit<ObservedResponse, 'faults'>;
+type Observation = Omit<ObservedResponse, 'problems'>;
 
 const noted = new Set<string>();
 

@@ -108,7 +108,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     onReply(reply) {
       observe(reply);
       const { operationId, status } = reply;
-      const found = [...reply.faults, ...failureFaults(reply)];
+      const found = [...reply.problems, ...failureFaults(reply)];
       faults.push(...found.map((fault) => `${operationId} ${status}: ${fault}`));
     },
   });

@@ -220,11 +220,11 @@ async function runCodeAttempt<Result>(
   { deps, caller, address }: OwnAccountContext,
   attempt: (tx: Tx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
-  await deps.loginGate.assertMayTry(caller.tenantId, address);
+  await deps.loginLimiter.assertMayTry(caller.tenantId, address);
   const outcome = await transaction(deps.db, systemOf(caller), attempt);
   if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;
-  await deps.loginGate.countFailure(caller.tenantId, address);
+  await deps.loginLimiter.countFailure(caller.tenantId, address);
   throw new ApiError('code_wrong', { errors: [fieldError('code', 'code_wrong')] });
 }
 

@@ -14,7 +14,7 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import { pipeline } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { SecurityFacts } from '../../../platform/logging/security-log.js';
+import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
 export type PasswordAttempt = {
   tenantId: string;
@@ -40,10 +40,10 @@ export async function withPassword<Result>(
   const { tenantId, username, address } = attempt;
   const attempted: AttemptedUser = {};
   try {
-    await deps.loginGate.assertMayTry(tenantId, address);
+    await deps.loginLimiter.assertMayTry(tenantId, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
-    return await deps.loginGate.withLimit(tenantId, username, async () => {
+    return await deps.loginLimiter.withLimit(tenantId, username, async () => {
       const account = await verifyPassword(deps, attempt, attempted);
       if (!account) throw refuse();
       return work(account);
@@ -60,7 +60,11 @@ type AttemptedUser = { userId?: string };
 
 const NAME_HASH_LENGTH = 16;
 
-function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: AttemptedUser): SecurityFacts {
+function factsOf(
+  { secrets }: Deps,
+  attempt: PasswordAttempt,
+  { userId }: AttemptedUser,
+): SecurityEventFields {
   const { requestId: reqId, tenantId, address, username } = attempt;
   const nameHash = secrets.lookupHash(username.toLowerCase(), 'user_name').slice(0, NAME_HASH_LENGTH);
   return { reqId, tenantId, address, userId, nameHash };
@@ -73,13 +77,13 @@ async function verifyPassword(
   attempted: AttemptedUser,
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
-  await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
+  await deps.loginLimiter.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
   if (account) attempted.userId = account.id;
   const isRight = await passwordMatches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
-  await deps.loginGate.countFailure(attempt.tenantId, attempt.address);
+  await deps.loginLimiter.countFailure(attempt.tenantId, attempt.address);
   if (failures >= MAX_FAILURES) await lockOut(deps, attempt, account);
   return undefined;
 }

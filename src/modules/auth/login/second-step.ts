@@ -13,7 +13,7 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction, type Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { SecurityFacts } from '../../../platform/logging/security-log.js';
+import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
 
 export type CodeAttempt = {
@@ -41,8 +41,8 @@ export async function storePreauthToken(deps: Deps, tx: Tx, userId: string, toke
  */
 export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise<SignIn> {
   const { tenantId, address, requestId: reqId } = attempt;
-  const facts: SecurityFacts = { reqId, tenantId, address };
-  await deps.loginGate.assertMayTry(tenantId, address);
+  const facts: SecurityEventFields = { reqId, tenantId, address };
+  await deps.loginLimiter.assertMayTry(tenantId, address);
   const outcome = await transaction(deps.db, { kind: 'system', tenantId }, (tx) =>
     verifyAttempt(deps, tx, attempt, facts),
   );
@@ -50,7 +50,7 @@ export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise
     deps.securityLog('login.succeeded', facts);
     return outcome;
   }
-  if (outcome.code === 'code_invalid') await deps.loginGate.countFailure(tenantId, address);
+  if (outcome.code === 'code_invalid') await deps.loginLimiter.countFailure(tenantId, address);
   deps.securityLog('code.refused', { ...facts, code: outcome.code });
   throw outcome;
 }
@@ -60,7 +60,7 @@ async function verifyAttempt(
   deps: Deps,
   tx: Tx,
   attempt: CodeAttempt,
-  facts: SecurityFacts,
+  facts: SecurityEventFields,
 ): Promise<SignIn | ApiError> {
   const { db, secrets } = deps;
   const tokenHash = secrets.lookupHash(attempt.preauthToken, 'preauth_token');

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import { laneOf } from '../../../platform/identity/callers.js';
+import { limiterKeyOf } from '../../../platform/identity/callers.js';
 import { makeLogoPrinter } from '../../couriers/public.js';
 import type { Deps } from '../../dependencies.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
@@ -14,13 +14,13 @@ const MAX_CONCURRENT_FILES = 2;
 const FILE_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function billDocumentHandlers({ db, drawLogo }: Deps) {
-  const files = makeKeyedLimiter({ places: MAX_CONCURRENT_FILES, ...FILE_QUEUE });
+  const files = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_FILES, ...FILE_QUEUE });
   const printing = { db, printLogo: makeLogoPrinter(db, drawLogo), writeInvoice: makeInvoiceWriter() };
 
   return {
     downloadCourierBill: async ({ query, caller }) => ({
       statusCode: 200,
-      file: await files.run(laneOf(caller), () => downloadBill(printing, caller, query)),
+      file: await files.run(limiterKeyOf(caller), () => downloadBill(printing, caller, query)),
     }),
   } satisfies Pick<Handlers, 'downloadCourierBill'>;
 }

@@ -47,7 +47,7 @@ export async function createCourier(
     'login.email': email ? validateEmail(email) : undefined,
   });
   const oneTimePassword = newOneTimePassword();
-  const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {
+  const passwordHash = await deps.loginLimiter.withLimit(change.caller.tenantId, username, async () => {
     // The database enforces uniqueness. This check avoids a useless hash.
     await assertNamesAvailable(change, body.courier_code, username);
     return hashPassword(oneTimePassword);

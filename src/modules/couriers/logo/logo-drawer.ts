@@ -21,7 +21,7 @@ const CLEANING_MS = 10_000;
 // busy machine.
 const DRAWING_MS = 5_000;
 /** One per courier at a time, so that one courier's slow logo does not block the others. */
-const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
+const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
   const sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);

@@ -1,6 +1,6 @@
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../../platform/identity/callers.js';
-import { UnopenedSecret, type EncryptionContext, type Secrets } from '../../../platform/access/secrets.js';
+import { DecryptionError, type EncryptionContext, type Secrets } from '../../../platform/access/secrets.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
@@ -47,7 +47,7 @@ export function decryptOrNull(secrets: Secrets, cipher: string, place: Encryptio
   try {
     return secrets.decrypt(cipher, place);
   } catch (error) {
-    if (error instanceof UnopenedSecret) return null;
+    if (error instanceof DecryptionError) return null;
     throw error;
   }
 }

@@ -34,7 +34,7 @@ const STATEMENT_MS = 180_000;
  * Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. Further responses
  * wait in memory.
  */
-const LIMITS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
 
 /**
  * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system

@@ -18,7 +18,7 @@ import { readUpload, type UploadedCustomer } from './upload-rows.js';
  * file's rows in memory. A second one of the same courier would only wait with its connection.
  */
 export const makeUploadLimiter = (): KeyedLimiter =>
-  makeKeyedLimiter({ places: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
+  makeKeyedLimiter({ concurrency: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
 
 /** 100,000 rows take seconds, on a busy server longer than the timeout of ordinary requests. */
 const TIMEOUT_MS = 60_000;

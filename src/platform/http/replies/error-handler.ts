@@ -4,7 +4,7 @@ import { isAdmitted } from '../../db/transaction.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
-import type { KeyFailures } from '../../access/rate-limit.js';
+import type { KeyFailureLimit } from '../../access/rate-limit.js';
 import { bodyTooLarge } from '../bodies/body-limits.js';
 import { wrapFailure } from './envelope.js';
 import { attributionOf } from '../../logging/request-log.js';
@@ -16,38 +16,42 @@ const FRAMEWORK_CODES: Record<string, PlainCode> = {
   ECONNRESET: 'malformed_request',
 };
 
-/** Where no operation says which bodies it takes. */
+/** The variants for requests that match no operation. */
 const UNDECLARED_BODIES: Record<string, 'body_too_large' | 'unsupported_media_type'> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
 };
 
-/** Turns whatever was thrown into the failure envelope; the only place that does. */
-export function makeFailureHandler(keyFailures: KeyFailures) {
+/** Returns Fastify's error handler. It is the only place that converts errors to failure responses. */
+export function makeFailureHandler(keyFailures: KeyFailureLimit) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const refusal = await inOrderOfRefusal(toRequestFault(error, request), request);
-    const fault = await keyFailures.judge(refusal, request);
-    if (fault.httpStatus >= 500)
-      request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
-    return sendError(fault, request, reply);
+    const ordered = await checkAccountFirst(toRequestError(error, request), request);
+    const failure = await keyFailures.countFailure(ordered, request);
+    if (failure.httpStatus >= 500)
+      request.log.error({ ...attributionOf(request), err: error, code: failure.code }, failure.code);
+    return sendError(failure, request, reply);
   };
 }
 
-/** The router could not read the path: no hook has run, so that the header is set here. */
-export function answerRouterFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+/** Responds to a path that the router could not parse. No hook has run, so the headers are set here. */
+export function respondToRouterError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   sendError(toApiError(error), request, reply);
 }
 
-export function sendError(fault: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { retryAfterSeconds } = fault.detail;
-  request.failureCode = fault.code;
+export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { retryAfterSeconds } = error.detail;
+  request.failureCode = error.code;
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
-  return reply.code(fault.httpStatus).send(wrapFailure(fault, request.operation, request.id, new Date()));
+  return reply.code(error.httpStatus).send(wrapFailure(error, request.operation, request.id, new Date()));
 }
 
-/** What an error means to the caller; `internal_error` where it is nobody's fault but ours. */
+/** Converts an error to the ApiError for the caller; an unexpected error becomes `internal_error`. */
 export function toApiError(error: FastifyError, operation?: Operation): ApiError {
   if (error instanceof ApiError) return error;
   if (error.validation)
@@ -58,31 +62,33 @@ export function toApiError(error: FastifyError, operation?: Operation): ApiError
   return code ? new ApiError(code) : (apiErrorOfViolation(error) ?? new ApiError('internal_error'));
 }
 
-/** Of the request as well: the limit that a body of undeclared length has passed is the operation's. */
-function toRequestFault(error: FastifyError, { operation }: FastifyRequest): ApiError {
+/** Like toApiError, but a body without Content-Length that is too large gets the message with the operation's own limit. */
+function toRequestError(error: FastifyError, { operation }: FastifyRequest): ApiError {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
   return toApiError(error, operation);
 }
 
 /**
- * The account is checked in the transaction that does the work, so a request refused before it has not been
- * checked yet. A disabled account or a stale token comes before a bad body in the contract's order: ask now.
+ * Returns the account's error if there is one, otherwise the given error. The account is checked in the transaction that
+ * does the work, so a request that was rejected earlier has not been checked. By the contract's order of failures, a disabled
+ * account or a revoked token precedes an invalid body.
  */
-async function inOrderOfRefusal(fault: ApiError, request: FastifyRequest): Promise<ApiError> {
+async function checkAccountFirst(error: ApiError, request: FastifyRequest): Promise<ApiError> {
   const { caller, context } = request;
   if (
     !caller ||
     !context ||
     context.isAdmitted ||
     isAdmitted(caller) ||
-    fault.httpStatus >= 500 ||
-    fault.httpStatus === 401
+    error.httpStatus >= 500 ||
+    error.httpStatus === 401
   )
-    return fault;
+    return error;
   try {
     await context.assertAdmitted();
-    return fault;
-  } catch (error) {
-    return toApiError(error as FastifyError);
+    return error;
+  } catch (accountError) {
+    // toApiError also handles errors that are not Fastify's.
+    return toApiError(accountError as FastifyError);
   }
 }
