@@ -73,7 +73,7 @@ function fieldError({ fields }, { field, problem, row, ...given }) {
 
 const pick = (record, names) => Object.fromEntries(names.map((name) => [name, record[name]]));
 
-/** What `{problems}` stands for; src/errors.ts words it in the same way. */
+/** What `{problems}` stands for; src/platform/errors/errors.ts words it in the same way. */
 function wordProblems(errors) {
   const more = errors.length > 3 ? [`See errors for ${errors.length - 3} more.`] : [];
   return [...errors.slice(0, 3).map(({ message }) => message), ...more].join(' ');

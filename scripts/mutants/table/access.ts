@@ -5,7 +5,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'permissions: the role must hold the operation’s',
     file: 'src/platform/access/authenticate.ts',
-    find: "if (!hasPermission(caller.role, operation.permission)) throw new ApiError('permission_denied');",
+    find: "if (!hasPermission(caller.role, permission)) throw new ApiError('permission_denied', { args: { permission } });",
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['nobody but administrators lists or manages users'] },
@@ -48,8 +48,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'filters alone: shared registers are the tenant’s',
     file: 'src/platform/db/filters.ts',
-    find: 'return db.applicationFilters ? sql`${raw(alias)}.tenant_id',
-    replace: 'return !db ? sql`${raw(alias)}.tenant_id',
+    find: 'return applicationFilters ? sql`${raw(alias)}.tenant_id',
+    replace: 'return !caller ? sql`${raw(alias)}.tenant_id',
     tests: [
       {
         file: 'test/security/isolation.test.ts',

@@ -17,7 +17,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'packages: a courier does not take back a customer that it has named',
     file: 'src/modules/packages/update/fields.ts',
-    find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIMED_BY_COURIER);',
+    find: "  if (changes.user_code === null && before.claimed_by !== null)\n    errors.push(fieldError('user_code', 'own_claim'));\n",
     replace: '',
     tests: [
       { file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot take that back'] },
@@ -38,7 +38,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'bodies: the account is checked before a large body is read',
     file: 'src/platform/http/request-hooks.ts',
-    find: '    await admitBeforeLargeBody(request, deps.db);\n',
+    find: '    await admitBeforeLargeBody(request);\n',
     replace: '',
     tests: [
       {

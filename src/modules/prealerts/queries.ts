@@ -40,7 +40,12 @@ const COLUMNS = raw('id, courier_id, user_code, tracking_number, vendor, descrip
  * Inserts the pre-alert and its audit entry for a customer of the key's courier. Inserts nothing if there is
  * no such customer.
  */
-export function insertPrealertWithKey(db: Db, caller: KeyCaller, requestId: string, parcel: NewPrealert): Sql {
+export function insertPrealertWithKey(
+  db: Db,
+  caller: KeyCaller,
+  requestId: string,
+  parcel: NewPrealert,
+): Sql {
   return sql`with owner as (
       select c.tenant_id, c.id as courier_id
       from couriers c join customers cu on cu.tenant_id = c.tenant_id and cu.courier_id = c.id

@@ -12,7 +12,7 @@ import {
 } from '../db/run.js';
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/unit-of-work.js';
-import type { Caller, KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
+import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
 import {
   assertMayOpen,
   newState,
@@ -83,13 +83,12 @@ export type RequestContext<Who extends Caller = Caller> = {
    */
   independent(reason: string): RequestContext<Who>;
   /** The same request in the scope of the whole tenant. The audit trail still names the caller. */
-  asSystem(): RequestContext<SystemCaller>;
+  asSystem(): SystemContext;
   /** Makes the writing transaction commit together with a stored response (decision 0020). For platform/idempotency. */
   attachUnitOfWork(unit: UnitOfWork): void;
 };
 
 export type UserContext = RequestContext<UserCaller>;
-export type KeyContext = RequestContext<KeyCaller>;
 export type SystemContext = RequestContext<SystemCaller>;
 
 /**

@@ -598,7 +598,9 @@ describe('payments', () => {
       );
       const tooMuch = await billing.pay(billId, 10.01);
       expectFault(tooMuch, 400, 'payment_exceeds_balance');
-      expect(tooMuch.body['message']).toBe('The balance of the bill is 10.00 USD. Record a payment of at most that amount.');
+      expect(tooMuch.body['message']).toBe(
+        'The balance of the bill is 10.00 USD. Record a payment of at most that amount.',
+      );
       expectFault(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
       expectFault(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
       const body = { action: 'void_payment', payment_id, reason: 'R' };

@@ -45,7 +45,11 @@ export async function deleteAdjustment(ctx: Ctx, lineId: string): Promise<Remove
  * Subtracts the amount of a removed line from the draft. Returns undefined if the totals would be out of
  * range.
  */
-export async function subtractAmount(ctx: Ctx, billId: string, amountUsd: string): Promise<TotalsRow | undefined> {
+export async function subtractAmount(
+  ctx: Ctx,
+  billId: string,
+  amountUsd: string,
+): Promise<TotalsRow | undefined> {
   const rows = await ctx.tx.query<TotalsRow>(sql`
     with ${chargedDraft(ctx, billId, sql`(select -${amountUsd}::numeric as usd) as charge`)}
     select subtotal::text, tax_amount::text, total_amount::text from charged`);

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import { transaction } from '../../../platform/db/transaction.js';
-import { found, decryptOrNull, encryptionContext, record, type AnyCtx, type Change } from '../shared/context.js';
+import {
+  found,
+  decryptOrNull,
+  encryptionContext,
+  record,
+  type AnyCtx,
+  type Change,
+} from '../shared/context.js';
 import { lockCourier, lockWebhookSecret, replaceWebhookSecret } from '../shared/queries.js';
 
 const SECRET_BYTES = 32;

@@ -119,7 +119,10 @@ export async function replaceWebhookSecret(
 }
 
 /** Deletes the health of replaced URLs, including pauses. */
-export async function deleteEndpointHealth({ db, tx, caller, courierId }: Ctx, names: string[]): Promise<number> {
+export async function deleteEndpointHealth(
+  { db, tx, caller, courierId }: Ctx,
+  names: string[],
+): Promise<number> {
   return tx.execute(sql`
     delete from webhook_endpoints e
     where ${tenantRows(db, caller, 'e')} and e.courier_id = ${courierId}::uuid and e.endpoint = any(${names}::text[])`);

@@ -87,7 +87,9 @@ function parsePart(text: string, from: number, to: number): unknown {
 }
 
 const broken = (at: number) =>
-  new SyncResponseError(`The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`);
+  new SyncResponseError(
+    `The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`,
+  );
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -12,7 +12,11 @@ export type ManifestStatusChange = {
 };
 
 /** Queues one mail per courier, in the transaction that changes the manifest. */
-export async function queueManifestMails(tx: Tx, news: ManifestStatusChange, courierIds: string[]): Promise<void> {
+export async function queueManifestMails(
+  tx: Tx,
+  news: ManifestStatusChange,
+  courierIds: string[],
+): Promise<void> {
   const { tenantId } = tx.caller;
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
   await tx.execute(sql`

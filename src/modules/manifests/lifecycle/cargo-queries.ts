@@ -48,7 +48,10 @@ export type ManifestPackageRow = {
 };
 
 /** Locks and returns every package on the manifest. */
-export async function lockManifestPackages({ db, tx, caller }: Ctx, manifestId: string): Promise<ManifestPackageRow[]> {
+export async function lockManifestPackages(
+  { db, tx, caller }: Ctx,
+  manifestId: string,
+): Promise<ManifestPackageRow[]> {
   return tx.query<ManifestPackageRow>(sql`
     select p.id, p.status, p.courier_id, p.user_code, p.tracking_number from packages p
     where ${tenantRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
