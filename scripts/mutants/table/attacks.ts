@@ -17,7 +17,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'packages: a courier does not take back a customer that it has named',
     file: 'src/modules/packages/update/fields.ts',
-    find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);',
+    find: "if (changes.user_code === null && before.claimed_by !== null)\n    errors.push(fieldError('user_code', 'own_claim'));",
     replace: '',
     tests: [
       { file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot take that back'] },

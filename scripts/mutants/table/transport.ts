@@ -141,7 +141,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: an address in the URL must be public',
     file: 'src/platform/outbound/urls.ts',
-    find: "return 'must not point into a private network';",
+    find: "return ['url_private'];",
     replace: 'return undefined;',
     tests: [{ file: 'test/security/outbound/outbound-urls.test.ts' }],
   },

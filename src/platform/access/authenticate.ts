@@ -39,8 +39,8 @@ export function authenticate(
     case 'token': {
       const caller = present(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
-      const { permission } = operation;
-      if (!holds(caller.role, permission)) throw new ApiError('permission_denied', { args: { permission } });
+      if (!holds(caller.role, operation.permission))
+        throw new ApiError('permission_denied', { args: { permission: operation.permission } });
       return { ...caller, ...EXEMPTIONS[operation.id] };
     }
   }
