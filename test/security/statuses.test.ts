@@ -13,7 +13,7 @@ import {
   filledPath,
 } from '../support/service/contract.js';
 import { BOUNDARY, MULTIPART_TYPE } from '../support/service/forms.js';
-import { exampleMessages } from '../support/service/failure-check.js';
+import { exampleMessages } from '../support/failures/failure-check.js';
 import { observe } from '../support/service/observations.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
