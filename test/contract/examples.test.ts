@@ -14,8 +14,8 @@ import {
   type Body,
   type ObjectSchema,
 } from '../support/service/contract.js';
-import { exampleMessages } from '../support/service/failure-check.js';
-import { matchFailure, type FailureBody } from '../support/service/failure-templates.mjs';
+import { exampleMessages } from '../support/failures/failure-check.js';
+import { matchFailure, type FailureBody } from '../support/failures/failure-templates.mjs';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 

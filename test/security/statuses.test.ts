@@ -13,7 +13,7 @@ import {
   filledPath,
 } from '../support/service/contract.js';
 import { BOUNDARY, MULTIPART_TYPE } from '../support/service/forms.js';
-import { exampleMessages } from '../support/service/failure-check.js';
+import { exampleMessages, failureFaults } from '../support/failures/failure-check.js';
 import { observe } from '../support/service/observations.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
@@ -70,7 +70,9 @@ function expectDeclared(id: OperationId, reply: RawReply | undefined, status: nu
   const { headers = {}, text = '' } = reply ?? {};
   const header = (name: string) => headers[name.toLowerCase()]?.toString();
   expect(validate(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
-  observe({ operationId: id, status, mediaType: header('content-type')?.split(';')[0] ?? '', text });
+  const mediaType = header('content-type')?.split(';')[0] ?? '';
+  expect(failureFaults({ operationId: id, status, mediaType, text })).toEqual([]);
+  observe({ operationId: id, status, mediaType, text });
 }
 
 describe('every operation declares and gives', () => {
@@ -168,10 +170,15 @@ describe('every operation declares and gives', () => {
     },
   );
 
-  test.each(declaringCode(400, 'malformed_request'))('400 %s, for two Host headers', async (id) => {
-    const replies = await talk(service.url, `${firstLine(id)}Host: y\r\nConnection: close\r\n\r\n`);
-    expectDeclared(id, replies[0], 400);
-  });
+  test.each(declaringCode(400, 'malformed_request'))(
+    '400 %s, for a header without a colon, and for two Host headers',
+    async (id) => {
+      for (const header of ['broken', 'Host: y']) {
+        const replies = await talk(service.url, `${firstLine(id)}${header}\r\nConnection: close\r\n\r\n`);
+        expectDeclared(id, replies[0], 400);
+      }
+    },
+  );
 
   function notGoodEnough(id: OperationId): Call {
     const { credential } = operationOf(id);

@@ -5,7 +5,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'permissions: the role must hold the operation’s',
     file: 'src/platform/access/authenticate.ts',
-    find: "if (!hasPermission(caller.role, permission)) throw new ApiError('permission_denied', { args: { permission } });",
+    find: "if (!hasPermission(caller.role, operation.permission))\n        throw new ApiError('permission_denied', { args: { permission: operation.permission } });",
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['nobody but administrators lists or manages users'] },

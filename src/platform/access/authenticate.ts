@@ -40,9 +40,8 @@ export function authenticate(
     case 'token': {
       const caller = recordClaimedCaller(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
-      const { permission } = operation;
-      if (!hasPermission(caller.role, permission))
-        throw new ApiError('permission_denied', { args: { permission } });
+      if (!hasPermission(caller.role, operation.permission))
+        throw new ApiError('permission_denied', { args: { permission: operation.permission } });
       return { ...caller, ...EXEMPTIONS[operation.id] };
     }
   }

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { matchFailure } from './failure-templates.mjs';
+import { matchFailure } from '../failures/failure-templates.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObservedResponse } from '../../../src/platform/contract/response-validator.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { matchFailure, type FailureBody } from './failure-templates.mjs';
+import { matchFailure, type FailureBody } from '../failures/failure-templates.mjs';
 
 type Observation = Omit<ObservedResponse, 'problems'>;
 

@@ -8,7 +8,7 @@ import type { Db } from '../../../src/platform/db/transaction.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { filledPath } from './contract.js';
-import { failureFaults } from './failure-check.js';
+import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';

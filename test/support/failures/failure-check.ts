@@ -1,5 +1,5 @@
 import { operations, type OperationId } from '../../../generated/operations.js';
-import { describeOperation } from './contract.js';
+import { describeOperation } from '../service/contract.js';
 import { matchFailure, type FailureBody } from './failure-templates.mjs';
 
 type SentReply = { operationId: string; status: number; mediaType: string; text: string };
