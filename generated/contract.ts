@@ -1925,6 +1925,22 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** @description The body of every refusal and every fault. */
+        Failure: {
+            /**
+             * @description `fail` where you can mend the request; `error` where a protected operation did not accept the token (401), or where the fault is ours (5xx).
+             * @enum {string}
+             */
+            status: "fail" | "error";
+            /** @description Text for a person, saying what to do. Its wording may change. */
+            message: string;
+            code: components["schemas"]["FailureCode"];
+            /** @description The fields at fault, one entry a fault. Present where single fields can be named. */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description The same value as the header `X-Request-Id`; in an answer with `Idempotency-Replayed`, that of the first request. */
+            request_id: string;
+            timestamp: components["schemas"]["Timestamp"];
+        };
         /** @description A parcel that a courier's own system announces. */
         PrealertSubmission: {
             /** @description User code of an active customer of your courier account, exactly as registered. */
@@ -1962,55 +1978,6 @@ export interface components {
         Uuid: string;
         PrealertKey: {
             prealert_id: components["schemas"]["Uuid"];
-        };
-        /**
-         * @description The stable, machine-readable reason of a failure. New codes may be added within version 1: treat one that you do
-         *     not know by its HTTP status.
-         *
-         *     | HTTP | Codes |
-         *     |---|---|
-         *     | 400 | `validation_failed` a field is missing or not acceptable, see `errors`; `body_required` the body is absent; `malformed_json` the body is not a JSON object; `malformed_form` the body is not a well-formed form; `malformed_request` the request is not well-formed HTTP; `invalid_encoding` text is not well-formed UTF-8; `unknown_user_code` no active customer of the courier has this user code; `manifest_invalid_transition` the manifest cannot move to this status from where it is; `manifest_closed` packages can be changed in `draft` or `ready` only; `manifest_not_empty` the manifest still has packages; `packages_not_assignable` at least one package cannot be assigned or removed, see `errors`; `default_rates_missing` there are no default rates to copy; `logo_not_acceptable` the file is no logo that we can show; `endpoint_missing` the courier has no such URL, or is disabled; `endpoint_paused` the URL is paused, send it a test first; `tests_pending` ten tests of webhooks wait already; `sync_url_missing` the courier has no `api_url_get_customers`; `nothing_to_bill` every package of the period is on a bill, or there is none; `bill_too_large` the bill would have too many packages or too large a total; `bill_total_negative` the lines would sum to less than 0; `bill_not_draft` only a draft can be changed; `bill_not_published` a draft cannot be paid; `payment_exceeds_balance` more than is outstanding; `package_invalid_transition` at least one package cannot become that from where it is, see `errors`; `package_not_assignable` no package of unknown owner is there for the pre-alert; `prealert_not_flagged` the pre-alert has no flag to clear; `bill_too_long` the bill has more lines than a PDF may have; `password_wrong` the password asked for again is wrong; `code_wrong` the second factor asked for again is wrong or used; `own_account` not for your own account; `last_admin` nobody else is an enabled administrator; `two_factor_enabled`; `two_factor_disabled` the second factor is on, or off, already; `two_factor_setup_missing` nothing is being set up; `reset_token_invalid` the token of a password reset is wrong, used, replaced or expired; `warehouse_is_primary` the primary warehouse cannot be deleted; `warehouse_in_use` packages or manifests name the warehouse; `carrier_in_use` packages name the carrier |
-         *     | 401 | `key_missing` no API key; `credentials_invalid` wrong user name or password; `code_invalid` wrong, used or expired second factor; `token_missing`, `token_invalid`, `token_expired` the bearer token; `session_ended` the session of the token was ended, or was not used for too long |
-         *     | 403 | `key_invalid` unknown or deactivated API key, or a key of another instance; `account_disabled` the user or the courier is disabled; `permission_denied` the role lacks the permission, or may not change a field, see `errors`; `record_forbidden` the record is another courier's; `https_required` the request did not come over HTTPS; `password_change_required` the password is a one-time one, change it first; `two_factor_required` the role requires a second factor |
-         *     | 404 | `route_not_found` no such path; `unknown_host` no instance answers on this host name; `prealert_not_found`, `package_not_found`, `manifest_not_found`, `courier_not_found`, `customer_not_found`, `warehouse_not_found`, `carrier_not_found`, `rate_not_found`, `logo_not_found`, `delivery_not_found`, `bill_not_found`, `adjustment_not_found`, `payment_not_found`, `user_not_found`, `session_not_found` |
-         *     | 405 | `method_not_allowed` see the header `Allow` |
-         *     | 408 | `request_timeout` the request did not arrive in time |
-         *     | 409 | `duplicate_tracking_number` the courier has already announced this number; `duplicate_user_code` another customer of the courier has this user code; or another package has it; `duplicate_username` another user has this user name; `duplicate_courier_code` another courier has this code; `duplicate_warehouse_name` another warehouse has this name; `duplicate_carrier_name` another carrier has this name; `idempotency_key_reused` the `Idempotency-Key` came with another request before; `idempotency_in_progress` the first request with it is still at work |
-         *     | 413 | `body_too_large` |
-         *     | 415 | `unsupported_media_type` |
-         *     | 422 | `credentials_required` user name or password absent or blank |
-         *     | 429 | `too_many_attempts` too many failed attempts; `rate_limited` too many requests; `quota_exceeded` the courier has done as much of this as it may in a day or an hour |
-         *     | 431 | `headers_too_large` |
-         *     | 500 | `internal_error` |
-         *     | 503 | `unavailable` the service cannot answer just now; `overloaded` too much work at once |
-         * @enum {string}
-         */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "rate_limited" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
-        FieldError: {
-            /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
-            field: string;
-            /** @description The row of an uploaded file, as a spreadsheet counts: the header is row 1. Absent where the file as a whole, or no file, is at fault. */
-            row?: number;
-            /** @description Short machine-readable reason: for a value that breaks the schema, the schema keyword that it broke (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
-            code: string;
-            /** @description Text for a person. */
-            message: string;
-        };
-        /** @description The body of every refusal and every fault. */
-        Failure: {
-            /**
-             * @description `fail` where you can mend the request; `error` where a protected operation did not accept the token (401), or where the fault is ours (5xx).
-             * @enum {string}
-             */
-            status: "fail" | "error";
-            /** @description Text for a person, saying what to do. Its wording may change. */
-            message: string;
-            code: components["schemas"]["FailureCode"];
-            /** @description The fields at fault, one entry a fault. Present where single fields can be named. */
-            errors?: components["schemas"]["FieldError"][];
-            /** @description The same value as the header `X-Request-Id`; in an answer with `Idempotency-Replayed`, that of the first request. */
-            request_id: string;
-            timestamp: components["schemas"]["Timestamp"];
         };
         /**
          * @description `pending` the parcel is awaited; `received` it has arrived; `flagged` staff must look at it, because the parcel's owner is in doubt. A courier cannot clear a flag: after it has deleted the pre-alert or given it another number, its next pre-alert of the number is `flagged` again.
@@ -4899,125 +4866,1614 @@ export interface components {
                 message: string;
             };
         };
+        /**
+         * @description The stable, machine-readable reason of a failure. New codes may be added within version 1: treat a code that you do
+         *     not know by its HTTP status.
+         *
+         *     | HTTP | Code | Meaning |
+         *     |---|---|---|
+         *     | 400 | `validation_failed` | A field is missing or not acceptable. `errors` names each field. |
+         *     | 400 | `body_required` | The request has no body. |
+         *     | 400 | `malformed_json` | The body is not a JSON object. |
+         *     | 400 | `malformed_form` | The body is not a complete, well-formed form. |
+         *     | 400 | `malformed_request` | The request is not well-formed HTTP. |
+         *     | 400 | `invalid_encoding` | Text in the request is not well-formed UTF-8, or contains a NUL character. |
+         *     | 400 | `unknown_user_code` | No active customer of the courier has this user code. |
+         *     | 400 | `manifest_invalid_transition` | The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed. |
+         *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
+         *     | 400 | `manifest_not_empty` | The manifest still has packages. |
+         *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
+         *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
+         *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner. |
+         *     | 400 | `prealert_not_flagged` | The pre-alert has no flag to clear. |
+         *     | 400 | `default_rates_missing` | There are no default rates to copy. |
+         *     | 400 | `logo_not_acceptable` | The file is not a logo that can be shown. It must be a JPG, PNG or SVG file. |
+         *     | 400 | `endpoint_missing` | The courier has not set this URL, or is disabled. |
+         *     | 400 | `endpoint_paused` | Webhooks to this URL are paused. A successful test resumes them. |
+         *     | 400 | `tests_pending` | Ten test deliveries of the courier are already pending. |
+         *     | 400 | `sync_url_missing` | The courier has not set `api_url_get_customers`. |
+         *     | 400 | `password_wrong` | The password that confirms the request is wrong. |
+         *     | 400 | `code_wrong` | The second-factor code that confirms the request is wrong, or was already used. |
+         *     | 400 | `own_account` | An administrator cannot do this to its own account. |
+         *     | 400 | `last_admin` | This is the last enabled administrator. |
+         *     | 400 | `two_factor_enabled` | Two-factor authentication is already on. |
+         *     | 400 | `two_factor_disabled` | Two-factor authentication is off. |
+         *     | 400 | `two_factor_setup_missing` | No set-up of two-factor authentication was started, or it is older than ten minutes. |
+         *     | 400 | `reset_token_invalid` | The token of a password reset is wrong, used, replaced or expired. |
+         *     | 400 | `warehouse_is_primary` | The primary warehouse cannot be deleted. |
+         *     | 400 | `warehouse_in_use` | Packages or manifests use the warehouse. |
+         *     | 400 | `carrier_in_use` | Packages use the carrier. |
+         *     | 400 | `nothing_to_bill` | The courier has no package in the period, or each is already on a bill. |
+         *     | 400 | `bill_too_large` | The bill would have too many packages, or too large a total. |
+         *     | 400 | `bill_total_negative` | The lines of the bill would have a total below 0. |
+         *     | 400 | `bill_not_draft` | The bill is published. Only a draft can be changed. |
+         *     | 400 | `bill_not_published` | The bill is a draft. Only a published bill can be paid. |
+         *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
+         *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
+         *     | 401 | `key_missing` | The request has no API key. |
+         *     | 401 | `credentials_invalid` | The user name or the password is wrong. |
+         *     | 401 | `code_invalid` | The second-factor code is wrong or used, or its `preauth_token` is used or expired. |
+         *     | 401 | `token_missing` | The request has no bearer token. |
+         *     | 401 | `token_invalid` | The bearer token is malformed, or not a token of this instance. |
+         *     | 401 | `token_expired` | The bearer token is older than 8 hours. |
+         *     | 401 | `session_ended` | The session of the token was ended, or was not used for too long. |
+         *     | 403 | `key_invalid` | The API key is unknown or deactivated, or belongs to another instance. |
+         *     | 403 | `account_disabled` | The user or its courier is disabled. |
+         *     | 403 | `permission_denied` | The role of the user does not have the permission, or may not change a field named in `errors`. |
+         *     | 403 | `record_forbidden` | The record belongs to another courier. |
+         *     | 403 | `https_required` | The request was not sent over HTTPS. |
+         *     | 403 | `password_change_required` | The password is a one-time password. The user must change it first. |
+         *     | 403 | `two_factor_required` | The role requires two-factor authentication, and the user has not set it up. |
+         *     | 404 | `route_not_found` | The path does not exist. |
+         *     | 404 | `unknown_host` | No instance has this host name. |
+         *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
+         *     | 404 | `package_not_found` | The package does not exist. |
+         *     | 404 | `manifest_not_found` | The manifest does not exist. For a courier also, none of its packages is on the manifest. |
+         *     | 404 | `courier_not_found` | The courier does not exist. |
+         *     | 404 | `customer_not_found` | The customer does not exist, or belongs to another courier. |
+         *     | 404 | `warehouse_not_found` | The warehouse does not exist. |
+         *     | 404 | `carrier_not_found` | The carrier does not exist. |
+         *     | 404 | `rate_not_found` | The rate tier does not exist, or belongs to another table. |
+         *     | 404 | `logo_not_found` | The logo does not exist, or the courier has a newer one. |
+         *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
+         *     | 404 | `user_not_found` | The user does not exist. |
+         *     | 404 | `session_not_found` | The user has no such session. |
+         *     | 404 | `bill_not_found` | The bill does not exist. For a courier also, it is a draft or belongs to another courier. |
+         *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
+         *     | 404 | `payment_not_found` | The payment does not exist. |
+         *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
+         *     | 408 | `request_timeout` | The request did not arrive completely in time. |
+         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
+         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
+         *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
+         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
+         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
+         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
+         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
+         *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
+         *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
+         *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
+         *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
+         *     | 429 | `quota_exceeded` | The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
+         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
+         *     | 431 | `headers_too_large` | The headers of the request are too large. |
+         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
+         *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
+         *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
+         * @enum {string}
+         */
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FieldError: {
+            /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
+            field: string;
+            /** @description The row of an uploaded file, as a spreadsheet counts: the header is row 1. Absent where the file as a whole, or no file, is at fault. */
+            row?: number;
+            /** @description Short machine-readable reason: for a value that breaks the schema, the schema keyword that it broke (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
+            code: string;
+            /** @description Text for a person. */
+            message: string;
+        };
     };
     responses: {
-        /** @description The path supports POST only. */
-        PostOnly: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "This path supports POST only.",
-                 *       "code": "method_not_allowed",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The request did not arrive whole in time. Send it again. */
-        RequestTimeout: {
+        /** @description The bill does not exist. For a courier also, it is a draft or belongs to another courier. */
+        BillNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "The request did not arrive in time. Send it again.",
-                 *       "code": "request_timeout",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The body is larger than the operation takes. `message` names the limit: at least 64 KiB, 4 KiB for `login`, and 1 MiB where a body may hold thousands of records. The contract states it as `x-max-body-bytes`. */
-        BodyTooLarge: {
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "BillingReconciliation.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "The body is larger than 64 KiB. Send less at once.",
-                 *       "code": "body_too_large",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The body is not declared as `application/json`. */
-        UnsupportedMediaType: {
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.1.MiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "Send the body as \"Content-Type: application/json\".",
-                 *       "code": "unsupported_media_type",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The request's headers are too large. */
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.128.KiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.256.KiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.4.KiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.64.KiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.file.10.MiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The carrier does not exist. */
+        "CarrierNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
+         */
+        "ChangePassword.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The courier does not exist. */
+        CourierNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
+         *     - `bill_not_found`: The bill does not exist. For a courier also, it is a draft or belongs to another courier.
+         *     - `adjustment_not_found`: The adjustment does not exist. Lines for packages and air freight cannot be removed.
+         *     - `payment_not_found`: The payment does not exist.
+         */
+        "CourierNotFound.BillNotFound.AdjustmentNotFound.PaymentNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
+         *     - `delivery_not_found`: The delivery does not exist, or belongs to another courier.
+         */
+        "CourierNotFound.DeliveryNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
+         *     - `rate_not_found`: The rate tier does not exist, or belongs to another table.
+         */
+        "CourierNotFound.RateNotFound.several.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The courier does not exist. */
+        "CourierNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
+         *     - `user_not_found`: The user does not exist.
+         */
+        "CourierNotFound.UserNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
+         *     - `warehouse_not_found`: The warehouse does not exist.
+         *     - `carrier_not_found`: The carrier does not exist.
+         */
+        "CourierNotFound.WarehouseNotFound.CarrierNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "CourierStatement.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "CreateCustomer.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "CreateManifest.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "CreatePrealert.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `credentials_invalid`: The user name or the password is wrong.
+         *     - `code_invalid`: The second-factor code is wrong or used, or its `preauth_token` is used or expired.
+         */
+        "CredentialsInvalid.CodeInvalid": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The user name or the password is missing or blank. */
+        CredentialsRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The customer does not exist, or belongs to another courier. */
+        CustomerNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "DeleteCustomer.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "DeletePrealert.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `bill_too_long`: The bill has more lines than a PDF can have.
+         */
+        "DownloadCourierBill.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_carrier_name`: Another carrier has this name.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateCarrierName.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The courier already has a pre-alert with this tracking number, or another package has it. */
+        DuplicateTrackingNumber: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_tracking_number`: The courier already has a pre-alert with this tracking number, or another package has it.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateTrackingNumber.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_tracking_number`: The courier already has a pre-alert with this tracking number, or another package has it.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateTrackingNumber.package.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description Another customer of the courier has this user code. */
+        DuplicateUserCode: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_user_code`: Another customer of the courier has this user code.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateUserCode.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_username`: Another user has this user name.
+         *     - `duplicate_courier_code`: Another courier has this code.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateUsername.DuplicateCourierCode.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_username`: Another user has this user name.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateUsername.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_warehouse_name`: Another warehouse has this name.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateWarehouseName.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GenerateCourierInvoice.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetCourierBill.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetCourierLogo.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetCourierRates.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetCourierSettings.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetManifest.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The headers of the request are too large. */
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "The request's headers are too large. Send fewer or shorter ones.",
-                 *       "code": "headers_too_large",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description A fault of ours. Do not retry at once; tell us the `request_id`. */
+        /** @description The request was not sent over HTTPS. */
+        HttpsRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "IdempotencyConflict.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The service has failed. Do not send the request again at once. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "status": "error",
-                 *       "message": "Something went wrong on our side. Quote the request_id if you contact us.",
-                 *       "code": "internal_error",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service cannot answer just now. Wait as many seconds as `Retry-After` says, then send the request again. */
-        Unavailable: {
+        /** @description The request has no API key. */
+        KeyMissing: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `key_invalid`: The API key is unknown or deactivated, or belongs to another instance.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        KeyRejected: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListAuditLog.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListCarriers.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListCouriers.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListCustomerSyncs.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListCustomers.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListDispatches.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListPrealerts.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListSessions.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListUsers.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListWarehouses.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListWebhookDeliveries.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "LoadCourierBills.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "Login.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The logo does not exist, or the courier has a newer one. */
+        LogoNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        MalformedRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `carrier_in_use`: Packages use the carrier.
+         */
+        "ManageCarriers.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `nothing_to_bill`: The courier has no package in the period, or each is already on a bill.
+         *     - `bill_too_large`: The bill would have too many packages, or too large a total.
+         *     - `bill_total_negative`: The lines of the bill would have a total below 0.
+         *     - `bill_not_draft`: The bill is published. Only a draft can be changed.
+         *     - `bill_not_published`: The bill is a draft. Only a published bill can be paid.
+         *     - `payment_exceeds_balance`: The payment is larger than the balance of the bill.
+         */
+        "ManageCourierBills.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `default_rates_missing`: There are no default rates to copy.
+         */
+        "ManageCourierRates.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageCouriers.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `manifest_invalid_transition`: The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed.
+         *     - `manifest_closed`: The manifest is shipped or completed. Its packages can no longer be changed.
+         *     - `manifest_not_empty`: The manifest still has packages.
+         *     - `packages_not_assignable`: At least one package cannot be added to the manifest, or removed from it. `errors` names each.
+         */
+        "ManageManifest.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageSessions.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
+         *     - `code_wrong`: The second-factor code that confirms the request is wrong, or was already used.
+         *     - `two_factor_enabled`: Two-factor authentication is already on.
+         *     - `two_factor_disabled`: Two-factor authentication is off.
+         *     - `two_factor_setup_missing`: No set-up of two-factor authentication was started, or it is older than ten minutes.
+         */
+        "ManageTwoFactor.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `own_account`: An administrator cannot do this to its own account.
+         *     - `last_admin`: This is the last enabled administrator.
+         */
+        "ManageUsers.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `warehouse_is_primary`: The primary warehouse cannot be deleted.
+         *     - `warehouse_in_use`: Packages or manifests use the warehouse.
+         */
+        "ManageWarehouses.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `endpoint_missing`: The courier has not set this URL, or is disabled.
+         *     - `endpoint_paused`: Webhooks to this URL are paused. A successful test resumes them.
+         *     - `tests_pending`: Ten test deliveries of the courier are already pending.
+         */
+        "ManageWebhookDeliveries.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The manifest does not exist. For a courier also, none of its packages is on the manifest. */
+        ManifestNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
+        "MethodNotAllowed.GET": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
+        "MethodNotAllowed.GET.POST": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
+        "MethodNotAllowed.GET.PUT.POST.DELETE": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
+        "MethodNotAllowed.POST": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "PackageEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "PackageLabel.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The package does not exist. */
+        PackageNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The package does not exist. */
+        "PackageNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `package_not_found`: The package does not exist.
+         *     - `manifest_not_found`: The manifest does not exist. For a courier also, none of its packages is on the manifest.
+         *     - `warehouse_not_found`: The warehouse does not exist.
+         */
+        "PackageNotFound.several.ManifestNotFound.WarehouseNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The package does not exist. */
+        "PackageNotFound.several.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.audit.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.billing.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.billing.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `record_forbidden`: The record belongs to another courier.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.billing.view.RecordForbidden.invoice": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.carrier.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.courier.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.courier.settings": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.customer.add": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.customer.edit": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `record_forbidden`: The record belongs to another courier.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.fields.RecordForbidden.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.manifest.create": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.manifest.edit": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.package.receive": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.prealert.review": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.tenant.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.user.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.warehouse.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.warehouse.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.webhook.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.webhook.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The pre-alert does not exist, or belongs to another courier. */
+        PrealertNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The pre-alert does not exist, or belongs to another courier. */
+        "PrealertNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.customer_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -5027,7 +6483,261 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The bearer token is missing, malformed or expired, or its session has ended. Log in again. */
+        /**
+         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.target_changes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.webhook_sends": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description There were too many requests. `Retry-After` says how long to wait. */
+        RateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ReadEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "ReceivePackage.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `record_forbidden`: The record belongs to another courier.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        RecordForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `package_invalid_transition`: At least one package cannot change to this status. `errors` names each.
+         */
+        "RecordPackageEvent.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "ReplacePrealert.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The request did not arrive completely in time. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `reset_token_invalid`: The token of a password reset is wrong, used, replaced or expired.
+         */
+        "ResetPassword.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "RetrievePackages.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner.
+         *     - `prealert_not_flagged`: The pre-alert has no flag to clear.
+         */
+        "ReviewPrealert.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "SearchCustomers.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "SubmitPrealert.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "SubmitPrealertWithoutSuffix.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `sync_url_missing`: The courier has not set `api_url_get_customers`.
+         */
+        "SyncCustomers.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `token_missing`: The request has no bearer token.
+         *     - `token_invalid`: The bearer token is malformed, or not a token of this instance.
+         *     - `token_expired`: The bearer token is older than 8 hours.
+         *     - `session_ended`: The session of the token was ended, or was not used for too long.
+         */
         TokenRejected: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -5037,98 +6747,10 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The path supports GET, POST, PUT and DELETE only. */
-        GetPostPutDeleteOnly: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "This path supports GET, POST, PUT and DELETE only.",
-                 *       "code": "method_not_allowed",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Too many requests. Wait as many seconds as `Retry-After` says. */
-        RateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "Too many requests. Wait before the next one.",
-                 *       "code": "rate_limited",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The courier has done as much of this as it may in a day or an hour (`quota_exceeded`), or more calls came than the operator allows (`rate_limited`). Nothing was changed. Wait as many seconds as `Retry-After` says. */
-        QuotaExceeded: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The path supports GET only. */
-        GetOnly: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "This path supports GET only.",
-                 *       "code": "method_not_allowed",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The path supports GET and POST only. */
-        GetPostOnly: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "status": "fail",
-                 *       "message": "This path supports GET and POST only.",
-                 *       "code": "method_not_allowed",
-                 *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                 *       "timestamp": 1795249800
-                 *     }
-                 */
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description Too many failed attempts (`too_many_attempts`), or more calls than the operator allows (`rate_limited`). Wait as many seconds as `Retry-After` says. */
+        /**
+         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
         TooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -5139,10 +6761,181 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The request is not well-formed HTTP (`malformed_request`), its query is not UTF-8 (`invalid_encoding`), or it names an `action`, of which this operation has none (`validation_failed`). */
-        MalformedRequest: {
+        /**
+         * @description - `unavailable`: The service is temporarily unavailable. `Retry-After` says how long to wait.
+         *     - `overloaded`: The service is overloaded. `Retry-After` says how long to wait.
+         */
+        Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
+        "UnsupportedMediaType.application.json": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
+        "UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
+        "UnsupportedMediaType.multipart.form.data": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_form`: The body is not a complete, well-formed form.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `logo_not_acceptable`: The file is not a logo that can be shown. It must be a JPG, PNG or SVG file.
+         */
+        "UpdateCourierSettings.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdateCustomer.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "UpdatePackage.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdateSecuritySettings.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_form`: The body is not a complete, well-formed form.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UploadCustomers.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The user does not exist. */
+        UserNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `user_not_found`: The user does not exist.
+         *     - `session_not_found`: The user has no such session.
+         */
+        "UserNotFound.SessionNotFound": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "VerifyAuditLog.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The warehouse does not exist. */
+        "WarehouseNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -5432,73 +7225,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `UserCode` or `TrackingNumber` is missing, a value is not acceptable, or the user code is not that of an active customer of your courier (`unknown_user_code`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description No API key was sent. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "message": "Send your API key in the header X-API-KEY.",
-                     *       "code": "key_missing",
-                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                     *       "timestamp": 1795249800
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The API key is unknown, deactivated or of another instance (`key_invalid`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            400: components["responses"]["SubmitPrealert.400.Replayable"];
+            401: components["responses"]["KeyMissing"];
+            403: components["responses"]["KeyRejected"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Your courier has announced this tracking number already. Do not send it again. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description Too many calls with a wrong key (`too_many_attempts`), or more calls than the operator allows (`rate_limited`). Wait as many seconds as `Retry-After` says. */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            409: components["responses"]["DuplicateTrackingNumber.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5546,73 +7281,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `UserCode` or `TrackingNumber` is missing, a value is not acceptable, or the user code is not that of an active customer of your courier (`unknown_user_code`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description No API key was sent. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "message": "Send your API key in the header X-API-KEY.",
-                     *       "code": "key_missing",
-                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                     *       "timestamp": 1795249800
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The API key is unknown, deactivated or of another instance (`key_invalid`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            400: components["responses"]["SubmitPrealertWithoutSuffix.400.Replayable"];
+            401: components["responses"]["KeyMissing"];
+            403: components["responses"]["KeyRejected"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Your courier has announced this tracking number already. Do not send it again. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description Too many calls with a wrong key (`too_many_attempts`), or more calls than the operator allows (`rate_limited`). Wait as many seconds as `Retry-After` says. */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            409: components["responses"]["DuplicateTrackingNumber.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5726,28 +7403,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A query parameter is out of range or unknown to its list of values. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListPrealerts.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -5801,51 +7460,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing or not acceptable, or the user code is not that of an active customer of the courier (`unknown_user_code`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ReplacePrealert.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such pre-alert, or it is another courier's. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["PrealertNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another pre-alert of the courier has this tracking number. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateTrackingNumber"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -5894,55 +7517,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing or not acceptable (for staff, `courier_id` too), or the user code is not that of an active customer of the courier (`unknown_user_code`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["CreatePrealert.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Staff named a courier that does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The courier has announced this tracking number already. Do not send it again. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateTrackingNumber.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -5984,41 +7567,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, or `prealert_id` is missing or not a UUID. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["DeletePrealert.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such pre-alert, or it is another courier's. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["PrealertNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -6085,28 +7641,10 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerPage"] | components["schemas"]["BranchNames"];
                 };
             };
-            /** @description A query parameter is out of range or unknown to its list of values. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListCustomers.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6139,52 +7677,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, or a field is missing or not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["UpdateCustomer.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such customer, or it is another courier's. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["PermissionDenied.customer.edit"];
+            404: components["responses"]["CustomerNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another customer of the courier has this user code. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["QuotaExceeded"];
+            409: components["responses"]["DuplicateUserCode"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.customer_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6232,56 +7734,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, or a field is missing or not acceptable (for staff, `courier_id` too). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["CreateCustomer.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Staff named a courier that does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["PermissionDenied.customer.add"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The courier has a customer with this user code already. Do not send it again. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["QuotaExceeded"];
+            409: components["responses"]["DuplicateUserCode.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.customer_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6328,42 +7790,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description Neither the query nor the body names a customer, they name two different ones, the identifier is not a UUID, or the body is not JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["DeleteCustomer.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such customer, or it is another courier's. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostPutDeleteOnly"];
+            403: components["responses"]["PermissionDenied.customer.edit"];
+            404: components["responses"]["CustomerNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["QuotaExceeded"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.customer_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6413,28 +7848,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description `q` is missing or too short, or another parameter is not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["SearchCustomers.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6465,77 +7882,15 @@ export interface operations {
                     "application/json": components["schemas"]["LoginSuccess"] | components["schemas"]["TwoFactorRequired"];
                 };
             };
-            /** @description The body is missing or not JSON, `action` is missing or unknown, a field of `verify_2fa` is missing, or a value is not acceptable. A missing user name or password is 422. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Wrong user name or password (`credentials_invalid`), or the code is wrong, used or expired, or its `preauth_token` is (`code_invalid`). */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The user or its courier is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            400: components["responses"]["Login.400"];
+            401: components["responses"]["CredentialsInvalid.CodeInvalid"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description With `action` `login`, `username` or `password` is absent or blank. */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "message": "Send both username and password.",
-                     *       "code": "credentials_required",
-                     *       "errors": [
-                     *         {
-                     *           "field": "password",
-                     *           "code": "required",
-                     *           "message": "password must not be absent or blank."
-                     *         }
-                     *       ],
-                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                     *       "timestamp": 1795249800
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Too many failed attempts (`too_many_attempts`), or more calls than the operator allows (`rate_limited`). Wait as many seconds as `Retry-After` says. */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            413: components["responses"]["BodyTooLarge.4.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            422: components["responses"]["CredentialsRequired"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -6601,28 +7956,10 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedUserPage"];
                 };
             };
-            /** @description A query parameter is out of range or unknown to its list of values. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListUsers.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.user.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6660,55 +7997,15 @@ export interface operations {
                     "application/json": components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing or not acceptable, or a rule forbids it (`last_admin`, `own_account`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageUsers.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such user (`user_not_found`), or no such courier (`courier_not_found`). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.user.manage"];
+            404: components["responses"]["CourierNotFound.UserNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another user has this user name. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateUsername.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -6738,31 +8035,13 @@ export interface operations {
                     "application/json": components["schemas"]["PasswordChanged"];
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing, the new password is not acceptable, or the current one is wrong (`password_wrong`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ChangePassword.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -6790,17 +8069,8 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequest"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6831,31 +8101,13 @@ export interface operations {
                     "application/json": components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing, the password (`password_wrong`) or the code (`code_wrong`) is wrong, or the second factor is not in the state that the action asks for. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageTwoFactor.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -6885,30 +8137,12 @@ export interface operations {
                     "application/json": components["schemas"]["Success"];
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing, the new password is not acceptable, or the token is wrong, used, replaced or expired (`reset_token_invalid`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            400: components["responses"]["ResetPassword.400"];
+            403: components["responses"]["HttpsRequired"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -6955,38 +8189,11 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
-            /** @description A query parameter is out of range or not of its type. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListSessions.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), only administrators may name another user (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description User not found. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.user.manage"];
+            404: components["responses"]["UserNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7017,41 +8224,14 @@ export interface operations {
                     "application/json": components["schemas"]["SessionsEnded"];
                 };
             };
-            /** @description The body is missing or not JSON, or a field is missing or not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageSessions.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), only administrators may name another user (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The user has no such session (`session_not_found`), or there is no such user (`user_not_found`). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.user.manage"];
+            404: components["responses"]["UserNotFound.SessionNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7079,17 +8259,8 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequest"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.tenant.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7127,44 +8298,14 @@ export interface operations {
                     "application/json": components["schemas"]["SecuritySettingsResult"];
                 };
             };
-            /** @description The body is missing or not JSON, or a field is not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["UpdateSecuritySettings.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.tenant.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7201,7 +8342,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "This package had been received already.",
+                     *       "message": "This package was already received.",
                      *       "data": {
                      *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
                      *         "house_number": "7K3M9QW",
@@ -7234,55 +8375,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing or not acceptable, or the user code is not that of an active customer (`unknown_user_code`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ReceivePackage.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier, the warehouse or the carrier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["CourierNotFound.WarehouseNotFound.CarrierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7327,44 +8428,14 @@ export interface operations {
                     "application/json": components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
                 };
             };
-            /** @description The body is not JSON, a field is not acceptable, the action does not exist, or more than 100,000 packages are selected for a dispatch. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["RetrievePackages.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.1.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7403,56 +8474,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `package_id` is missing, a field is not acceptable, or the user code is not that of an active customer (`unknown_user_code`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["UpdatePackage.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The package belongs to another courier (`record_forbidden`), a courier changes what is for staff (`permission_denied`, see `errors`), the account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such package. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.fields.RecordForbidden.Replayable"];
+            404: components["responses"]["PackageNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another package has this tracking number. Staff alone are told. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7533,38 +8563,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description `package_id` is missing, given twice or no identifier. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["PackageEvents.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The package belongs to another courier (`record_forbidden`), the account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such package. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["RecordForbidden"];
+            404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7604,55 +8607,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, a field is not acceptable (`validation_failed`), or a package cannot take the event (`package_invalid_transition`), see `errors`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["RecordPackageEvent.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description At least one package does not exist; `errors` names each. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["PackageNotFound.several.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.128.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7704,38 +8667,11 @@ export interface operations {
                     "application/zpl": components["schemas"]["LabelZpl"];
                 };
             };
-            /** @description `package_id` is missing or no identifier, or `format` is neither of the two. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["PackageLabel.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such package. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7775,55 +8711,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, a field is not acceptable (`validation_failed`), the pre-alert is not flagged (`prealert_not_flagged`), or there is no package to assign (`package_not_assignable`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ReviewPrealert.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such pre-alert. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.prealert.review"];
+            404: components["responses"]["PrealertNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7862,92 +8758,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description The form is broken or incomplete, the file is no CSV file in UTF-8, or a row of it cannot be stored. Nothing was stored. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["UploadCustomers.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Staff named a courier that does not exist (`courier_not_found`). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.customer.add"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The file is larger than 10 MiB. */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "message": "The file is larger than 10 MiB. Send a smaller one.",
-                     *       "code": "body_too_large",
-                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                     *       "timestamp": 1795249800
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The body is not declared as `multipart/form-data`. */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "fail",
-                     *       "message": "Send Content-Type: multipart/form-data, uncompressed and in UTF-8.",
-                     *       "code": "unsupported_media_type",
-                     *       "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
-                     *       "timestamp": 1795249800
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            429: components["responses"]["QuotaExceeded"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.file.10.MiB"];
+            415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
+            429: components["responses"]["QuotaExceeded.customer_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -8053,28 +8873,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListCustomerSyncs.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8114,55 +8916,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is not JSON, staff left `courier_id` out, or the courier has no `api_url_get_customers` (`sync_url_missing`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["SyncCustomers.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description Staff named a courier that does not exist (`courier_not_found`). */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.customer.add"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -8214,55 +8976,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is not JSON, or a field is not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["CreateManifest.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The warehouse that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.manifest.create"];
+            404: components["responses"]["WarehouseNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -8299,55 +9021,15 @@ export interface operations {
                     "application/json": components["schemas"]["ManifestOperationSuccess"];
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the manifest or the packages are not in a state for it. `code` says which. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageManifest.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The manifest, the warehouse or a package that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.manifest.edit"];
+            404: components["responses"]["PackageNotFound.several.ManifestNotFound.WarehouseNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.1.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -8445,38 +9127,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description `id` is missing or not a UUID. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["GetManifest.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such manifest, or none of your packages is aboard. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ManifestNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8584,41 +9239,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, a field is missing or not acceptable, or the period ends before it starts. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["GenerateCourierInvoice.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), a courier named another courier (`record_forbidden`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.billing.view.RecordForbidden.invoice"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -8737,28 +9365,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice, or `to` is before `from`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["LoadCourierBills.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.billing.view"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8919,38 +9529,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description `bill_id` is missing, or a parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["GetCourierBill.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such bill; for a courier also if it is another's, or a draft. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.billing.view"];
+            404: components["responses"]["BillNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8990,55 +9573,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the bill does not allow it. `code` says which. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageCourierBills.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier, the bill, the adjustment or the payment that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["PostOnly"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound.BillNotFound.AdjustmentNotFound.PaymentNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -9151,38 +9694,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is missing, out of its range, not of its kind or given twice, `to` is before `from`, or staff named no courier. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["CourierStatement.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.billing.view"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9392,38 +9908,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is missing, out of its range, not of its kind or given twice, `to` is before `from`, or the period is too long. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["BillingReconciliation.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9474,38 +9963,11 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description A parameter is missing, not of its kind or given twice (`validation_failed`), or the bill has more lines than a PDF may have (`bill_too_long`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["DownloadCourierBill.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The bill does not exist, is another courier's, or is a draft and you are a courier. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.billing.view"];
+            404: components["responses"]["BillNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9540,38 +10002,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description `courier_id` is not a UUID, or is given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["GetCourierRates.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9611,55 +10046,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, tiers overlap, or there are no default tiers to copy. `code` says which. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageCourierRates.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier or the tier that you named does not exist, or the tier is not of this table. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound.RateNotFound.several.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.256.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -9741,38 +10136,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Staff left `id` out, or a parameter is not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["GetCourierSettings.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9818,74 +10186,16 @@ export interface operations {
                     "application/json": components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["LogoStored"];
                 };
             };
-            /** @description Staff left `id` out, the body is missing or malformed, a field is not acceptable (`validation_failed`), or the file is no logo that we can show (`logo_not_acceptable`). */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["UpdateCourierSettings.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The body is larger than `x-max-body-bytes`, or the logo is larger than 2 MiB. */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The body is declared as none of the three media types. */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            429: components["responses"]["QuotaExceeded"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data"];
+            429: components["responses"]["QuotaExceeded.target_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10000,28 +10310,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListCouriers.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.courier.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -10061,55 +10353,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, or a field is missing or not acceptable. `errors` names the fields. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageCouriers.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.courier.manage"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The courier code or the user name is taken. Nothing was created. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -10187,28 +10439,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListWarehouses.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.warehouse.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -10248,55 +10482,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the warehouse cannot be deleted. `code` says which. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageWarehouses.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The warehouse that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.warehouse.manage"];
+            404: components["responses"]["WarehouseNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another warehouse has this name. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateWarehouseName.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -10360,28 +10554,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListCarriers.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`) or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -10421,55 +10597,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or the carrier cannot be deleted. `code` says which. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageCarriers.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The carrier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.carrier.manage"];
+            404: components["responses"]["CarrierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another carrier has this name. Or: The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            409: components["responses"]["DuplicateCarrierName.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -10600,28 +10736,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice, or `to` is before `from`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListWebhookDeliveries.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.webhook.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -10661,56 +10779,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, a field is missing or not acceptable, or nothing can be sent to the URL as it is. `code` says which. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ManageWebhookDeliveries.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The delivery does not exist or is another courier's, or the courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.webhook.manage"];
+            404: components["responses"]["CourierNotFound.DeliveryNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The `Idempotency-Key` came with another request before (`idempotency_key_reused`), or the first request with it is still at work (`idempotency_in_progress`). */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    "Retry-After": components["headers"]["RetryAfterFirst"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["QuotaExceeded"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.webhook_sends"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10786,38 +10864,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description Staff left `courier_id` out, or a parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ReadEvents.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description The courier that you named does not exist. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["PermissionDenied.webhook.view"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -10892,28 +10943,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListDispatches.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -11028,28 +11061,10 @@ export interface operations {
                     };
                 };
             };
-            /** @description A parameter is out of its range, not of its kind or given twice, or `to` is before `from`. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["ListAuditLog.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.audit.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -11082,31 +11097,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The body is missing or not JSON, `action` is unknown, or a field is not acceptable. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
+            400: components["responses"]["VerifyAuditLog.400"];
             401: components["responses"]["TokenRejected"];
-            /** @description The account is disabled (`account_disabled`), the user lacks the permission (`permission_denied`), or the request did not come over HTTPS (`https_required`). */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetPostOnly"];
+            403: components["responses"]["PermissionDenied.audit.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11178,27 +11175,9 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The path is not one that a logo can have. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description There is no such logo, or the courier has a newer one. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["XRequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            405: components["responses"]["GetOnly"];
+            400: components["responses"]["GetCourierLogo.400"];
+            404: components["responses"]["LogoNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -11233,7 +11212,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["MalformedRequest"];
-            405: components["responses"]["GetOnly"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11266,7 +11245,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["MalformedRequest"];
-            405: components["responses"]["GetOnly"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11317,7 +11296,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["MalformedRequest"];
-            405: components["responses"]["GetOnly"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11362,7 +11341,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["MalformedRequest"];
-            405: components["responses"]["GetOnly"];
+            405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

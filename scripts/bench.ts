@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config/config.js';
-import { makeServiceLogin } from '../src/platform/db/connections/roles.js';
+import { createServiceLogin } from '../src/platform/db/connections/roles.js';
 import { projectRoot } from '../src/config/project-root.js';
 import { openBenchDatabase } from './bench/database.js';
 import type { Bench, Row } from './bench/measure.js';
@@ -28,7 +28,7 @@ await runScript(async (print) => {
   const database = await openBenchDatabase(config, scale, print);
   try {
     const password = randomBytes(24).toString('base64url');
-    const servingUrl = await makeServiceLogin(database.ownerUrl, password);
+    const servingUrl = await createServiceLogin(database.ownerUrl, password);
     const service = await startBenchService(servingUrl, database.ownerUrl);
     try {
       const bench: Bench = { ...database, servingUrl, port: service.port, scale };

@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse, stringify } from 'yaml';
 import { addBodyLimits } from './body-limits.mjs';
+import { failureCodeSchema, readErrors, runtimeCatalogue } from './errors.mjs';
+import { actionsOf, addFailures } from './failures.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
 
 const run = promisify(execFile);
@@ -21,17 +23,19 @@ await mkdir(out, { recursive: true });
 await Promise.all([generateContract(), generatePrismaClient()]);
 
 async function generateContract() {
-  const bundle = await bundleContract();
+  const errors = readErrors(await readYaml('openapi/errors.yaml'));
+  const bundle = await bundleContract(errors);
   await Promise.all([
     writeFile(join(out, 'openapi.json'), `${JSON.stringify(bundle, null, 2)}\n`),
     writeFile(join(out, 'openapi.yaml'), stringify(bundle, { lineWidth: 110, aliasDuplicateObjects: false })),
     writeFile(join(out, 'operations.ts'), operationTable(bundle)),
     writeFile(join(out, 'handlers.ts'), handlerMap(bundle)),
+    writeFile(join(out, 'errors.ts'), `${HEADER}${runtimeCatalogue(errors)}`),
     contractTypes(bundle).then((types) => writeFile(join(out, 'contract.ts'), types)),
   ]);
 }
 
-async function bundleContract() {
+async function bundleContract(errors) {
   const redocly = binary('@redocly/cli', 'redocly');
   const target = join(root, 'node_modules', '.cache', 'openapi-bundle.json');
   await mkdir(dirname(target), { recursive: true });
@@ -41,10 +45,13 @@ async function bundleContract() {
     env: environment,
   });
   const bundle = JSON.parse(await readFile(target, 'utf8'));
-  return addIdempotencyKeys(
-    addBodyLimits(bundle),
-    parse(await readFile(join(root, 'openapi/common/idempotency.yaml'), 'utf8')),
-  );
+  bundle.components.schemas.FailureCode = failureCodeSchema(errors);
+  addIdempotencyKeys(addBodyLimits(bundle), await readYaml('openapi/common/idempotency.yaml'));
+  return addFailures(bundle, errors, { takesIdempotencyKey });
+}
+
+async function readYaml(path) {
+  return parse(await readFile(join(root, path), 'utf8'));
 }
 
 async function contractTypes(bundle) {
@@ -73,6 +80,7 @@ function operationTable(bundle) {
       .filter(({ schema }) => schema.default !== undefined)
       .map(({ name }) => name),
     actionPlaces: actionPlacesOf(bundle, operation),
+    actions: actionsOf(bundle, operation),
     takesIdempotencyKey: takesIdempotencyKey(bundle, operation),
     secretFields: secretFieldsOf(bundle, operation),
     statuses: Object.keys(operation.responses).map(Number),

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
 import { readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
-import { createTenant, judgePassword } from '../src/modules/tenants/tenant.js';
+import { createTenant, checkPassword } from '../src/modules/tenants/tenant.js';
 import { runScript } from './script.js';
 
 const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" --host gateway.example.com [--host ...]
@@ -77,7 +77,7 @@ async function choosePassword({
   const password = await askPassword({
     message: 'Password of the administrator',
     mask: '*',
-    validate: (typed) => judgePassword(typed, [admin]),
+    validate: (typed) => checkPassword(typed, [admin]),
   });
   return { password, isGenerated: false };
 }

@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.js';
-import { makeLoginLimiter } from './platform/access/login-gate.js';
+import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import type { Bundle } from './platform/contract/bundle.js';
 import { readContract } from './platform/contract/bundle.js';
-import { validateResponses, type ObservedResponse } from './platform/contract/check-responses.js';
+import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/transaction.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
-import { refuseWhileClosing } from './platform/http/connections/graceful-shutdown.js';
+import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerReference } from './platform/http/documents/api-reference.js';
-import { openKeyFailures, openRequestLimit } from './platform/access/rate-limit.js';
+import { makeKeyFailureLimit, makeRequestLimit } from './platform/access/rate-limit.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
 import { makeServer } from './platform/http/server.js';
@@ -30,32 +30,32 @@ export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; l
 export type AppOptions = {
   config: Config;
   db: Db;
-  /** Shorter ones than production's, for tests. */
+  /** Shorter timeouts, for tests. */
   timeouts?: Timeouts;
-  /** Told of every request. */
+  /** Counts every request. */
   metrics?: RequestMetrics | undefined;
-  /** Tests: every reply is judged against the contract, and told of here. */
+  /** For tests: validates every response against the contract and receives the result. */
   onReply?: (reply: ObservedResponse) => void;
 };
 
-/** The whole composition: everything the service is made of, and in which order a request meets it. */
+/** Creates the server and connects all of its parts. The order of registration is the order of a request's hooks. */
 export async function createApp({ config, db, timeouts, metrics, onReply }: AppOptions): Promise<App> {
   const contract = await readContract();
-  // as: our own generator wrote it
+  // Our generator wrote this file.
   const bundle = JSON.parse(contract.json) as Bundle;
   const { app: server, unread } = await makeServer(config, timeouts, metrics);
-  const secrets = openSecrets(config.secrets, (place) =>
-    server.log.error({ ...place }, 'a secret does not open'),
+  const secrets = openSecrets(config.secrets, (context) =>
+    server.log.error({ ...context }, 'cannot decrypt a secret'),
   );
   const tokens = await registerTokens(server, config.tokens);
 
   if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
-  refuseWhileClosing(server);
-  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'last_seen_at not written'));
-  reportActivity(server, lastSeen.note);
+  rejectWhileClosing(server);
+  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
+  reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
-  server.setErrorHandler(makeFailureHandler(db, openKeyFailures()));
+  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
   await registerReference(server, bundle);
   await registerRoutes(
     server,
@@ -69,8 +69,8 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
         yaml: makeDocument('application/yaml', contract.yaml),
       },
       migrations: await listMigrations(MIGRATIONS),
-      securityLog: (event, facts) => server.log.info({ event, ...facts }, event),
-      loginGate: makeLoginLimiter(),
+      securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
+      loginLimiter: makeLoginLimiter(),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
@@ -80,7 +80,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       tenants: openTenants(db.pool),
       tokens,
       secrets,
-      limit: openRequestLimit(config.rateLimitPerMinute),
+      limit: makeRequestLimit(config.rateLimitPerMinute),
     },
   );
   return { server, tokens, secrets, lastSeen };

@@ -29,7 +29,7 @@ import { userHandlers } from './modules/users/handlers.js';
 import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 
-/** Every operation of the contract; one that is missing fails the type check and the boot. */
+/** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
   return {
     ...serviceHandlers(deps),
@@ -56,8 +56,8 @@ export function makeHandlers(deps: Deps) {
     ...billDocumentHandlers(deps),
     ...courierHandlers(deps),
     ...courierAdministrationHandlers(deps),
-    ...warehouseHandlers(deps),
-    ...carrierHandlers(deps),
+    ...warehouseHandlers(),
+    ...carrierHandlers(),
     ...webhookHandlers(deps),
     ...auditLogHandlers(deps),
   } satisfies Handlers;

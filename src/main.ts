@@ -15,12 +15,12 @@ import {
   type Stop,
 } from './startup/process.js';
 
-/** How long the statements of cut requests may hold the pool open. */
-const RELEASE_MS = 500;
+/** How long statements of aborted requests may delay closing the pool. */
+const CLOSE_POOLS_MS = 500;
 
 await runProcess(serveFrom, ({ worker }) => worker.inProcess);
 
-/** Serves, and works the queue beside it unless told not to, until a signal comes. */
+/** Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false. */
 async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
   const connection = connectionOf(database);
   const metrics = config.metrics && (await serveMetrics(config.metrics, connection));
@@ -28,7 +28,7 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   metrics?.watchPool('service', db.pool);
   try {
     const { server } = await createApp({ config, db, metrics });
-    // a signal that came meanwhile must not be answered with a greeting
+    // A signal may have arrived during start-up.
     if (stop.signal()) return;
     await listen(server, config);
     if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
@@ -41,11 +41,11 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
           metrics,
         })
       : undefined;
-    if (config.appEnv === 'development') greet(server, config);
+    if (config.appEnv === 'development') printWelcome(server, config);
     await stop.told;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
-    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(RELEASE_MS)]);
+    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(CLOSE_POOLS_MS)]);
   }
 }
 
@@ -64,7 +64,7 @@ async function drain(server: FastifyInstance, stop: Stop): Promise<void> {
   await server.close();
 }
 
-function greet(app: FastifyInstance, { tls, host }: Config): void {
+function printWelcome(app: FastifyInstance, { tls, host }: Config): void {
   const address = app.server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const isEverywhere = host === '0.0.0.0' || host === '::';

@@ -3,7 +3,7 @@ import { startBackground } from './jobs/background.js';
 import { serveMetrics } from './platform/metrics/serve.js';
 import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess } from './startup/process.js';
 
-// npm run worker: works the queue, serves nothing. As many at once as you like.
+// Entry point of `npm run worker`: runs jobs and serves no requests. Any number of workers may run at the same time.
 await runProcess(
   async (database, config, stop) => {
     const connection = connectionOf(database);
@@ -17,7 +17,7 @@ await runProcess(
       log,
       metrics,
     });
-    if (config.appEnv === 'development') print('Crossdock works the queue. Ctrl-C stops.');
+    if (config.appEnv === 'development') print('The Crossdock worker is running. Press Ctrl-C to stop.');
     await stop.told;
     log.info({ signal: stop.signal() }, 'closing');
     await background.stop(DRAIN_MS);

@@ -24,7 +24,7 @@ export * from './enums.js';
 export type Tenant = Prisma.TenantModel
 /**
  * Model TenantHost
- * A host name that a tenant answers on, lower case; `*` stands for any host that nobody else owns.
+ * A tenant's host name, in lower case. `*` matches every host that no other row has.
  */
 export type TenantHost = Prisma.TenantHostModel
 /**
@@ -39,12 +39,12 @@ export type User = Prisma.UserModel
 export type BackupCode = Prisma.BackupCodeModel
 /**
  * Model PreauthToken
- * The ticket between the password and the code; consumed by the first attempt, right or wrong.
+ * The token between the password and the second factor. The first attempt consumes it, whether it succeeds or fails.
  */
 export type PreauthToken = Prisma.PreauthTokenModel
 /**
  * Model Session
- * One access token and how it is used. Raising users.token_version ends all of the user's sessions.
+ * One access token and its use. Incrementing users.token_version ends all of the user's sessions.
  */
 export type Session = Prisma.SessionModel
 /**
@@ -54,7 +54,7 @@ export type Session = Prisma.SessionModel
 export type KnownNetwork = Prisma.KnownNetworkModel
 /**
  * Model SecuritySettings
- * What the tenant's administrators ask of every login. No row: nothing.
+ * The tenant's requirements for logins. No row means no requirements.
  */
 export type SecuritySettings = Prisma.SecuritySettingsModel
 /**
@@ -64,13 +64,13 @@ export type SecuritySettings = Prisma.SecuritySettingsModel
 export type AccountMail = Prisma.AccountMailModel
 /**
  * Model PasswordReset
- * A request for a password reset. The worker that finds the user fills the token in; a token is good for the account
- * as it was then.
+ * A request for a password reset. The worker finds the user and adds the token. A change of the account invalidates the
+ * token.
  */
 export type PasswordReset = Prisma.PasswordResetModel
 /**
  * Model LoginThrottle
- * Failures in a row of a login name (known or not) or of a user's second factor.
+ * Consecutive failures for a login name (known or not) or for a user's second factor.
  */
 export type LoginThrottle = Prisma.LoginThrottleModel
 /**
@@ -80,7 +80,7 @@ export type LoginThrottle = Prisma.LoginThrottleModel
 export type Courier = Prisma.CourierModel
 /**
  * Model CourierLogo
- * A courier's logo, cleaned and ready to be served; in the database, so that every replica has it.
+ * A courier's sanitized logo. It is in the database so that every replica can serve it.
  */
 export type CourierLogo = Prisma.CourierLogoModel
 /**
@@ -90,23 +90,23 @@ export type CourierLogo = Prisma.CourierLogoModel
 export type Customer = Prisma.CustomerModel
 /**
  * Model CustomerTally
- * How many customers a courier has, in all (branch is empty) and in each branch, kept by a trigger in slots
- * as PrealertTally is; the list's total is a sum of these.
+ * The number of customers per courier, in total (empty branch) and per branch. A trigger maintains the counters in slots, as
+ * for PrealertTally. The total of the list is their sum.
  */
 export type CustomerTally = Prisma.CustomerTallyModel
 /**
  * Model CustomerTerm
- * The words of customers' names, by which misspelt ones are found. Kept by triggers on customers.
+ * The words of customers' names, for fuzzy search. Triggers on customers maintain them.
  */
 export type CustomerTerm = Prisma.CustomerTermModel
 /**
  * Model CourierQuota
- * How much of what it may do in a day or an hour a courier has done.
+ * A courier's usage of its quotas per day or hour.
  */
 export type CourierQuota = Prisma.CourierQuotaModel
 /**
  * Model Carrier
- * Who brought the parcel in.
+ * A carrier that delivers parcels to the warehouse.
  */
 export type Carrier = Prisma.CarrierModel
 /**
@@ -126,14 +126,14 @@ export type Warehouse = Prisma.WarehouseModel
 export type Prealert = Prisma.PrealertModel
 /**
  * Model PrealertFlag
- * A number whose flagged pre-alert its courier has deleted or given another number. The courier's next pre-alert of the
- * number is flagged too; staff remove the row when they clear the flag.
+ * A tracking number whose flagged pre-alert the courier deleted or renumbered. The courier's next pre-alert of that number is
+ * flagged too. Staff remove the row when they clear the flag.
  */
 export type PrealertFlag = Prisma.PrealertFlagModel
 /**
  * Model PrealertTally
- * How many pre-alerts a courier has in each status, kept by a trigger and spread over slots so that
- * writers do not queue behind one row; a list's stats are a sum of these.
+ * The number of pre-alerts per courier and status. A trigger maintains the counters, spread over slots so that writers do not
+ * wait for one row. The stats of a list are their sum.
  */
 export type PrealertTally = Prisma.PrealertTallyModel
 /**
@@ -143,18 +143,18 @@ export type PrealertTally = Prisma.PrealertTallyModel
 export type Package = Prisma.PackageModel
 /**
  * Model PackageWeight
- * What a package weighed at intake; one row for each whose weight has been changed since, written by a trigger.
+ * The intake weight of a package whose weight was changed later. A trigger writes it.
  */
 export type PackageWeight = Prisma.PackageWeightModel
 /**
  * Model PackageTally
- * How many packages a courier has and what they weigh, kept by triggers as the pre-alerts' counters are; a
- * package of no courier counts under the zero id.
+ * The number and weight of packages per courier. Triggers maintain the counters, as for pre-alerts. Packages without a
+ * courier count under the zero id.
  */
 export type PackageTally = Prisma.PackageTallyModel
 /**
  * Model PackageSync
- * Where a package stands with its courier's own system; none while it was never to be synchronised.
+ * The synchronisation state of a package with its courier's own system. No row if it was never queued.
  */
 export type PackageSync = Prisma.PackageSyncModel
 /**
@@ -174,12 +174,12 @@ export type Manifest = Prisma.ManifestModel
 export type RateTier = Prisma.RateTierModel
 /**
  * Model Bill
- * A stored invoice. Once it is published, only its payments and its status change.
+ * A stored invoice. After publication, only its payments and its status change.
  */
 export type Bill = Prisma.BillModel
 /**
  * Model BillLine
- * What a bill charges for. Lines of packages are copies: what becomes of the package later changes no bill.
+ * A line of a bill. Package lines are copies, so later changes of the package do not change the bill.
  */
 export type BillLine = Prisma.BillLineModel
 /**
@@ -189,59 +189,59 @@ export type BillLine = Prisma.BillLineModel
 export type BillPayment = Prisma.BillPaymentModel
 /**
  * Model BillCounter
- * The number of the tenant's last published bill. Its row is held from the numbering to the commit, so that no
- * number is skipped or given twice.
+ * The number of the tenant's last published bill. The row stays locked until the commit, so that numbers have no gaps and no
+ * duplicates.
  */
 export type BillCounter = Prisma.BillCounterModel
 /**
  * Model AuditEntry
- * Who changed what, before and after, append-only; written in the transaction of the change.
+ * The audit log, append-only: caller, values before and after. Written in the transaction of the change.
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**
  * Model AuditLink
- * The chain over a tenant's audit entries, append-only: each hash is keyed, and made over the one before and the entry.
+ * The hash chain of a tenant's audit entries, append-only. Each keyed hash covers the previous hash and the entry.
  */
 export type AuditLink = Prisma.AuditLinkModel
 /**
  * Model AuditUnsealed
- * Entries that have no link yet. A trigger writes them with the entry, sealing deletes them.
+ * Audit entries that are not in the chain yet. A trigger adds them; appending to the chain deletes them.
  */
 export type AuditUnsealed = Prisma.AuditUnsealedModel
 /**
  * Model EventCounter
- * The last sequence number of a courier's events. Its row is held from the writing of an event to the commit, so that
- * numbers become visible in their order, without a gap.
+ * The last sequence number of a courier's events. The row stays locked until the commit, so that numbers become visible in
+ * order and without gaps.
  */
 export type EventCounter = Prisma.EventCounterModel
 /**
  * Model Event
- * What a courier is told of, as it was when it happened; append-only. The id is what receivers see as `webhook-id`.
+ * An event for a courier with the data at that time, append-only. Receivers see the id as `webhook-id`.
  */
 export type Event = Prisma.EventModel
 /**
  * Model WebhookDelivery
- * One promise to bring an event to a courier's URL, and how it stands.
+ * The delivery of an event to a courier's URL, and its state.
  */
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
- * One request to a courier's URL, and what came of it.
+ * One request to a courier's URL, and its outcome.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel
 /**
  * Model WebhookEndpoint
- * How a courier's URL has been answering; no row while nothing was ever sent to it.
+ * The health of a courier's URL. No row before the first request.
  */
 export type WebhookEndpoint = Prisma.WebhookEndpointModel
 /**
  * Model Dispatch
- * One queue_dispatch.
+ * One queue_dispatch request.
  */
 export type Dispatch = Prisma.DispatchModel
 /**
  * Model ManifestMail
- * The mail that tells a courier of its packages on a manifest's new status.
+ * The mail to a courier about its packages on a manifest whose status changed.
  */
 export type ManifestMail = Prisma.ManifestMailModel
 /**
@@ -251,7 +251,7 @@ export type ManifestMail = Prisma.ManifestMailModel
 export type CustomerSyncRun = Prisma.CustomerSyncRunModel
 /**
  * Model IdempotencyKey
- * The first answer to a request that came with an Idempotency-Key, written in the transaction of what the request did
- * (decision 0020). Kept for 24 hours.
+ * The stored response to a request with an Idempotency-Key, written in the request's transaction (decision 0020). Deleted
+ * after 24 hours.
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel

@@ -1,4 +1,4 @@
-import { rollDice } from '../../src/development/demo/values/dice.js';
+import { seededRandom } from '../../src/development/demo/values/seeded-random.js';
 import { KINDS, type Kind } from './misspell.js';
 import type { Name } from './names.js';
 
@@ -9,7 +9,7 @@ export type Labelled = { kind: Kind; query: string; wanted: Name };
  * Returns `perKind` misspelt queries of each kind for customers from `names`. The result is deterministic.
  */
 export function makeLabelled(names: Name[], perKind: number, seed = 11): Labelled[] {
-  const dice = rollDice(seed);
+  const dice = seededRandom(seed);
   // Object.keys loses the type of the table's keys.
   return (Object.keys(KINDS) as Kind[]).flatMap((kind) => {
     const made: Labelled[] = [];

@@ -1,12 +1,12 @@
-import type { Dice } from '../../src/development/demo/values/dice.js';
+import type { SeededRandom } from '../../src/development/demo/values/seeded-random.js';
 import type { Name } from './names.js';
 
 /** Misspells a name; returns null if this kind does not apply to it. */
-export type Misspelling = (name: Name, dice: Dice) => string | null;
+export type Misspelling = (name: Name, dice: SeededRandom) => string | null;
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-type Edit = (word: string, at: number, dice: Dice) => string;
+type Edit = (word: string, at: number, dice: SeededRandom) => string;
 
 const edits: Record<'substitution' | 'deletion' | 'insertion' | 'doubling' | 'transposition', Edit> = {
   substitution: (word, at, dice) =>
@@ -22,7 +22,7 @@ const edits: Record<'substitution' | 'deletion' | 'insertion' | 'doubling' | 'tr
  * Makes one edit in a word of at least four letters, rarely in its first letter, which people usually get
  * right.
  */
-function editOnce(text: string, edit: Edit, dice: Dice): string | null {
+function editOnce(text: string, edit: Edit, dice: SeededRandom): string | null {
   const parts = text.split(/([ '-])/);
   const long = parts.flatMap((part, index) => (part.length >= 4 ? [index] : []));
   if (long.length === 0) return null;

@@ -1,4 +1,4 @@
-import { rollDice, type Dice } from '../../src/development/demo/values/dice.js';
+import { seededRandom, type SeededRandom } from '../../src/development/demo/values/seeded-random.js';
 
 export type Name = { first: string; last: string };
 
@@ -68,7 +68,7 @@ const RARE_LASTS = [
  * eight people has two last names or a second first name.
  */
 export function makeNames(count: number, seed = 7): Name[] {
-  const dice = rollDice(seed);
+  const dice = seededRandom(seed);
   const lasts = [...COMMON_LASTS, ...shuffled(RARE_LASTS, dice)];
   const pickFirst = skewed(FIRSTS, 0.75, dice);
   const pickLast = skewed(lasts, 0.8, dice);
@@ -80,7 +80,7 @@ export function makeNames(count: number, seed = 7): Name[] {
 }
 
 /** Picks the n-th item with a probability that falls with a power of n. */
-function skewed(list: string[], power: number, dice: Dice): () => string {
+function skewed(list: string[], power: number, dice: SeededRandom): () => string {
   let total = 0;
   const sums = list.map((_, index) => (total += (index + 1) ** -power));
   return () => {
@@ -95,7 +95,7 @@ function skewed(list: string[], power: number, dice: Dice): () => string {
   };
 }
 
-function shuffled(list: string[], dice: Dice): string[] {
+function shuffled(list: string[], dice: SeededRandom): string[] {
   return list
     .map((item) => ({ item, at: dice.whole(0, 1 << 30) }))
     .sort((a, b) => a.at - b.at)

@@ -1,3 +1,5 @@
+import type { FieldProblem } from '../../generated/errors.js';
+
 // The "bad ports" of the Fetch standard, section 2.9 "Port blocking": services that would take an HTTP request for commands.
 const BAD_PORTS = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -12,12 +14,12 @@ export const isBadPort = (port: number): boolean => BAD_PORTS.has(port);
 export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 
 /**
- * What is wrong with a port that we are to call, as words that follow the field's name; undefined when nothing is.
+ * What is wrong with a port that we are to call; undefined when nothing is.
  *
  * @param allowed the only ports that the operator lets be called; absent: all but the bad ones
  */
-export function validatePort(port: number, allowed: number[] | undefined): string | undefined {
-  if (isBadPort(port)) return `must not use port ${port}: web browsers refuse it as well. Use 443`;
+export function validatePort(port: number, allowed: number[] | undefined): FieldProblem | undefined {
+  if (isBadPort(port)) return ['port_blocked', { port }];
   if (!allowed || allowed.includes(port)) return undefined;
-  return `must not use port ${port}. Use ${allowed.length === 1 ? 'port' : 'one of the ports'} ${allowed.join(', ')}`;
+  return ['port_not_allowed', { port, ports: allowed.join(', ') }];
 }

@@ -13,37 +13,34 @@ import { makeTasks } from './tasks.js';
 export type BackgroundOptions = {
   config: Config;
   connection: Connection;
-  /** The queue's own, past a pooler: it listens, which is a session's affair. */
+  /** The queue's connection, which must bypass a pooler because LISTEN needs a session. */
   queueConnection: Connection;
   log: FastifyBaseLogger;
-  /** Told of what is done, and shown the connections. */
+  /** Receives the outcomes of tasks and the connection pools. */
   metrics?: Metrics | undefined;
 };
 
 export type Background = {
   /**
-   * Begins nothing more, and answers when what was begun has ended or `withinMs` are over. A second before, requests to
-   * couriers are cut. Jobs that run even after that stay locked until this process ends.
+   * Starts no more jobs and waits at most `withinMs` for the running ones. One second before the end, requests to couriers are
+   * aborted. Jobs that still run stay locked until this process ends.
    */
   stop(withinMs: number): Promise<void>;
 };
 
-/** How long tasks whose requests were cut may take to end. */
-const CUT_MS = 1_000;
+/** How long tasks may take to end after their requests were aborted. */
+const ABORT_GRACE_MS = 1_000;
 
-/** How long the statements of tasks that are cut may hold the pools open. */
-const RELEASE_MS = 500;
+/** How long statements of aborted tasks may delay closing the pools. */
+const CLOSE_POOLS_MS = 500;
 
-/** For the queue's own statements: fetching, settling, listening, signs of life. */
+/** For the queue's own statements: fetching and completing jobs, LISTEN, heartbeats. */
 const QUEUE_CONNECTIONS = 4;
 
-// the library tells of each job that has ended well, and counts our few connections against its concurrency
+// The library logs each successful job as info, and warns because the pool is smaller than its concurrency.
 const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'trace' } as const;
 
-/**
- * Everything that the worker is made of: it does what requests have queued. It has connections of its own, so that work
- * in the background never makes a request wait for one.
- */
+/** Starts the worker, which runs queued jobs. It has its own connection pool, so that jobs never delay requests. */
 export function startBackground(options: BackgroundOptions): Background {
   const { config, connection, queueConnection, log, metrics } = options;
   const db = openDb({ ...connection, size: config.poolSize });
@@ -72,12 +69,12 @@ export function startBackground(options: BackgroundOptions): Background {
   return {
     async stop(withinMs) {
       stopping.abort();
-      const isQuiet = await queue.stop(Math.max(0, withinMs - CUT_MS));
-      // cuts what a receiver has not answered yet
+      const isQuiet = await queue.stop(Math.max(0, withinMs - ABORT_GRACE_MS));
+      // Aborts requests to couriers that have not responded yet.
       await outbound.destroy();
-      // jobs that still run need the pools: to end, and to say that this process lives
-      if (!isQuiet && !(await queue.stop(CUT_MS))) return;
-      await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(RELEASE_MS)]);
+      // Jobs that still run need the pools for their statements and for the heartbeat.
+      if (!isQuiet && !(await queue.stop(ABORT_GRACE_MS))) return;
+      await Promise.race([Promise.allSettled([db.close(), queuePool.end()]), sleep(CLOSE_POOLS_MS)]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { settleAbandonedRuns } from '../modules/customers/sync/sync-run.js';
+import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/tenants.js';
 import { pipeline, sql } from '../platform/db/transaction.js';
@@ -7,8 +7,8 @@ import { endIdleSessions } from '../modules/sessions/idle.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
 /**
- * Wakes every lane in which something is due, and ends what nobody works on any more: whatever went wrong with a wake-up, a
- * minute later it is made good.
+ * Queues a job for every delivery queue with due deliveries, and ends abandoned synchronisations and idle sessions. It runs
+ * every minute and repairs lost jobs.
  */
 export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
@@ -21,13 +21,13 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
       select s.courier_id, 'update_package' from package_syncs s
       where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
     await pipeline(db, caller, [wakeDeliveryQueues(caller.tenantId, due)]);
-    await settleAbandonedRuns(db, caller.tenantId);
+    await failAbandonedRuns(db, caller.tenantId);
     await endIdleSessions(db, caller);
   }
 }
 
-// A lane's job that was woken anew while it ran has handed its key to the one that follows. If it then failed, or its
-// worker was killed, it stays behind for good, and looks like one that was given up.
+// A delivery job that was queued again while it ran has lost its key to its successor. If it then failed or its worker
+// crashed, it would stay forever and look like a job that has failed all attempts.
 const DROP_SUPERSEDED = `select graphile_worker.complete_jobs(array(
   select id from graphile_worker.jobs
   where task_identifier = 'deliver' and key is null and attempts >= max_attempts and locked_at is null))`;

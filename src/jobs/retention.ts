@@ -3,16 +3,16 @@ import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-ter
 import { pipeline, sql, type Sql } from '../platform/db/transaction.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
-/** At most so many rows a statement, so that none holds its locks for long. */
-const AT_MOST = 5_000;
+/** Limits the rows per statement, so that no statement holds its locks for long. */
+const MAX_ROWS_PER_STATEMENT = 5_000;
 
-/** Deletes what is past its keeping, tenant by tenant. Source of the times: the contract, "Webhooks and events". */
+/** Deletes rows that are past their retention, tenant by tenant. The contract states the periods in "Webhooks and events". */
 export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (const old of OLD) {
-      for (let deleted = AT_MOST; deleted === AT_MOST && !stopping.aborted;) {
-        const [rows] = await pipeline(db, caller, [deleteSome(caller.tenantId, old)]);
-        // as: the statement counts
+    for (const old of RETENTION_RULES) {
+      for (let deleted = MAX_ROWS_PER_STATEMENT; deleted === MAX_ROWS_PER_STATEMENT && !stopping.aborted;) {
+        const [rows] = await pipeline(db, caller, [deleteBatch(caller.tenantId, old)]);
+        // The statement returns one row with this column.
         deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
       }
     }
@@ -20,16 +20,16 @@ export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'sto
   }
 }
 
-/** A table and which of its rows `old` are past their keeping. */
-type Old = { table: Sql; where: Sql };
+/** A table and the condition for its expired rows, which have the alias `old`. */
+type RetentionRule = { table: Sql; where: Sql };
 
-const OLD: Old[] = [
+const RETENTION_RULES: RetentionRule[] = [
   {
     table: sql`webhook_deliveries`,
     where: sql`old.status <> 'pending' and old.created_at < now() - interval '30 days'`,
   },
   {
-    // one that is still to be delivered stays; its deliveries are younger than a month
+    // Events with deliveries stay: settled deliveries are deleted after 30 days, pending ones are needed.
     table: sql`events`,
     where: sql`old.occurred_at < now() - interval '90 days' and not exists (
       select from webhook_deliveries d where d.tenant_id = old.tenant_id and d.event_id = old.id)`,
@@ -42,7 +42,7 @@ const OLD: Old[] = [
   { table: sql`preauth_tokens`, where: sql`old.expires_at < now() - interval '1 hour'` },
   { table: sql`sessions`, where: sql`coalesce(old.ended_at, old.expires_at) < now() - interval '30 days'` },
   {
-    // the newest of a user stays, so that a login from elsewhere after a long time is still news
+    // A user's latest network stays, so that a login from a new network is still detected after a long time.
     table: sql`known_networks`,
     where: sql`old.last_seen_at < now() - interval '90 days' and exists (select from known_networks newer
       where newer.tenant_id = old.tenant_id and newer.user_id = old.user_id and newer.last_seen_at > old.last_seen_at)`,
@@ -55,9 +55,9 @@ const OLD: Old[] = [
   },
 ];
 
-const deleteSome = (tenantId: string, { table, where }: Old): Sql => sql`
+const deleteBatch = (tenantId: string, { table, where }: RetentionRule): Sql => sql`
   with doomed as (
-    select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${AT_MOST}::int
+    select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${MAX_ROWS_PER_STATEMENT}::int
   ), gone as (
     delete from ${table} old using doomed where old.tenant_id = ${tenantId}::uuid and old.ctid = doomed.ctid returning 1
   )

@@ -10,10 +10,10 @@ import { deleteExpired } from './retention.js';
 import { deliver } from '../modules/webhooks/delivery/deliver.js';
 import { requeue } from './requeue.js';
 
-/** What is done for each kind of job. */
+/** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
   return {
-    deliver: (lane) => deliver(deps, lane),
+    deliver: (queue) => deliver(deps, queue),
     sendManifestMail: (mail) => sendManifestMail(deps, mail),
     sendAccountMail: (mail) =>
       sendAccountMail({ ...deps, passwordResetUrl: deps.config.passwordResetUrl }, mail),

@@ -1,4 +1,4 @@
-import type { LoginLimiter } from '../platform/access/login-gate.js';
+import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
 import type { StaticDocument } from '../platform/contract/types.js';
@@ -7,19 +7,19 @@ import type { Db } from '../platform/db/transaction.js';
 import type { OutboundRules } from '../platform/outbound/urls.js';
 import type { SecurityLog } from '../platform/logging/security-log.js';
 
-/** What handlers are made from. */
+/** The dependencies that every module's handlers receive. */
 export type Deps = {
   db: Db;
   secrets: Secrets;
   tokens: Tokens;
-  loginGate: LoginLimiter;
+  loginLimiter: LoginLimiter;
   drawLogo: LogoDrawer;
-  /** Which addresses couriers may have us call. */
+  /** The rules that decide which courier URLs the service may call. */
   outbound: OutboundRules;
   securityLog: SecurityLog;
-  /** The published contract. */
+  /** The published OpenAPI contract. */
   contract: { json: StaticDocument; yaml: StaticDocument };
-  /** The names of the migrations that this build knows. */
+  /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;
 };

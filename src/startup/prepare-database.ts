@@ -3,7 +3,7 @@ import { openSecrets } from '../platform/access/secrets.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { seedDemo } from '../development/demo/seed.js';
 import { projectRoot } from '../config/project-root.js';
-import { analyzeFilled } from '../platform/db/migrations/analyze.js';
+import { analyzeNonEmptyTables } from '../platform/db/migrations/analyze.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
@@ -12,8 +12,8 @@ import { listPending, migrate } from '../platform/db/migrations/migrate.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import {
   APP_ROLE,
-  describeExcessPower,
-  makeServiceLogin,
+  describeExcessPrivileges,
+  createServiceLogin,
   readVersion,
   withClient,
 } from '../platform/db/connections/roles.js';
@@ -22,45 +22,45 @@ export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
 
 export type PreparedDatabase = {
   url: string;
-  /** Set where the connection's own role may do too much for serving. */
+  /** Set if the connection's own role has too many privileges for serving requests. */
   assumeRole?: string;
-  /** What `url` leads to is a connection pooler. */
+  /** Whether `url` leads to a connection pooler. */
   isBehindPooler: boolean;
-  /** The application's connection past the pooler. */
+  /** The application's connection that bypasses the pooler. */
   direct?: { url: string; assumeRole?: string };
   stop(): Promise<void>;
 };
 
 type Log = (line: string) => void;
 
-// the oldest that the suite is run against
+// The oldest version that the tests run against.
 const OLDEST_VERSION = 15;
 
 /**
- * A database ready to serve from: started when it is the embedded one, migrated when the owner's connection is
- * known, with demo data when it is empty and this is development.
+ * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known,
+ * and loads the demo data into an empty database in development.
  *
- * @param worksQueue whether this process does, for which it needs a connection past a pooler
- * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or a pooler is in
- *   the way
+ * @param runsJobs whether this process runs jobs, which needs a connection that bypasses a pooler
+ * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or the settings for a
+ *   connection pooler are wrong
  */
 export async function prepareDatabase(
   config: Config,
   log: Log,
-  worksQueue: boolean,
+  runsJobs: boolean,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
     if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
     if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
     if (config.databaseDirectUrl) await assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl);
-    await refusePoolers(config, worksQueue);
+    await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
-    if (ownerUrl) await bringUpToDate(config, ownerUrl, log);
+    if (ownerUrl) await migrateAndSeed(config, ownerUrl, log);
     const url = embedded
-      ? await makeServiceLogin(embedded.url, embedded.servicePassword)
+      ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
-    if (!ownerUrl) await refuseUnmigrated(url);
+    if (!ownerUrl) await assertMigrated(url);
     return {
       url,
       ...(await roleToAssume(config, 'DATABASE_URL', url)),
@@ -78,7 +78,7 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
   try {
     return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
   } catch (error) {
-    // its errors are written for whoever starts us
+    // Its messages tell the operator what to do.
     throw new ConfigError([messageOf(error)]);
   }
 }
@@ -95,18 +95,18 @@ async function assertReachable(setting: string, url: string): Promise<void> {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-async function bringUpToDate(config: Config, ownerUrl: string, log: Log): Promise<void> {
+async function migrateAndSeed(config: Config, ownerUrl: string, log: Log): Promise<void> {
   const applied = await migrate(ownerUrl, MIGRATIONS);
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
   if (config.appEnv !== 'development') return;
   await withClient(ownerUrl, async (client) => {
     if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
-    await analyzeFilled(client);
+    await analyzeNonEmptyTables(client);
     log('Loaded the demo data.');
   });
 }
 
-async function refuseUnmigrated(url: string): Promise<void> {
+async function assertMigrated(url: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
   if (pending.length === 0) return;
   throw new ConfigError([
@@ -114,12 +114,14 @@ async function refuseUnmigrated(url: string): Promise<void> {
   ]);
 }
 
-async function refusePoolers(config: Config, worksQueue: boolean): Promise<void> {
+async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<void> {
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
   if (!url) return;
-  const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, worksQueue };
-  const faults = await poolerProblems(urls).catch((error: unknown) => [`DATABASE_URL: ${messageOf(error)}`]);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, runsJobs };
+  const problems = await poolerProblems(urls).catch((error: unknown) => [
+    `DATABASE_URL: ${messageOf(error)}`,
+  ]);
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 async function openDirect(config: Config, url: string): Promise<{ url: string; assumeRole?: string }> {
@@ -127,15 +129,15 @@ async function openDirect(config: Config, url: string): Promise<{ url: string; a
 }
 
 /**
- * In development a powerful connection steps down to the application's role. Elsewhere it is refused, and so it is behind a
- * pooler, where a role is kept no longer than a transaction.
+ * Returns the role to switch to if the connection could bypass row-level security. This is for development only; otherwise,
+ * and behind a pooler, which does not keep a session's role, it throws.
  */
 async function roleToAssume(
   config: Config,
   setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
   url: string,
 ): Promise<{ assumeRole?: string }> {
-  const excess = await describeExcessPower(url);
+  const excess = await describeExcessPrivileges(url);
   if (!excess) return {};
   const keepsRole = setting === 'DATABASE_DIRECT_URL' || !config.databasePooler;
   if (config.appEnv === 'development' && keepsRole) return { assumeRole: APP_ROLE };

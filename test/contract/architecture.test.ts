@@ -167,7 +167,7 @@ describe('each concern has one location', () => {
     expect(scopes.sort()).toEqual([
       'src/development/demo/seed.ts',
       'src/modules/tenants/tenant.ts',
-      'src/platform/db/transaction.ts',
+      'src/platform/db/admission.ts',
     ]);
     for (const { path, text } of sources) {
       for (const [call] of text.matchAll(/set_config\([^)]*\)/g)) {

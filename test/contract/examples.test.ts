@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { holds } from '../../src/platform/access/permissions.js';
-import { makeResponseValidator } from '../../src/platform/contract/check-responses.js';
+import { hasPermission } from '../../src/platform/access/permissions.js';
+import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
 import { dereference, type Media, type Schema } from '../../src/platform/contract/bundle.js';
 import { makeAjv, makeEagerCompiler } from '../../src/platform/contract/validator.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
@@ -14,10 +14,12 @@ import {
   type Body,
   type ObjectSchema,
 } from '../support/service/contract.js';
+import { exampleMessages } from '../support/failures/failure-check.js';
+import { matchFailure, type FailureBody } from '../support/failures/failure-templates.mjs';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
-const { judge: validateReply } = makeResponseValidator(bundle);
+const { validate: validateReply } = makeResponseValidator(bundle);
 
 /** Returns the caller that an example is written for. */
 function documentedCaller(id: OperationId, name: string): Call {
@@ -27,7 +29,7 @@ function documentedCaller(id: OperationId, name: string): Call {
   // The example logs out, and no other test uses hrb here.
   if (id === 'manageSessions') return { as: 'hrb' };
   if (name.startsWith('courier')) return { as: 'iex' };
-  return { as: holds('manager', permission) ? 'manager' : 'admin' };
+  return { as: hasPermission('manager', permission) ? 'manager' : 'admin' };
 }
 
 // Examples that do not succeed, with the expected status and the reason.
@@ -124,13 +126,11 @@ describe('request examples of the contract work on the demo data', () => {
       ...encoded(mediaType, schema, { ...(value as Body), ...TIMES[`${id} ${name}`] }),
     });
     expect(operationOf(id).statuses).toContain(reply.status);
+    const { status, body } = reply;
     const expectedFailure = EXPECTED_FAILURES[`${id} ${name}`];
-    const isExpected = expectedFailure === undefined ? reply.status < 300 : reply.status === expectedFailure;
-    expect([reply.status, reply.body['message'], isExpected]).toEqual([
-      reply.status,
-      reply.body['message'],
-      true,
-    ]);
+    const isExpected = expectedFailure === undefined ? status < 300 : status === expectedFailure;
+    expect([status, body['message'], isExpected]).toEqual([status, body['message'], true]);
+    if (status >= 400) expect(exampleMessages(id, status, body['code'])).toContain(body['message']);
   });
 });
 
@@ -239,8 +239,23 @@ describe('every response example matches the contract', () => {
         [],
       ]);
       const { code, status: word } = value as { code?: string; status?: string };
-      if (status >= 400) expect([name, code, word]).toEqual([name, expect.any(String), wordFor(id, status)]);
+      if (status < 400) continue;
+      expect([name, code, word]).toEqual([name, expect.any(String), wordFor(id, status)]);
+      // as: the validator has found it to be a failure
+      expect([name, matchFailure(status, value as FailureBody).faults]).toEqual([name, []]);
     }
+  });
+
+  test('every failure response is a reference to a shared component', () => {
+    const written = Object.values(bundle.paths)
+      .flatMap((item) => Object.values(item))
+      .filter(({ operationId }) => operationId)
+      .flatMap(({ operationId, responses }) =>
+        Object.entries(responses)
+          .filter(([status, response]) => Number(status) >= 400 && !('$ref' in response))
+          .map(([status]) => `${operationId} ${status}`),
+      );
+    expect(written).toEqual([]);
   });
 
   const wordFor = (id: OperationId, status: number) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pageOfEntries } from '../../src/modules/audit-log/queries.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
-import { verifyChain } from '../../src/modules/audit-log/verify.js';
+import { verifyChain } from '../../src/modules/audit-log/verify-chain.js';
 import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
 import { snapshot, sql } from '../../src/platform/db/transaction.js';

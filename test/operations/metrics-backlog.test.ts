@@ -7,7 +7,7 @@ import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
 import { MIGRATIONS } from '../../src/startup/prepare-database.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { openBacklog } from '../../src/platform/metrics/backlog.js';
+import { makeBacklogReader } from '../../src/platform/metrics/backlog.js';
 import { listenForScrapes } from '../../src/platform/metrics/listen.js';
 import { makeMetrics } from '../../src/platform/metrics/metrics.js';
 import { serveMetrics, type ServedMetrics } from '../../src/platform/metrics/serve.js';
@@ -308,7 +308,7 @@ async function cachedScrapes(): Promise<void> {
   const probe = openProbe({ url: copy.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
   let acquired = 0;
   probe.on('acquire', () => (acquired += 1));
-  const metrics = makeMetrics(openBacklog(probe));
+  const metrics = makeMetrics(makeBacklogReader(probe));
   const listener = await listenForScrapes({ host: '127.0.0.1', port: 0 }, metrics);
   const pending = async () =>
     (await scrape(listener.port)).values.get('crossdock_webhook_deliveries_pending');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
-import { judgePassword } from '../../src/modules/tenants/tenant.js';
+import { checkPassword } from '../../src/modules/tenants/tenant.js';
 import { ask, logIn } from '../support/service/client.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -133,7 +133,7 @@ test("without the owner's connection it asks for one, and a failed connection gi
   const wrong = await tenantCreate(GATEWAY, 'postgres://nobody-here:sesame@127.0.0.1:1/x');
   expect(wrong).toEqual({
     code: 1,
-    output: expect.stringMatching(/^The database does not let us in: [^\n]+\n$/),
+    output: expect.stringMatching(/^Cannot connect to the database: [^\n]+\n$/),
   });
   expect(wrong.output).not.toContain('sesame');
 });
@@ -165,7 +165,7 @@ test('an owner who is not a superuser can migrate and create tenants', async () 
 
 describe('a password chosen by a person', () => {
   test.each([
-    ['11 characters', 'eleven char', 'The password must have 12 characters or more.'],
+    ['11 characters', 'eleven char', 'The password must have at least 12 characters.'],
     ['12 characters', 'twelve chars', true],
     ['74 bytes', `${'é'.repeat(36)}ab`, 'The password must have at most 72 bytes in UTF-8.'],
     [
@@ -174,7 +174,7 @@ describe('a password chosen by a person', () => {
       'The password must not be your user name or your full name.',
     ],
   ])('is validated: %s', async (_what, password, expected) => {
-    expect(await judgePassword(password, ['Gatekeeper-of-Miami'])).toBe(expected);
+    expect(await checkPassword(password, ['Gatekeeper-of-Miami'])).toBe(expected);
   });
 
   // `script` of util-linux gives the program a terminal.
@@ -202,7 +202,7 @@ describe('a password chosen by a person', () => {
 
       await until(async () => shown.includes('Password of the administrator'));
       terminal.stdin.write('too short\r');
-      await until(async () => shown.includes('must have 12 characters or more.'));
+      await until(async () => shown.includes('must have at least 12 characters.'));
       // Ctrl-U clears the line.
       terminal.stdin.write('\u0015chosen-at-a-terminal\r');
       expect(await ended).toEqual([0, null]);

@@ -342,7 +342,7 @@ describe('the Idempotency-Key header', () => {
     ['1 character', 'x', 200],
     ['255 characters', '~'.repeat(255), 200],
     ['256 characters', 'x'.repeat(256), 400],
-    ['an empty key', '', 400],
+    ['no characters', '', 400],
     ['a space', 'a b', 400],
     ['a non-ASCII character', 'é', 400],
   ])('a key with %s is validated against the declared pattern', async (_title, key, status) => {
@@ -359,7 +359,7 @@ describe('the Idempotency-Key header', () => {
       {
         field: 'Idempotency-Key',
         code: 'pattern',
-        message: 'Idempotency-Key must be of visible ASCII characters.',
+        message: 'Idempotency-Key must contain only visible ASCII characters.',
       },
     ]);
   });

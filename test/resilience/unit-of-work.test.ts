@@ -8,6 +8,7 @@ import {
   snapshot,
   sql,
   type Rows,
+  type Sql,
 } from '../../src/platform/db/transaction.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
@@ -24,7 +25,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const insert = (id: string, name: string) =>
+const insert = (id: string, name: string): Sql<Record<string, unknown>> =>
   sql`insert into carriers (tenant_id, id, name) values (${caller.tenantId}::uuid, ${id}::uuid, ${name})`;
 
 /** The ways in which a unit of work writes; each stores a carrier. */

@@ -303,7 +303,7 @@ test('secrets that cannot be decrypted are reported by table and row, the others
     ]);
   const { code, output } = await rewrap();
   expect(code).toBe(1);
-  for (const { id } of bad) expect(output).toContain(`couriers ${id}: api_key_cipher does not open`);
+  for (const { id } of bad) expect(output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
   expect(output).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
   const cipherOf = async (id: string) => {
     const { rows } = await owner.query<{ cipher: string }>(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeResponseValidator } from '../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
@@ -13,6 +13,7 @@ import {
   filledPath,
 } from '../support/service/contract.js';
 import { BOUNDARY, MULTIPART_TYPE } from '../support/service/forms.js';
+import { exampleMessages, failureFaults } from '../support/failures/failure-check.js';
 import { observe } from '../support/service/observations.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
@@ -20,7 +21,7 @@ import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
 // Failures that all operations have in common. Those of single operations (404, 409, 422) are in their own
 // tests.
 
-const { judge: validateReply } = makeResponseValidator(bundle);
+const { validate: validateReply } = makeResponseValidator(bundle);
 
 let service: Service;
 
@@ -72,7 +73,9 @@ function expectDeclared(id: OperationId, reply: RawReply | undefined, status: nu
   const { headers = {}, text = '' } = reply ?? {};
   const header = (name: string) => headers[name.toLowerCase()]?.toString();
   expect(validateReply(id, { status, header, headerNames: Object.keys(headers), text })).toEqual([]);
-  observe({ operationId: id, status, mediaType: header('content-type')?.split(';')[0] ?? '', text });
+  const mediaType = header('content-type')?.split(';')[0] ?? '';
+  expect(failureFaults({ operationId: id, status, mediaType, text })).toEqual([]);
+  observe({ operationId: id, status, mediaType, text });
 }
 
 describe('every operation returns the common failures that it declares', () => {
@@ -155,10 +158,27 @@ describe('every operation returns the common failures that it declares', () => {
     });
   });
 
-  test.each(declaringCode(400, 'malformed_request'))('400 %s: two Host headers', async (id) => {
-    const replies = await talk(service.url, `${firstLine(id)}Host: y\r\nConnection: close\r\n\r\n`);
-    expectDeclared(id, replies[0], 400);
-  });
+  test.each(declaringCode(400, 'invalid_encoding').filter((id) => acceptsJson(id) || !hasBody(id)))(
+    '400 %s: text that is not UTF-8, with the message of its example',
+    async (id) => {
+      const { method } = operationOf(id);
+      const reply = acceptsJson(id)
+        ? await service.call(id, { ...authorized(id), body: Buffer.from('{"\xff":1}', 'latin1') })
+        : await service.request(method, `${filledPath(id)}?x=%ff`, authorized(id));
+      expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_encoding' } });
+      expect(exampleMessages(id, 400, 'invalid_encoding')).toEqual([reply.body['message']]);
+    },
+  );
+
+  test.each(declaringCode(400, 'malformed_request'))(
+    '400 %s: a header without a colon, and two Host headers',
+    async (id) => {
+      for (const header of ['broken', 'Host: y']) {
+        const replies = await talk(service.url, `${firstLine(id)}${header}\r\nConnection: close\r\n\r\n`);
+        expectDeclared(id, replies[0], 400);
+      }
+    },
+  );
 
   function withInsufficientCredential(id: OperationId): Call {
     const { credential } = operationOf(id);

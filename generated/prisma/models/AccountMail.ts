@@ -802,12 +802,12 @@ export type $AccountMailPayload<ExtArgs extends runtime.Types.Extensions.Interna
     userId: string
     kind: string
     /**
-     * Of the request that caused it; null where somebody else did.
+     * The address of the request that caused the mail; null if it was not the user's own request.
      */
     address: string | null
     userAgent: string | null
     /**
-     * The token of a reset, encrypted, until the mail is settled.
+     * The token of a password reset, encrypted. Removed when the mail is sent, failed or skipped.
      */
     secretCipher: string | null
     /**

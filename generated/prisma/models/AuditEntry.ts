@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model AuditEntry
- * Who changed what, before and after, append-only; written in the transaction of the change.
+ * The audit log, append-only: caller, values before and after. Written in the transaction of the change.
  */
 export type AuditEntryModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditEntryPayload>
 

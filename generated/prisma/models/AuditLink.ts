@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model AuditLink
- * The chain over a tenant's audit entries, append-only: each hash is keyed, and made over the one before and the entry.
+ * The hash chain of a tenant's audit entries, append-only. Each keyed hash covers the previous hash and the entry.
  */
 export type AuditLinkModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditLinkPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model AuditUnsealed
- * Entries that have no link yet. A trigger writes them with the entry, sealing deletes them.
+ * Audit entries that are not in the chain yet. A trigger adds them; appending to the chain deletes them.
  */
 export type AuditUnsealedModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditUnsealedPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Bill
- * A stored invoice. Once it is published, only its payments and its status change.
+ * A stored invoice. After publication, only its payments and its status change.
  */
 export type BillModel = runtime.Types.Result.DefaultSelection<Prisma.$BillPayload>
 
@@ -1389,7 +1389,7 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     id: string
     invoiceNumber: string
     /**
-     * 1, 2, 3 … within the tenant, without a gap, given by the publication; null for a draft.
+     * Consecutive within the tenant, without gaps, assigned at publication; null for a draft.
      */
     sequenceNumber: number | null
     courierId: string
@@ -1407,7 +1407,7 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     paidAmount: runtime.Decimal
     status: string
     /**
-     * Who bills and who is billed, as they were when it was published; a draft shows them as they are.
+     * Copies of biller and courier at publication. A draft shows the current data.
      */
     billFrom: runtime.JsonValue | null
     billTo: runtime.JsonValue | null

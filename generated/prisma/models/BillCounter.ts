@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model BillCounter
- * The number of the tenant's last published bill. Its row is held from the numbering to the commit, so that no
- * number is skipped or given twice.
+ * The number of the tenant's last published bill. The row stays locked until the commit, so that numbers have no gaps and no
+ * duplicates.
  */
 export type BillCounterModel = runtime.Types.Result.DefaultSelection<Prisma.$BillCounterPayload>
 

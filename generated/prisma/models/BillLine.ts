@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model BillLine
- * What a bill charges for. Lines of packages are copies: what becomes of the package later changes no bill.
+ * A line of a bill. Package lines are copies, so later changes of the package do not change the bill.
  */
 export type BillLineModel = runtime.Types.Result.DefaultSelection<Prisma.$BillLinePayload>
 
@@ -1062,7 +1062,7 @@ export type $BillLinePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     billId: string
     courierId: string
     /**
-     * Its place on the bill, from 1: packages by intake, air freight, adjustments as they were added.
+     * The position on the bill, from 1: packages by intake, then air freight, then adjustments in the order they were added.
      */
     position: number
     /**
@@ -1071,7 +1071,7 @@ export type $BillLinePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     kind: string
     description: string | null
     /**
-     * On one bill at most.
+     * A package is on at most one bill.
      */
     packageId: string | null
     trackingNumber: string | null
@@ -1079,15 +1079,15 @@ export type $BillLinePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     userCode: string | null
     receivedAt: Date | null
     /**
-     * Of the package; of air freight, of all that flew.
+     * The weight of the package, or of all packages for air freight.
      */
     weightLb: runtime.Decimal | null
     /**
-     * The band that the fee is of, as text: `1-10 lb`; null where no tier covers the weight.
+     * The tier of the fee as text, for example `1-10 lb`; null if no tier covers the weight.
      */
     tier: string | null
     /**
-     * USD a pound, of air freight.
+     * USD per pound, for air freight.
      */
     rateUsd: runtime.Decimal | null
     amountUsd: runtime.Decimal

@@ -742,7 +742,7 @@ export type $BillPaymentPayload<ExtArgs extends runtime.Types.Extensions.Interna
     method: string
     reference: string | null
     /**
-     * The day that the money came in, which may be before it was recorded.
+     * The day of the payment, which may be before it was recorded.
      */
     receivedOn: Date
     recordedAt: Date

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Carrier
- * Who brought the parcel in.
+ * A carrier that delivers parcels to the warehouse.
  */
 export type CarrierModel = runtime.Types.Result.DefaultSelection<Prisma.$CarrierPayload>
 

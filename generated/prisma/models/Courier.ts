@@ -3598,7 +3598,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     houseColor: string | null
     isActive: boolean
     /**
-     * Keyed hash of the inbound key, for the lookup; the key itself is encrypted beside it.
+     * Keyed hash of the API key, for lookups. api_key_cipher has the key itself, encrypted.
      */
     apiKeyHash: string | null
     apiKeyCipher: string | null
@@ -3607,13 +3607,13 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     apiUrlUpdatePackage: string | null
     apiTokenCipher: string | null
     /**
-     * What webhooks are signed with; the one before it signs beside it for a day.
+     * The secret that signs webhooks. After a rotation, the previous secret also signs for 24 hours.
      */
     webhookSecretCipher: string | null
     webhookPreviousSecretCipher: string | null
     webhookSecretRotatedAt: Date | null
     /**
-     * USD a pound.
+     * USD per pound.
      */
     airFreightRate: runtime.Decimal
     createdAt: Date

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model CourierLogo
- * A courier's logo, cleaned and ready to be served; in the database, so that every replica has it.
+ * A courier's sanitized logo. It is in the database so that every replica can serve it.
  */
 export type CourierLogoModel = runtime.Types.Result.DefaultSelection<Prisma.$CourierLogoPayload>
 
@@ -542,18 +542,18 @@ export type $CourierLogoPayload<ExtArgs extends runtime.Types.Extensions.Interna
     tenantId: string
     courierId: string
     /**
-     * SHA-256 of the content, in hex: the name under which it is served.
+     * SHA-256 of the content in hex, which is part of the logo's URL.
      */
     contentHash: string
     mediaType: string
     content: runtime.Bytes
     storedAt: Date
     /**
-     * The logo as it is printed, a PNG of at most 750 x 270 pixels. Null until it has been drawn.
+     * The logo for printed documents, a PNG of at most 750 x 270 pixels. Null until it has been rendered.
      */
     raster: runtime.Bytes | null
     /**
-     * When it turned out that the logo cannot be drawn. Nobody tries again until another is uploaded.
+     * When rendering failed. It is not retried until another logo is uploaded.
      */
     rasterFailedAt: Date | null
   }, ExtArgs["result"]["courierLogo"]>

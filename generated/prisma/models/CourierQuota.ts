@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model CourierQuota
- * How much of what it may do in a day or an hour a courier has done.
+ * A courier's usage of its quotas per day or hour.
  */
 export type CourierQuotaModel = runtime.Types.Result.DefaultSelection<Prisma.$CourierQuotaPayload>
 

@@ -971,7 +971,7 @@ export type $CustomerSyncRunPayload<ExtArgs extends runtime.Types.Extensions.Int
     updated: number | null
     unchanged: number | null
     /**
-     * Records that were left out; the first 100 of them are in `problems`.
+     * The number of skipped records. `problems` has the first 100.
      */
     skipped: number | null
     problems: runtime.JsonValue | null

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model CustomerTally
- * How many customers a courier has, in all (branch is empty) and in each branch, kept by a trigger in slots
- * as PrealertTally is; the list's total is a sum of these.
+ * The number of customers per courier, in total (empty branch) and per branch. A trigger maintains the counters in slots, as
+ * for PrealertTally. The total of the list is their sum.
  */
 export type CustomerTallyModel = runtime.Types.Result.DefaultSelection<Prisma.$CustomerTallyPayload>
 

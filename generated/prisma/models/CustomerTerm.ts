@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model CustomerTerm
- * The words of customers' names, by which misspelt ones are found. Kept by triggers on customers.
+ * The words of customers' names, for fuzzy search. Triggers on customers maintain them.
  */
 export type CustomerTermModel = runtime.Types.Result.DefaultSelection<Prisma.$CustomerTermPayload>
 

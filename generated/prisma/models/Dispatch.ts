@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Dispatch
- * One queue_dispatch.
+ * One queue_dispatch request.
  */
 export type DispatchModel = runtime.Types.Result.DefaultSelection<Prisma.$DispatchPayload>
 
@@ -456,7 +456,7 @@ export type $DispatchPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     tenantId: string
     id: string
     /**
-     * The courier that asked for it; null for staff.
+     * The courier that sent it; null for staff.
      */
     courierId: string | null
     requestedBy: string

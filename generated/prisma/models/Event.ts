@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Event
- * What a courier is told of, as it was when it happened; append-only. The id is what receivers see as `webhook-id`.
+ * An event for a courier with the data at that time, append-only. Receivers see the id as `webhook-id`.
  */
 export type EventModel = runtime.Types.Result.DefaultSelection<Prisma.$EventPayload>
 
@@ -611,7 +611,7 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     id: string
     courierId: string
     /**
-     * 1, 2, 3 … for each courier; null for a test, which is no part of the feed.
+     * Consecutive per courier; null for a test, which is not part of the event feed.
      */
     sequence: bigint | null
     type: string

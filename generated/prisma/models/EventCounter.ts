@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model EventCounter
- * The last sequence number of a courier's events. Its row is held from the writing of an event to the commit, so that
- * numbers become visible in their order, without a gap.
+ * The last sequence number of a courier's events. The row stays locked until the commit, so that numbers become visible in
+ * order and without gaps.
  */
 export type EventCounterModel = runtime.Types.Result.DefaultSelection<Prisma.$EventCounterPayload>
 

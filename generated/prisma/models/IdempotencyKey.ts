@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model IdempotencyKey
- * The first answer to a request that came with an Idempotency-Key, written in the transaction of what the request did
- * (decision 0020). Kept for 24 hours.
+ * The stored response to a request with an Idempotency-Key, written in the request's transaction (decision 0020). Deleted
+ * after 24 hours.
  */
 export type IdempotencyKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$IdempotencyKeyPayload>
 
@@ -486,26 +486,26 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     /**
-     * Bound into the ciphertext.
+     * Part of the ciphertext's authenticated data.
      */
     id: string
     /**
-     * The courier whose answer it is; null for staff.
+     * The caller's courier; null for staff.
      */
     courierId: string | null
     /**
-     * Whose key it is: `user`, or `courier` for whoever sends its API key.
+     * The key's owner: `user`, or `courier` for requests with an API key.
      */
     principalKind: string
     principalId: string
     /**
-     * Keyed hashes: of the key as it was sent, and of what was asked for with it.
+     * Keyed hashes of the Idempotency-Key and of the request.
      */
     keyHash: string
     requestHash: string
     operationId: string
     /**
-     * Status, headers and bytes, encrypted: answers hold API keys and one-time passwords.
+     * Status, headers and body, encrypted, because responses may contain API keys and one-time passwords.
      */
     answerCipher: string
     createdAt: Date

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model LoginThrottle
- * Failures in a row of a login name (known or not) or of a user's second factor.
+ * Consecutive failures for a login name (known or not) or for a user's second factor.
  */
 export type LoginThrottleModel = runtime.Types.Result.DefaultSelection<Prisma.$LoginThrottlePayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model ManifestMail
- * The mail that tells a courier of its packages on a manifest's new status.
+ * The mail to a courier about its packages on a manifest whose status changed.
  */
 export type ManifestMailModel = runtime.Types.Result.DefaultSelection<Prisma.$ManifestMailPayload>
 
@@ -583,7 +583,7 @@ export type $ManifestMailPayload<ExtArgs extends runtime.Types.Extensions.Intern
     manifestId: string
     manifestNumber: string
     /**
-     * What the manifest became: `ready`, `shipped` or `completed`.
+     * The new status of the manifest: `ready`, `shipped` or `completed`.
      */
     manifestStatus: string
     /**

@@ -2640,7 +2640,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     manifestId: string | null
     prealertId: string | null
     /**
-     * The courier's user who named the customer of a package that had none. A courier cannot take that back.
+     * The courier's user who assigned a customer to a package without one. A courier cannot undo that.
      */
     claimedBy: string | null
     receivedAt: Date

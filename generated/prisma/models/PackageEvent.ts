@@ -813,18 +813,18 @@ export type $PackageEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     status: string
     actorUserId: string | null
     /**
-     * When it happened; when it was written down is recordedAt.
+     * When it happened. recordedAt is when it was stored.
      */
     occurredAt: Date
     recordedAt: Date
     /**
-     * `intake`, `manifest` or `recorded`: what brought it.
+     * The cause: `intake`, `manifest` or `recorded`.
      */
     source: string
     location: string | null
     remarks: string | null
     /**
-     * Rises along a package's history: taken while the package's row is held.
+     * Increases within a package's history, because it is assigned while the package's row is locked.
      */
     place: bigint
   }, ExtArgs["result"]["packageEvent"]>

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PackageSync
- * Where a package stands with its courier's own system; none while it was never to be synchronised.
+ * The synchronisation state of a package with its courier's own system. No row if it was never queued.
  */
 export type PackageSyncModel = runtime.Types.Result.DefaultSelection<Prisma.$PackageSyncPayload>
 
@@ -535,12 +535,12 @@ export type $PackageSyncPayload<ExtArgs extends runtime.Types.Extensions.Interna
     packageId: string
     courierId: string
     /**
-     * `queued`, `sending`, `sent` or `failed`. While it is queued, the newest state will be sent.
+     * `queued`, `sending`, `sent` or `failed`. A queued synchronisation sends the latest state.
      */
     status: string
     jobId: string
     /**
-     * The queue_dispatch that asked for it; null after an update.
+     * The queue_dispatch request that caused it; null after an update.
      */
     dispatchId: string | null
     requestedAt: Date

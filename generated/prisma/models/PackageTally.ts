@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PackageTally
- * How many packages a courier has and what they weigh, kept by triggers as the pre-alerts' counters are; a
- * package of no courier counts under the zero id.
+ * The number and weight of packages per courier. Triggers maintain the counters, as for pre-alerts. Packages without a
+ * courier count under the zero id.
  */
 export type PackageTallyModel = runtime.Types.Result.DefaultSelection<Prisma.$PackageTallyPayload>
 

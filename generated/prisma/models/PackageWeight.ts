@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PackageWeight
- * What a package weighed at intake; one row for each whose weight has been changed since, written by a trigger.
+ * The intake weight of a package whose weight was changed later. A trigger writes it.
  */
 export type PackageWeightModel = runtime.Types.Result.DefaultSelection<Prisma.$PackageWeightPayload>
 

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PasswordReset
- * A request for a password reset. The worker that finds the user fills the token in; a token is good for the account
- * as it was then.
+ * A request for a password reset. The worker finds the user and adds the token. A change of the account invalidates the
+ * token.
  */
 export type PasswordResetModel = runtime.Types.Result.DefaultSelection<Prisma.$PasswordResetPayload>
 

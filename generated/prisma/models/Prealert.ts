@@ -733,7 +733,7 @@ export type $PrealertPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     userCode: string
     trackingNumber: string
     /**
-     * What two spellings of one parcel share: a label's number without its carrier's routing prefix.
+     * The normalized tracking number, without the carrier's routing prefix. Equal for all spellings of one parcel's number.
      */
     trackingKey: string
     vendor: string | null

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PrealertFlag
- * A number whose flagged pre-alert its courier has deleted or given another number. The courier's next pre-alert of the
- * number is flagged too; staff remove the row when they clear the flag.
+ * A tracking number whose flagged pre-alert the courier deleted or renumbered. The courier's next pre-alert of that number is
+ * flagged too. Staff remove the row when they clear the flag.
  */
 export type PrealertFlagModel = runtime.Types.Result.DefaultSelection<Prisma.$PrealertFlagPayload>
 

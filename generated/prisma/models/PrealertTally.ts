@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PrealertTally
- * How many pre-alerts a courier has in each status, kept by a trigger and spread over slots so that
- * writers do not queue behind one row; a list's stats are a sum of these.
+ * The number of pre-alerts per courier and status. A trigger maintains the counters, spread over slots so that writers do not
+ * wait for one row. The stats of a list are their sum.
  */
 export type PrealertTallyModel = runtime.Types.Result.DefaultSelection<Prisma.$PrealertTallyPayload>
 

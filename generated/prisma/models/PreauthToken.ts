@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PreauthToken
- * The ticket between the password and the code; consumed by the first attempt, right or wrong.
+ * The token between the password and the second factor. The first attempt consumes it, whether it succeeds or fails.
  */
 export type PreauthTokenModel = runtime.Types.Result.DefaultSelection<Prisma.$PreauthTokenPayload>
 

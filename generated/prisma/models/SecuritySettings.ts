@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model SecuritySettings
- * What the tenant's administrators ask of every login. No row: nothing.
+ * The tenant's requirements for logins. No row means no requirements.
  */
 export type SecuritySettingsModel = runtime.Types.Result.DefaultSelection<Prisma.$SecuritySettingsPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model Session
- * One access token and how it is used. Raising users.token_version ends all of the user's sessions.
+ * One access token and its use. Incrementing users.token_version ends all of the user's sessions.
  */
 export type SessionModel = runtime.Types.Result.DefaultSelection<Prisma.$SessionPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model TenantHost
- * A host name that a tenant answers on, lower case; `*` stands for any host that nobody else owns.
+ * A tenant's host name, in lower case. `*` matches every host that no other row has.
  */
 export type TenantHostModel = runtime.Types.Result.DefaultSelection<Prisma.$TenantHostPayload>
 

@@ -2028,7 +2028,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     username: string
     fullName: string
     /**
-     * Where mail about the account goes.
+     * The address for mail about the account.
      */
     email: string | null
     role: string
@@ -2036,7 +2036,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     passwordHash: string
     isActive: boolean
     /**
-     * Raised to end every token issued before.
+     * Incremented to revoke all tokens of the user.
      */
     tokenVersion: number
     twoFactorEnabled: boolean
@@ -2049,12 +2049,12 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     totpLastStep: number | null
     /**
-     * Being set up, encrypted too: it counts for nothing until a code proves it.
+     * The secret of an unfinished set-up, encrypted. It is used only after a code has confirmed it.
      */
     totpPendingSecret: string | null
     totpPendingExpiresAt: Date | null
     /**
-     * The password is a one-time one, which opens nothing but its own change.
+     * The password is a one-time password, which only allows changing it.
      */
     mustChangePassword: boolean
     passwordExpiresAt: Date | null

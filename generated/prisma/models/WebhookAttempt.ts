@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model WebhookAttempt
- * One request to a courier's URL, and what came of it.
+ * One request to a courier's URL, and its outcome.
  */
 export type WebhookAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookAttemptPayload>
 
@@ -726,7 +726,7 @@ export type $WebhookAttemptPayload<ExtArgs extends runtime.Types.Extensions.Inte
     outcome: string
     httpStatus: number | null
     /**
-     * At most 1,024 characters of the answer.
+     * The first 1,024 characters of the response.
      */
     responseStart: string | null
     error: string | null

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model WebhookDelivery
- * One promise to bring an event to a courier's URL, and how it stands.
+ * The delivery of an event to a courier's URL, and its state.
  */
 export type WebhookDeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookDeliveryPayload>
 
@@ -991,7 +991,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     endpoint: string
     /**
-     * `event`, `redelivery`, `recovery` or `test`: what asked for it.
+     * The cause: `event`, `redelivery`, `recovery` or `test`.
      */
     origin: string
     /**
@@ -1000,16 +1000,16 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     status: string
     attemptCount: number
     /**
-     * When a pending one is due; null once settled.
+     * The due time while pending; null afterwards.
      */
     nextAttemptAt: Date | null
     /**
-     * Until when the worker that sends it has it for itself.
+     * End of the lease of the worker that is sending it.
      */
     claimedUntil: Date | null
     lastHttpStatus: number | null
     /**
-     * What of package_syncs this brings, so that it is settled with it.
+     * The package_syncs row that gets the outcome of this delivery.
      */
     syncJobId: string | null
     createdAt: Date

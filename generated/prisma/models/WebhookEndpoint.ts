@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model WebhookEndpoint
- * How a courier's URL has been answering; no row while nothing was ever sent to it.
+ * The health of a courier's URL. No row before the first request.
  */
 export type WebhookEndpointModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookEndpointPayload>
 
@@ -637,14 +637,14 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
     courierId: string
     endpoint: string
     /**
-     * Since when every attempt has failed; null after a success.
+     * The first of consecutive failures; null after a success.
      */
     failingSince: Date | null
     failures: number
     lastSuccessAt: Date | null
     lastFailureAt: Date | null
     /**
-     * Nothing is sent any more but tests; the first success or a new URL ends it.
+     * While paused, only tests are sent. A success or a new URL ends the pause.
      */
     pausedAt: Date | null
   }, ExtArgs["result"]["webhookEndpoint"]>

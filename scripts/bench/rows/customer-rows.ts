@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pageOfCustomers, totalOfCustomers } from '../../../src/modules/customers/crud/list-queries.js';
-import { literalMatches } from '../../../src/modules/customers/search/queries.js';
+import { substringMatches } from '../../../src/modules/customers/search/queries.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { makeLabelled } from '../../search-quality/labelled.js';
@@ -35,7 +35,7 @@ export const searchCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<R
     name: `search customers, ${rowCount(tenant.size)} rows`,
     times: 50,
     call: { method: 'GET', path: `/api/SearchCustomers.php?q=${query.q}` },
-    statements: (caller) => [literalMatches(filters, caller, query)],
+    statements: (caller) => [substringMatches(filters, caller, query)],
   });
 };
 

@@ -6,7 +6,7 @@ import { lockParcel } from '../../../src/platform/db/locks.js';
 import { enterScope } from '../../../src/platform/db/transaction.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import {
-  announceWithKey,
+  insertPrealertWithKey,
   pageOfPrealerts,
   statsOfPrealerts,
 } from '../../../src/modules/prealerts/queries.js';
@@ -63,7 +63,7 @@ function submitStatements(config: Config): (n: string) => string[] {
       '@number': number,
       [`parcel ${caller.tenantId} @number`]: number,
     };
-    const insert = announceWithKey(filters, caller, 'bench', parcel);
+    const insert = insertPrealertWithKey(filters, caller, 'bench', parcel);
     // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
     const withFreshIds = inline(insert, expressions).replace(
       /'[0-9a-f-]{36}'::uuid, 'api_key'/,

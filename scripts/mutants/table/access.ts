@@ -5,7 +5,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'permissions: the role must have the permission of the operation',
     file: 'src/platform/access/authenticate.ts',
-    find: "if (!holds(caller.role, operation.permission)) throw new ApiError('permission_denied');",
+    find: "if (!hasPermission(caller.role, operation.permission))\n        throw new ApiError('permission_denied', { args: { permission: operation.permission } });",
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['only administrators may list and manage users'] },
@@ -48,8 +48,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'filters alone: shared records belong to the tenant',
     file: 'src/platform/db/filters.ts',
-    find: 'return db.applicationFilters ? sql`${raw(alias)}.tenant_id',
-    replace: 'return !db ? sql`${raw(alias)}.tenant_id',
+    find: 'return applicationFilters ? sql`${raw(alias)}.tenant_id',
+    replace: 'return !caller ? sql`${raw(alias)}.tenant_id',
     tests: [
       {
         file: 'test/security/isolation.test.ts',
@@ -193,23 +193,23 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'audit: the hash of a link is compared with its entry',
-    file: 'src/modules/audit-log/compare-chain.ts',
+    file: 'src/modules/audit-log/verify-links.ts',
     find: 'if (secrets.chainHash(previous, digest) === link.hash) return undefined;',
     replace: 'if (secrets.chainHash(previous, digest) !== undefined) return undefined;',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
   },
   {
     name: 'audit: a gap in the sequence is reported',
-    file: 'src/modules/audit-log/compare-chain.ts',
+    file: 'src/modules/audit-log/verify-links.ts',
     find: "if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };",
     replace: '',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
   },
   {
     name: 'audit: a chain head kept by the caller reveals a truncated chain',
-    file: 'src/modules/audit-log/verify.ts',
-    find: 'if (kept.hash === known.hash) return undefined;',
-    replace: 'if (kept.hash) return undefined;',
+    file: 'src/modules/audit-log/verify-chain.ts',
+    find: 'if (link.hash === known.hash) return undefined;',
+    replace: 'if (link.hash) return undefined;',
     tests: [
       { file: 'test/modules/audit-log.test.ts', titles: ['detects a truncated chain by a known head'] },
     ],

@@ -17,7 +17,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'packages: a courier cannot withdraw a customer that it named',
     file: 'src/modules/packages/update/fields.ts',
-    find: 'if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);',
+    find: "  if (changes.user_code === null && before.claimed_by !== null)\n    errors.push(fieldError('user_code', 'own_claim'));\n",
     replace: '',
     tests: [{ file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot remove'] }],
   },
@@ -35,8 +35,8 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'bodies: the account is checked before a large body is read',
-    file: 'src/platform/http/guard.ts',
-    find: '    await admitBeforeLargeBody(request, parts.db);\n',
+    file: 'src/platform/http/request-hooks.ts',
+    find: '    await admitBeforeLargeBody(request);\n',
     replace: '',
     tests: [
       {
@@ -48,8 +48,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'transport: the number of pipelined requests per connection is limited',
     file: 'src/platform/http/connections/pipelining.ts',
-    find: 'line.waiting.length >= limits.perConnection || together >= limits.together',
-    replace: 'line.waiting.length > 1e9',
+    find: 'queue.waiting.length >= limits.perConnection || totalWaiting >= limits.total',
+    replace: 'queue.waiting.length > 1e9',
     tests: [{ file: 'test/security/transport/slow-readers.test.ts' }],
   },
   {
@@ -70,7 +70,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'actions: undeclared actions are rejected',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: '    assertActionDeclared(request, sentMediaType(request), operation);\n',
     replace: '',
     tests: [

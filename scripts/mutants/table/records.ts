@@ -47,7 +47,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: packages are added all or none',
     file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (refused.length > 0) throw new ApiError('packages_not_assignable', NOTHING_CHANGED, { errors: refused });\n  return cargo;",
+    find: "if (refused.length > 0) throw new ApiError('packages_not_assignable', { errors: refused });\n  return cargo;",
     replace: 'return cargo.filter((row) => !whyNot(row));',
     tests: [
       {
@@ -59,7 +59,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: a package on another manifest stays on it',
     file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (manifest_id !== null)\n    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };",
+    find: "if (manifest_id !== null) return ['on_another_manifest', { id }];",
     replace: '',
     tests: [
       {

@@ -118,7 +118,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: the lock is checked before queueing',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: 'if (!counted?.[0]) throw lockedOut(left ?? []);',
+    find: 'if (!counted?.[0]) throw lockedOutError(left ?? []);',
     replace: 'if (!counted?.[0]) return { failures: 0, account: accounts?.[0] as Account | undefined };',
     tests: [
       {
@@ -129,7 +129,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: fifty failures block an address',
-    file: 'src/platform/access/login-gate.ts',
+    file: 'src/platform/access/login-limiter.ts',
     find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;',
     replace: 'if (counted !== undefined) return;',
     tests: [
@@ -148,9 +148,9 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'queue: attempts for one username run one at a time',
-    file: 'src/platform/access/login-gate.ts',
-    find: 'turns.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
-    replace: 'turns.run(`${tenantId} ${Math.random()}`, attempt)',
+    file: 'src/platform/access/login-limiter.ts',
+    find: 'limiter.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
+    replace: 'limiter.run(`${tenantId} ${Math.random()}`, attempt)',
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',
@@ -326,8 +326,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'second factor: it is disabled only for the verified password',
     file: 'src/modules/auth/account/queries.ts',
-    find: '${endTokens}\n    where ${asLetIn(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
-    replace: '${endTokens}\n    where ${asLetIn(db, caller)} and users.two_factor_enabled`',
+    find: '${endTokens}\n    where ${authenticatedUser(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
+    replace: '${endTokens}\n    where ${authenticatedUser(db, caller)} and users.two_factor_enabled`',
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',

@@ -35,7 +35,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: a body that declares more than the limit is rejected unread',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: 'if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);',
     replace: '',
     tests: [
@@ -47,7 +47,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: the content type is normalized to select the schema',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: "if (mediaType !== MULTIPART) headers['content-type'] = mediaType;",
     replace: '',
     tests: [
@@ -56,7 +56,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: compressed bodies are rejected',
-    file: 'src/platform/http/guard.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: ' || !isPlain) {',
     replace: ') {',
     tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['Content-Encoding'] }],
@@ -160,7 +160,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: an address in the URL must be public',
     file: 'src/platform/outbound/urls.ts',
-    find: "return 'must not point into a private network';",
+    find: "return ['url_private'];",
     replace: 'return undefined;',
     tests: [{ file: 'test/security/outbound/outbound-urls.test.ts' }],
   },
@@ -188,8 +188,9 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: the connection goes to the checked address',
     file: 'src/platform/outbound/connect.ts',
-    find: 'const socket = await reachOne(addresses, target.port, signal, gate);',
-    replace: 'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, gate);',
+    find: 'const socket = await reachOne(addresses, target.port, signal, rateLimiter);',
+    replace:
+      'const socket = await reachOne(await addressesOf(target.hostname), target.port, signal, rateLimiter);',
     tests: [
       {
         file: 'test/security/outbound/outbound-targets.test.ts',
@@ -228,8 +229,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: a response is read up to the size limit',
     file: 'src/platform/outbound/exchange.ts',
-    find: 'const kept = Math.min(chunk.length, maxBytes - size);',
-    replace: 'const kept = chunk.length;',
+    find: 'const taken = Math.min(chunk.length, maxBytes - size);',
+    replace: 'const taken = chunk.length;',
     tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['received responses'] }],
   },
   {

@@ -30,7 +30,7 @@ const BILLS: Bill[] = [
  */
 export async function insertBills(client: pg.ClientBase, packages: PackageRow[], now: Date): Promise<void> {
   const own = packages.filter((row) => row.courier_id === DEMO.couriers.IEX);
-  const bills = BILLS.map((bill) => draw(bill, own, now));
+  const bills = BILLS.map((bill) => buildBill(bill, own, now));
   await insertRows(
     client,
     'bills',
@@ -61,7 +61,7 @@ export async function insertBills(client: pg.ClientBase, packages: PackageRow[],
   ]);
 }
 
-function draw(bill: Bill, packages: PackageRow[], now: Date) {
+function buildBill(bill: Bill, packages: PackageRow[], now: Date) {
   const { status, firstDaysAgo, paidCents } = bill;
   const id = DEMO.bills[status];
   const lastDaysAgo = firstDaysAgo - PERIOD_DAYS + 1;

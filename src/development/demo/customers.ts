@@ -1,13 +1,13 @@
 import { daysBefore } from './values/calendar.js';
 import { type CourierCode, DEMO } from './demo.js';
-import { cycle } from './values/dice.js';
+import { cycle } from './values/seeded-random.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import { person, type Person } from './values/names.js';
 import type { Row } from './values/rows.js';
 
 export type Customer = Person & { userCode: string };
 
-type Clientele = {
+type CustomerPlan = {
   tenant: TenantSlug;
   count: number;
   firstCode: number;
@@ -18,7 +18,7 @@ type Clientele = {
   branches: string[];
 };
 
-const CLIENTELES: Record<CourierCode, Clientele> = {
+const CUSTOMER_PLANS: Record<CourierCode, CustomerPlan> = {
   IEX: {
     tenant: 'demo',
     count: 200,
@@ -47,18 +47,18 @@ const CLIENTELES: Record<CourierCode, Clientele> = {
 
 /** The n-th customer of a courier, counted from 1. */
 export function customer(courier: CourierCode, n: number): Customer {
-  const { firstCode, peopleFrom } = CLIENTELES[courier];
+  const { firstCode, peopleFrom } = CUSTOMER_PLANS[courier];
   return { ...person(peopleFrom + n - 1), userCode: `${courier}-${firstCode + n - 1}` };
 }
 
 /** How many customers of a courier are active: all but the last. */
 export function activeCount(courier: CourierCode): number {
-  return CLIENTELES[courier].count - 1;
+  return CUSTOMER_PLANS[courier].count - 1;
 }
 
 /** All customers of a courier. A few have no branch or no e-mail address; the last is inactive. */
 export function customerRows(courier: CourierCode, now: Date): Row[] {
-  const { tenant, count, idsFrom, branches } = CLIENTELES[courier];
+  const { tenant, count, idsFrom, branches } = CUSTOMER_PLANS[courier];
   return Array.from({ length: count }, (_, index) => {
     const { userCode, firstName, lastName, email } = customer(courier, index + 1);
     const createdAt = daysBefore(now, 61 + ((index * 37) % 340), 600 + ((index * 53) % 600));

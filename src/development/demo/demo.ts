@@ -3,7 +3,7 @@ import { demoId } from './values/ids.js';
 const packages = (...numbers: number[]) => numbers.map((n) => demoId('demo', 'package', n));
 const prealerts = (...numbers: number[]) => numbers.map((n) => demoId('demo', 'prealert', n));
 
-/** What tests and examples may rely on: ids and credentials of the demo data, the same every time. */
+/** Stable ids and credentials of the demo data, for tests and examples. */
 export const DEMO = {
   /** Every user's. */
   password: 'crossdock-demo',
@@ -46,7 +46,7 @@ export const DEMO = {
     shipped: { IEX: packages(60, 61, 63), HRB: packages(65, 68, 71) },
     /** The courier is known, its customer is not; received, on no manifest. */
     customerUnknown: { IEX: packages(22, 182), HRB: packages(142, 222) },
-    /** Nothing is known of the owner; received, on no manifest. */
+    /** Without courier and customer; received, on no manifest. */
     ownerUnknown: packages(2, 42, 122),
     two: [1, 2, 3].map((n) => demoId('two', 'package', n)),
   },

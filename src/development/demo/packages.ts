@@ -3,13 +3,13 @@ import { trackingKey } from '../../modules/tracking-numbers/tracking-key.js';
 import { daysBefore } from './values/calendar.js';
 import { activeCount, customer } from './customers.js';
 import { type CourierCode, DEMO } from './demo.js';
-import { type Dice, rollDice } from './values/dice.js';
+import { type SeededRandom, seededRandom } from './values/seeded-random.js';
 import { goods, parcel } from './values/goods.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import { FLIGHT_DAYS } from './manifests.js';
 import { CARRIERS, scannedNumber, shortNumber } from './values/tracking-numbers.js';
 
-/** What is known of the n-th package beforehand; dice settle the rest. */
+/** The fixed properties of the n-th package. The seeded random generator chooses the others. */
 export type Intake = {
   tenant: TenantSlug;
   n: number;
@@ -26,14 +26,14 @@ export type PackageRow = ReturnType<typeof packageRow>;
 
 export function packageRow(intake: Intake, now: Date) {
   const { tenant, n, courier, manifest } = intake;
-  const dice = rollDice(tenant === 'demo' ? n : 50_000 + n);
-  const carrierNumber = dice.whole(0, CARRIERS.length - 1);
+  const random = seededRandom(tenant === 'demo' ? n : 50_000 + n);
+  const carrierNumber = random.whole(0, CARRIERS.length - 1);
   const carrier = CARRIERS[carrierNumber] ?? 'USPS';
-  const trackingNumber = scannedNumber(carrier, shortNumber(carrier, dice), dice);
-  const { weightLb, lengthIn, widthIn, heightIn, packageType } = parcel(dice);
+  const trackingNumber = scannedNumber(carrier, shortNumber(carrier, random), random);
+  const { weightLb, lengthIn, widthIn, heightIn, packageType } = parcel(random);
   const owner =
-    courier && intake.isCustomerKnown ? customer(courier, dice.whole(1, activeCount(courier))) : null;
-  const receivedAt = daysBefore(now, intake.daysAgo, dice.whole(780, 1319));
+    courier && intake.isCustomerKnown ? customer(courier, random.whole(1, activeCount(courier))) : null;
+  const receivedAt = daysBefore(now, intake.daysAgo, random.whole(780, 1319));
   return {
     tenant_id: DEMO.tenants[tenant],
     id: demoId(tenant, 'package', n),
@@ -43,13 +43,13 @@ export function packageRow(intake: Intake, now: Date) {
     last_name: owner?.lastName ?? null,
     tracking_number: trackingNumber,
     tracking_key: trackingKey(trackingNumber),
-    house_number: houseNumber(dice),
+    house_number: houseNumber(random),
     weight_lb: weightLb,
     length_in: lengthIn,
     width_in: widthIn,
     height_in: heightIn,
     package_type: packageType,
-    ...goods(dice),
+    ...goods(random),
     status: manifest === 'shipped' ? 'shipped' : 'received',
     carrier_id: demoId(tenant, 'carrier', carrierNumber + 1),
     warehouse_id: intake.warehouseId,
@@ -60,8 +60,10 @@ export function packageRow(intake: Intake, now: Date) {
   };
 }
 
-// Dice instead of newHouseNumber's randomness; the test holds the result against isHouseNumber.
-function houseNumber(dice: Dice): string {
-  const serial = Array.from({ length: 6 }, () => dice.pick([...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'])).join('');
+// Uses the seeded generator instead of newHouseNumber. A test validates the result with isHouseNumber.
+function houseNumber(random: SeededRandom): string {
+  const serial = Array.from({ length: 6 }, () => random.pick([...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'])).join(
+    '',
+  );
   return serial + checkCharacter(serial);
 }

@@ -2,7 +2,7 @@ import { trackingKey } from '../../modules/tracking-numbers/tracking-key.js';
 import { daysBefore } from './values/calendar.js';
 import { customer } from './customers.js';
 import { type CourierCode, DEMO } from './demo.js';
-import { type Dice, rollDice } from './values/dice.js';
+import { type SeededRandom, seededRandom } from './values/seeded-random.js';
 import { goods } from './values/goods.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import type { PackageRow } from './packages.js';
@@ -39,10 +39,10 @@ export function prealertRowsOfTwo(packages: PackageRow[], now: Date): Row[] {
 const count = (total: number) => Array.from({ length: total }, (_, index) => index + 1);
 
 function pendingRow(tenant: TenantSlug, n: number, userCode: string, courier: CourierCode, now: Date) {
-  const dice = rollDice((tenant === 'demo' ? 10_000 : 60_000) + n);
-  const { shipper, description } = goods(dice);
-  const number = shortNumber(dice.pick(CARRIERS), dice);
-  const createdAt = daysBefore(now, dice.whole(1, 6), dice.whole(0, 1439));
+  const random = seededRandom((tenant === 'demo' ? 10_000 : 60_000) + n);
+  const { shipper, description } = goods(random);
+  const number = shortNumber(random.pick(CARRIERS), random);
+  const createdAt = daysBefore(now, random.whole(1, 6), random.whole(0, 1439));
   return {
     tenant_id: DEMO.tenants[tenant],
     id: demoId(tenant, 'prealert', n),
@@ -52,7 +52,7 @@ function pendingRow(tenant: TenantSlug, n: number, userCode: string, courier: Co
     tracking_key: trackingKey(number),
     vendor: shipper,
     description,
-    reference: reference(dice),
+    reference: reference(random),
     status: 'pending',
     created_at: createdAt,
     updated_at: createdAt,
@@ -62,7 +62,7 @@ function pendingRow(tenant: TenantSlug, n: number, userCode: string, courier: Co
 // The customer announces the shipper's number; the warehouse may have scanned a longer spelling of it.
 function receivedRow(row: PackageRow, index: number): Row[] {
   if (!row.prealert_id || !row.courier_id || !row.user_code) return [];
-  const dice = rollDice(20_000 + index);
+  const random = seededRandom(20_000 + index);
   return [
     {
       tenant_id: row.tenant_id,
@@ -73,32 +73,33 @@ function receivedRow(row: PackageRow, index: number): Row[] {
       tracking_key: row.tracking_key,
       vendor: row.shipper,
       description: row.description,
-      reference: reference(dice),
+      reference: reference(random),
       status: 'received',
-      created_at: daysEarlier(row.received_at, dice.whole(1, 5)),
+      created_at: daysEarlier(row.received_at, random.whole(1, 5)),
       updated_at: row.received_at,
     },
   ];
 }
 
 function flaggedRow(row: PackageRow, n: number, courier: 'IEX' | 'HRB'): Row {
-  const dice = rollDice(30_000 + n);
+  const random = seededRandom(30_000 + n);
   return {
     tenant_id: row.tenant_id,
     id: demoId('demo', 'prealert', n),
     courier_id: DEMO.couriers[courier],
-    user_code: customer(courier, dice.whole(1, 90)).userCode,
+    user_code: customer(courier, random.whole(1, 90)).userCode,
     tracking_number: row.tracking_key,
     tracking_key: row.tracking_key,
     vendor: row.shipper,
     description: null,
-    reference: reference(dice),
+    reference: reference(random),
     status: 'flagged',
-    created_at: daysEarlier(row.received_at, dice.whole(1, 5)),
+    created_at: daysEarlier(row.received_at, random.whole(1, 5)),
     updated_at: row.received_at,
   };
 }
 
 const daysEarlier = (moment: string, days: number) =>
   new Date(Date.parse(moment) - days * MS_A_DAY).toISOString();
-const reference = (dice: Dice) => (dice.whole(1, 3) === 1 ? null : `PO-${dice.whole(10_000, 99_999)}`);
+const reference = (random: SeededRandom) =>
+  random.whole(1, 3) === 1 ? null : `PO-${random.whole(10_000, 99_999)}`;

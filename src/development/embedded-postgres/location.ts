@@ -15,7 +15,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 
-/** The account that runs PostgreSQL; undefined where this process may run it itself. */
+/** The account that runs PostgreSQL; undefined if this process can run it itself. */
 export type Account = { uid: number; gid: number } | undefined;
 
 /** `home` holds the cluster and, beside it, its password, log, lock and owner files. Both are real paths. */
@@ -23,13 +23,12 @@ export type Location = { home: string; cluster: string; account: Account };
 
 export type Binaries = { initdb: string; postgres: string };
 
-const RELOCATED = '/var/lib/crossdock';
+const RELOCATED_HOME = '/var/lib/crossdock';
 
 /**
- * Decides where the cluster of `dataDir` lives, and creates the folder. It is `<dataDir>/postgres`, unless we are root
- * and the account that must run PostgreSQL cannot reach that folder (a checkout below a /root of mode 0700): then it
- * is below /var/lib/crossdock. A cluster that is there already wins, so that a changed mode never presents an
- * empty database.
+ * Chooses and creates the folder of the cluster of `dataDir`. It is `<dataDir>/postgres`, unless this process is root and the
+ * account that must run PostgreSQL cannot reach that folder (for example below a /root of mode 0700). Then it is below
+ * /var/lib/crossdock. An existing cluster takes precedence, so that changed permissions never lead to an empty database.
  */
 export async function chooseLocation(dataDir: string, log: (line: string) => void): Promise<Location> {
   await mkdir(dataDir, { recursive: true });
@@ -37,7 +36,7 @@ export async function chooseLocation(dataDir: string, log: (line: string) => voi
   const account = await accountFor(wanted.cluster);
   if (!account) return { ...wanted, account };
 
-  const relocated = locationIn(join(RELOCATED, shortHash(wanted.cluster)));
+  const relocated = locationIn(join(RELOCATED_HOME, shortHash(wanted.cluster)));
   const staysPut = (await hasCluster(wanted)) || !(await hasCluster(relocated));
   if (staysPut && (await canTraverse(wanted.home, account))) return { ...wanted, account };
 
@@ -52,22 +51,21 @@ export async function hasCluster({ cluster }: { cluster: string }): Promise<bool
   return exists(join(cluster, 'PG_VERSION'));
 }
 
-/** Below /var/lib/crossdock and open to all, whatever the umask: the account has to get through. */
+/** Creates a folder below /var/lib/crossdock that the account can access, independent of the umask. */
 async function openFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const each of [RELOCATED, folder]) await chmod(each, 0o755);
+  for (const each of [RELOCATED_HOME, folder]) await chmod(each, 0o755);
 }
 
 /**
- * The programs, ready to run as `account`: in node_modules, or copied once when the account cannot reach them there
- * (to /var/lib/crossdock, for every cluster), or when they lack their links and that folder cannot be written (to
- * `home`).
+ * Returns the programs, executable by `account`. They are in node_modules, unless the account cannot reach them there; then
+ * they are copied once to /var/lib/crossdock. If node_modules is read-only and links are missing, they are copied to `home`.
  */
 export async function prepareBinaries({ home, account }: Location): Promise<Binaries> {
   const packaged = findPackage();
   if (account && !(await canTraverse(join(packaged, 'native', 'bin'), account))) {
-    await openFolder(RELOCATED);
-    return makeRunnable(await copyOnce(packaged, RELOCATED));
+    await openFolder(RELOCATED_HOME);
+    return makeRunnable(await copyOnce(packaged, RELOCATED_HOME));
   }
   try {
     return await makeRunnable(packaged);
@@ -77,7 +75,7 @@ export async function prepareBinaries({ home, account }: Location): Promise<Bina
   }
 }
 
-/** Across realms too: under jest a file system error is no instance of the test's own `Error`. */
+/** Does not use instanceof, because under Jest file system errors are not instances of the test's `Error`. */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && codes.includes(String(error.code));
 }
@@ -100,7 +98,7 @@ function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** PostgreSQL refuses to run as root. A cluster that exists is run by its owner, who alone may open it. */
+/** Returns the account for PostgreSQL, which refuses to run as root. An existing cluster is run by its owner. */
 async function accountFor(cluster: string): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined;
   if (await exists(cluster)) {
@@ -116,7 +114,7 @@ async function accountFor(cluster: string): Promise<Account> {
   );
 }
 
-/** By the mode bits, since asking the kernel (access) answers for root. spawn() drops the other groups: one gid counts. */
+/** Checks the mode bits, because access() would check for root. spawn() drops supplementary groups, so only one gid counts. */
 async function canTraverse(folder: string, account: { uid: number; gid: number }): Promise<boolean> {
   const { mode, uid, gid } = await stat(folder);
   const executeBit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
@@ -179,7 +177,7 @@ async function copyOnce(packageDir: string, home: string): Promise<string> {
   try {
     await rename(partial, copy);
   } catch (error) {
-    // another process, with another cluster, was as quick
+    // A process with another cluster made the same copy concurrently.
     if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
     await rm(partial, { recursive: true });
   }

@@ -7,7 +7,7 @@ import { identify, isAlive, POLL_MS, readIfPresent } from './process.js';
 
 const LOCK_LIMIT_MS = 60_000;
 
-/** One process at a time initialises, starts, adopts or stops the cluster in `home`; a dead holder's lock is void. */
+/** Runs `work` with the lock of the cluster in `home`. The lock of a process that has ended is ignored. */
 export async function withLock<T>(home: string, work: () => Promise<T>): Promise<T> {
   const lock = join(home, 'start.lock');
   const mine = `${lock}.${randomUUID()}`;
@@ -24,7 +24,7 @@ export async function withLock<T>(home: string, work: () => Promise<T>): Promise
   }
 }
 
-/** A hard link appears with its content, which a file made with `wx` does not: nobody ever reads a lock without a holder. */
+/** Creates the lock as a hard link, which appears with its content. A file created with `wx` is empty at first. */
 async function acquire(lock: string, mine: string): Promise<void> {
   const deadlineMs = performance.now() + LOCK_LIMIT_MS;
   while (!(await linkIfFree(mine, lock))) {
@@ -46,7 +46,7 @@ async function linkIfFree(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Moved aside and read again, because between our reading and now another may have discarded it and locked anew. */
+/** Moves the lock aside and reads it again, because another process may have replaced it since we read it. */
 async function discardStale(lock: string, holder: string, aside: string): Promise<void> {
   try {
     await rename(lock, aside);

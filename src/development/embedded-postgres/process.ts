@@ -9,22 +9,22 @@ const IMMEDIATE_STOP_LIMIT_MS = 5_000;
 
 export type Postmaster = { pid: number; port: number };
 
-/** The server that runs on the cluster, by its own postmaster.pid: line 1 is the process, line 4 the port. */
+/** Returns the cluster's running server according to postmaster.pid: line 1 is the process id, line 4 the port. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const lines = (await readIfPresent(join(cluster, 'postmaster.pid'))).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (!(pid > 0 && port > 0) || !(await inspectProcess(pid))) return undefined;
-  // the process may be a later one with the same number; the true one was started with -D and the cluster
+  // The process id may have been reused. The server itself was started with -D and the cluster's folder.
   const command = process.platform === 'linux' ? await readIfPresent(`/proc/${pid}/cmdline`) : cluster;
   return command.split('\0').includes(cluster) ? { pid, port } : undefined;
 }
 
 /**
- * PostgreSQL refuses to start while any process has the number in a stale postmaster.pid, as happens in a container,
- * where numbers repeat at every start, or where nobody reaps zombies. It disregards its parent's number, so we
- * put ours: the file's shared memory key stays, and with it the check that no backend of the dead server still writes.
+ * Replaces the process id in a stale postmaster.pid by our own. PostgreSQL does not start while any process has that id, which
+ * is common in containers, where ids repeat and zombies remain. It ignores its parent's id. The file's shared memory key
+ * stays, and with it PostgreSQL's check for backends of the crashed server.
  */
-export async function disownStalePid(cluster: string): Promise<void> {
+export async function replaceStalePid(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
   const content = await readIfPresent(file);
   const pid = Number(content.split('\n')[0]);
@@ -33,7 +33,7 @@ export async function disownStalePid(cluster: string): Promise<void> {
   await writeFile(file, content.replace(/^\d+/, String(process.pid)));
 }
 
-/** SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one, after which the next start recovers from the log. */
+/** Stops the server: SIGINT (fast shutdown), then SIGQUIT (immediate shutdown; the next start recovers from the WAL). */
 export async function shutDown(pid: number): Promise<void> {
   const steps = [
     ['SIGINT', FAST_STOP_LIMIT_MS],
@@ -54,7 +54,7 @@ export async function shutDown(pid: number): Promise<void> {
   throw new Error(`PostgreSQL (process ${pid}) does not stop.`);
 }
 
-/** This process, to be recognised later by isAlive. */
+/** Returns the identity of this process for isAlive. */
 export async function identify(): Promise<string> {
   return (await inspectProcess(process.pid))?.identity ?? '';
 }
@@ -64,8 +64,8 @@ export async function isAlive(identity: string): Promise<boolean> {
 }
 
 /**
- * Undefined when dead, and for a zombie too. The identity holds the start time where there is a /proc, because
- * numbers repeat: in a container our killed predecessor often had our own.
+ * Returns undefined for an ended process or a zombie. With /proc, the identity contains the start time, because process ids
+ * are reused: in a container a killed predecessor often had the same id.
  */
 async function inspectProcess(pid: number): Promise<{ name: string; identity: string } | undefined> {
   if (process.platform !== 'linux') return canSignal(pid) ? { name: '', identity: String(pid) } : undefined;
@@ -87,7 +87,7 @@ export async function readIfPresent(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    // ESRCH: a process that ends while its /proc file is read
+    // ESRCH: the process ended while its /proc file was read.
     if (hasCode(error, 'ENOENT', 'ESRCH')) return '';
     throw error;
   }

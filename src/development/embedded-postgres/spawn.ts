@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { environmentOfPrograms } from '../../config/config.js';
 import type { Account, Location } from './location.js';
-import { disownStalePid, readIfPresent } from './process.js';
+import { replaceStalePid, readIfPresent } from './process.js';
 
 export async function spawnPostgres(
   { home, cluster, account }: Location,
@@ -12,11 +12,11 @@ export async function spawnPostgres(
   settings: Record<string, string>,
   logFile: string,
 ): Promise<ChildProcess> {
-  await disownStalePid(cluster);
+  await replaceStalePid(cluster);
   if (await readIfPresent(logFile)) await rename(logFile, `${logFile}.1`);
   const log = await open(logFile, 'a', 0o600);
   try {
-    // ours come last, because the last of two equal settings counts
+    // Our settings come last, because the last value of a repeated setting applies.
     const all = {
       ...settings,
       listen_addresses: '127.0.0.1',
@@ -24,7 +24,7 @@ export async function spawnPostgres(
       unix_socket_directories: '',
     };
     const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    // detached: Ctrl-C signals the terminal's whole process group, and we drain our requests before we stop it
+    // Detached, because Ctrl-C signals the whole process group and we stop PostgreSQL only after the open requests.
     const stdio: ['ignore', number, number] = ['ignore', log.fd, log.fd];
     const child = spawn(postgres, ['-D', cluster, ...args], {
       ...runAs(account, home),
@@ -53,8 +53,8 @@ export function cannotRun(program: string, cause: unknown): Error {
   });
 }
 
-/** Another program may take the port between our choice and the bind: then a new choice is right, else the log says why. */
-export async function refuseUnlessPortTaken(logFile: string): Promise<void> {
+/** Returns if another program took the chosen port, so that the caller can retry. @throws Error with the end of the log otherwise */
+export async function throwUnlessPortTaken(logFile: string): Promise<void> {
   const end = await tail(logFile);
   if (!end.includes('could not bind')) throw new Error(`PostgreSQL did not start. Its log ends:\n${end}`);
 }

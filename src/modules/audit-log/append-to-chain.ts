@@ -16,49 +16,49 @@ import {
 
 export type ChainAppender = { db: Db; secrets: Secrets };
 
-/** What the first link of a chain is made over. */
-export const BEGINNING = '';
+/** The previous hash of the first link of a chain. */
+export const EMPTY_CHAIN_HASH = '';
 
-/** Hashed in one go: some 10 ms of the event loop. */
+/** Hashed synchronously: 2,000 entries take about 10 ms of the event loop. */
 const BATCH_ENTRIES = 2_000;
 
-/** How much a request seals before it reads; more has been left behind by workers, and is theirs. */
+/** The maximum number of batches that a request appends before it reads. The worker appends the rest. */
 const BATCHES_OF_REQUEST = 10;
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** Seals what was written in every tenant since the last time. */
+/** Appends the unchained entries of all tenants. */
 export async function appendAllToChains({
   db,
   secrets,
   stopping,
 }: ChainAppender & { stopping: AbortSignal }): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (let sealed = 1; sealed > 0 && !stopping.aborted;) sealed = await sealBatch({ db, secrets }, caller);
+    for (let appended = 1; appended > 0 && !stopping.aborted;)
+      appended = await appendBatch({ db, secrets }, caller);
   }
 }
 
 /**
- * Seals what waits, so that it can be read with its place in the chain.
- *
- * @param caller one who sees the whole tenant
+ * Appends unchained entries, so that the log can be read with sequence numbers.
+ * @param caller a caller who sees the whole tenant
  */
-export async function appendBeforeReading(sealer: ChainAppender, caller: Caller): Promise<void> {
-  const [waiting] = await snapshot(sealer.db, caller, [hasUnchained(sealer.db, caller)]);
+export async function appendBeforeReading(appender: ChainAppender, caller: Caller): Promise<void> {
+  const [waiting] = await snapshot(appender.db, caller, [hasUnchained(appender.db, caller)]);
   if (waiting?.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
-    if ((await sealBatch(sealer, caller)) < BATCH_ENTRIES) return;
+    if ((await appendBatch(appender, caller)) < BATCH_ENTRIES) return;
   }
 }
 
-/** Answers how many it sealed. */
-const sealBatch = ({ db, secrets }: ChainAppender, caller: Caller): Promise<number> =>
+/** Appends one batch and returns its number of entries. */
+const appendBatch = ({ db, secrets }: ChainAppender, caller: Caller): Promise<number> =>
   bulkTransaction(db, caller, STATEMENT_TIMEOUT_MS, async (tx) => {
     await tx.query(lockAuditChain(caller.tenantId));
-    // The foreign key's own plan is kept with the connection: made while the log was short, it read all of it for every
-    // link, and 20,000 took more than a minute.
+    // PostgreSQL caches the plan of the foreign key check per connection. A plan made while the log was short
+    // scans the whole log for each link; 20,000 links took more than a minute.
     await tx.execute(sql`set local enable_seqscan = off`);
-    // nor are all that wait sorted, to take the first
+    // This also avoids sorting all unchained entries to find the first ones.
     await tx.execute(sql`set local enable_bitmapscan = off`);
     const [head] = await tx.query<HeadRow>(headOfChain(db, caller));
     const entries = await tx.query<UnchainedRow>(unchainedEntries(db, caller, BATCH_ENTRIES));
@@ -73,7 +73,7 @@ async function appendLinks(db: Db, tx: PlainTx, links: NewLink[]): Promise<void>
 
 function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRow[]): NewLink[] {
   let sequence = Number(head?.sequence ?? 0);
-  let hash = head?.hash ?? BEGINNING;
+  let hash = head?.hash ?? EMPTY_CHAIN_HASH;
   return entries.map(({ entry_id: entryId, at, digest }) => {
     sequence += 1;
     hash = secrets.chainHash(hash, digest);

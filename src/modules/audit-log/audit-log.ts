@@ -7,20 +7,19 @@ import { appendBeforeReading, type ChainAppender } from './append-to-chain.js';
 export type AuditPage = { rows: AuditRow[]; limit: number; nextBefore: string | null };
 
 /**
- * Who changed what in the tenant.
- *
- * @throws ApiError validation_failed when the days are the wrong way round
+ * Returns one page of the tenant's audit log.
+ * @throws ApiError validation_failed if `to` is before `from`
  */
 export async function listEntries(
-  sealer: ChainAppender,
+  appender: ChainAppender,
   caller: UserCaller,
   query: AuditQuery,
 ): Promise<AuditPage> {
   const { from, to, limit } = query;
-  if (from && to && to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
-  await appendBeforeReading(sealer, caller);
-  const [found] = await snapshot(sealer.db, caller, [pageOfEntries(sealer.db, caller, query)]);
-  // as: the shape that the statement selects
+  if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
+  await appendBeforeReading(appender, caller);
+  const [found] = await snapshot(appender.db, caller, [pageOfEntries(appender.db, caller, query)]);
+  // The statement selects exactly these columns.
   const rows = found as AuditRow[];
   const page = rows.slice(0, limit);
   return { rows: page, limit, nextBefore: rows.length > limit ? (page.at(-1)?.id ?? null) : null };

@@ -3,14 +3,14 @@ import { tenantRows } from '../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
 
 /**
- * SHA-256 of an entry, in hex. The text under it has every column, and two entries that differ have different texts: an
- * array of JSON keeps columns apart, and `before` and `after` are in PostgreSQL's own form of jsonb.
+ * SHA-256 of an entry, in hexadecimal. The hashed text contains every column and is unique per content: a
+ * JSON array separates the columns, and `before` and `after` have PostgreSQL's canonical form of jsonb.
  */
 const digestOf = sql`encode(sha256(convert_to(jsonb_build_array(e.tenant_id, e.id,
   (extract(epoch from e.at) * 1000)::bigint, e.actor_kind, e.actor_id, e.action, e.entity, e.entity_id, e.before::text,
   e.after::text, e.remarks, e.request_id)::text, 'UTF8')), 'hex')`;
 
-/** How the chain ends; nothing where it has not begun. Bigints as text, here and below. */
+/** The last link of a chain; no row if the chain is empty. Bigints are text, here and below. */
 export type HeadRow = { sequence: string; hash: string };
 
 export const headOfChain = (db: Db, caller: Caller): Sql => sql`
@@ -27,9 +27,10 @@ export const hasUnchained = (db: Db, caller: Caller): Sql => sql`
 export type UnchainedRow = { entry_id: string; at: Date; digest: string };
 
 /**
- * The oldest that wait; fewer than `limit` where some of those were tampered with: their entry is gone, or has a link. They
- * stay for verify to show. Cut and looked up one by one, because after a large upload, before the statistics know of
- * it, PostgreSQL compared each with each and ran into the time limit.
+ * Selects the oldest unchained entries. Returns fewer than `limit` if some were tampered with (the entry is
+ * gone, or already has a link); those stay for the verification to report. The limit is applied first and
+ * entries are looked up one by one: after a large upload, before the statistics are updated, PostgreSQL chose
+ * a nested comparison that exceeded the time limit.
  */
 export const unchainedEntries = (db: Db, caller: Caller, limit: number): Sql => sql`
   select w.entry_id, w.at, ${digestOf} as digest
@@ -55,14 +56,14 @@ export const insertLinks = (caller: Caller, links: NewLink[]): Sql => sql`
   from unnest(${links.map(({ sequence }) => sequence)}::bigint[], ${links.map(({ entryId }) => entryId)}::uuid[],
     ${links.map(({ hash }) => hash)}::text[]) as link (sequence, entry_id, hash)`;
 
-/** They are the oldest, so that their last time bounds what is looked at. */
+/** The links are the oldest unchained entries, so the time of the last one limits the scan. */
 export const deleteUnchained = (db: Db, caller: Caller, links: NewLink[]): Sql => sql`
   delete from audit_unsealed w
   using unnest(${links.map(({ at }) => at)}::timestamptz[], ${links.map(({ entryId }) => entryId)}::uuid[]) as done (at, id)
   where ${tenantRows(db, caller, 'w')} and w.at <= ${links.at(-1)?.at}::timestamptz
     and w.at = done.at and w.entry_id = done.id`;
 
-/** A link with its entry; without a digest where the entry is gone. */
+/** A link with its entry's digest, which is null if the entry is gone. */
 export type LinkRow = HeadRow & { entry_id: string; digest: string | null };
 
 export const linksAfter = (db: Db, caller: Caller, after: number, limit: number): Sql => sql`
@@ -72,14 +73,14 @@ export const linksAfter = (db: Db, caller: Caller, after: number, limit: number)
   where ${tenantRows(db, caller, 'l')} and l.sequence > ${after}::bigint
   order by l.sequence limit ${limit}::int`;
 
-/** How many entries of a stretch of time the chain does not know, and the oldest of them. */
+/** The number of entries in a time range that have no link, and the oldest of them. */
 export type StrayRow = { total: number; first_id: string | null };
 
 /**
- * Entries that have no link and wait for none, from the times of the two sequences' entries. A stretch begins where the
- * one before ended, so that all stretches together leave no time out, though the entries are not in the order of time.
- *
- * @param to null up to now
+ * Selects entries without a link that are not waiting for one either, between the times of two sequences'
+ * entries. Each range begins where the previous one ended, so that all ranges together cover all times even
+ * though entries are not in order of time.
+ * @param to null for no upper limit
  */
 export const strayEntries = (db: Db, caller: Caller, after: number, to: number | null): Sql => sql`
   with stray as (
@@ -98,7 +99,10 @@ export const strayEntries = (db: Db, caller: Caller, after: number, to: number |
   )
   select count(*)::int as total, (select s.id from stray s order by s.at, s.id limit 1) as first_id from stray`;
 
-/** When the entry of that sequence was written; of the nearest below it that there is. */
+/**
+ * Selects when the entry of a sequence was written. If that entry is gone, selects the time of the closest
+ * one before it.
+ */
 const timeAt = (db: Db, caller: Caller, sequence: number): Sql => sql`
   select e.at from audit_links l
   join audit_entries e on ${tenantRows(db, caller, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id

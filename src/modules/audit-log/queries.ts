@@ -25,9 +25,9 @@ export type AuditRow = Pick<
   sequence: string | null;
 };
 
-/** The page that ends before `query.before`, the newest first, and one more where there is more. */
+/** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
 export function pageOfEntries(db: Db, caller: UserCaller, query: AuditQuery): Sql {
-  // cut first, so that names and links are read for the page alone
+  // The page is cut first, so that names and links are read only for its rows.
   return sql`
     select e.id, e.at, e.actor_kind, e.actor_id, coalesce(u.username, c.code) as actor_name, e.action, e.entity,
       e.entity_id, e.before, e.after, e.remarks, e.request_id, l.sequence, encode(l.hash, 'hex') as hash

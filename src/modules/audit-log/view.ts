@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../platform/contract/types.js';
 import { formatDateTime } from '../../platform/values/time.js';
 import type { AuditPage } from './audit-log.js';
 import type { AuditRow } from './queries.js';
-import type { Verification } from './verify.js';
+import type { Verification } from './verify-chain.js';
 
 type Listed = ReplyOf<'listAuditLog'>;
 
@@ -24,8 +24,8 @@ export function viewVerification(found: Verification): ReplyOf<'verifyAuditLog'>
   const { verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted } = found;
   const entries = verified === 1 ? '1 entry is' : `${verified} entries are`;
   const message = flaw
-    ? `The log was tampered with: see first_altered. ${entries} as written.`
-    : `${entries} as written.`;
+    ? `The log was altered. See first_altered. ${entries} unaltered.`
+    : `${entries} unaltered.`;
   return {
     statusCode: 200,
     message,

@@ -1,4 +1,4 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { insertUser } from './credentials/new-user.js';
 export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/one-time-password.js';
 export { validatePassword } from './credentials/password-policy.js';
@@ -6,9 +6,9 @@ export { hashPassword } from './credentials/passwords.js';
 export {
   codeThrottle,
   countAttempt,
-  forgetFailures,
+  resetFailures as forgetFailures,
   lockLeft,
-  lockedOut,
+  lockedOutError as lockedOut,
   passwordThrottle,
   resetThrottle,
 } from './credentials/throttle.js';

@@ -1,4 +1,4 @@
 import type { Account } from './credentials/account-queries.js';
 
-/** A user who has just proved who it is, and the session that its token belongs to. */
+/** An authenticated user, and the session of its token. */
 export type SignIn = { account: Account; sessionId: string };

@@ -1,14 +1,13 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
-import type { Deps } from '../dependencies.js';
 import { createCarrier, deleteCarrier, listCarriers, renameCarrier } from './carrier.js';
 
 type Managed = Promise<ReplyOf<'manageCarriers'>>;
 
-export function carrierHandlers({ db }: Deps) {
+export function carrierHandlers() {
   return {
-    async listCarriers({ query, caller }) {
-      const { rows, total } = await listCarriers(db, caller, query);
+    async listCarriers({ ctx, query }) {
+      const { rows, total } = await listCarriers(ctx, query);
       return {
         statusCode: 200,
         message: total === 1 ? '1 carrier found.' : `${total} carriers found.`,
@@ -22,22 +21,21 @@ export function carrierHandlers({ db }: Deps) {
       };
     },
 
-    async manageCarriers({ body, caller, requestId }) {
-      const change = { db, caller, requestId };
+    async manageCarriers({ ctx, body }) {
       return byAction(body, {
         create: async ({ name }): Managed => {
-          const carrier = await createCarrier(change, name);
+          const carrier = await createCarrier(ctx, name);
           return { statusCode: 200, message: 'Carrier created.', data: viewCarrier(carrier) };
         },
         rename: async ({ carrier_id: id, name }): Managed => {
-          const { carrier, isChanged } = await renameCarrier(change, { id, name });
+          const { carrier, isChanged } = await renameCarrier(ctx, { id, name });
           const message = isChanged
             ? 'Carrier renamed.'
             : 'The carrier is called that already. Nothing was changed.';
           return { statusCode: 200, message, data: viewCarrier(carrier) };
         },
         delete: async ({ carrier_id: id }): Managed => {
-          const carrier = await deleteCarrier(change, id);
+          const carrier = await deleteCarrier(ctx, id);
           return { statusCode: 200, message: 'Carrier deleted.', data: viewCarrier(carrier) };
         },
       });

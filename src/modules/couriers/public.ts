@@ -1,4 +1,4 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
-export { makeLogoPrinter, type KeptLogo, type LogoPrinter } from './logo/logo.js';
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
+export { makeLogoPrinter, type StoredLogo as KeptLogo, type LogoPrinter } from './logo/logo.js';
 export { ensureWebhookSecret, signingSecrets } from './settings/webhook-secret.js';
-export { placeOf } from './shared/context.js';
+export { encryptionContext as placeOf } from './shared/context.js';

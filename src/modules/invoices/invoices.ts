@@ -7,10 +7,9 @@ import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } f
 export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: BilledRow[] };
 
 /**
- * What a courier owes for the packages received in a period. Nothing is stored.
- *
- * @throws ApiError validation_failed, courier_not_found, and record_forbidden for a courier that names anybody
- * else, existing or not, so that it learns of nobody
+ * Returns what a courier owes for the packages received in a period. Stores nothing.
+ * @throws ApiError validation_failed, courier_not_found; record_forbidden if a courier requests another
+ * courier's, existing or not, so that it learns nothing about others
  */
 export async function previewInvoice(
   db: Db,
@@ -18,14 +17,14 @@ export async function previewInvoice(
   request: BodyOf<'generateCourierInvoice'>,
 ): Promise<Preview> {
   const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
-  if (startDate > endDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
+  if (startDate > endDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });
   if (caller.courierId !== null && caller.courierId !== courierId) {
-    throw new ApiError('record_forbidden', 'You may preview only your own invoices.');
+    throw new ApiError('record_forbidden', { variant: 'invoice' });
   }
   const period = { courierId, startDate, endDate };
   const [parties, figures, billed] = await snapshot(db, caller, previewStatements(db, caller, period));
   if (!parties?.[0] || !figures?.[0]) throw new ApiError('courier_not_found');
-  // as: the shapes that the statements select
+  // The statements select exactly these columns.
   return {
     parties: parties[0] as PartiesRow,
     figures: figures[0] as FiguresRow,

@@ -1,12 +1,12 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export {
   GAPS,
   airFreightUsd,
   bandIn,
   bandsAndCuts,
-  heapsOf,
+  groupPackages as heapsOf,
   received,
-  sumsOfHeaps,
+  sumGroups as sumsOfHeaps,
   tierLabel,
   type Gaps,
   type Period,

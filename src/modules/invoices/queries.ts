@@ -7,9 +7,9 @@ import {
   bandIn,
   bandsAndCuts,
   GAPS,
-  heapsOf,
+  groupPackages,
   received,
-  sumsOfHeaps,
+  sumGroups,
   type Gaps,
   type Period,
 } from './period.js';
@@ -33,7 +33,7 @@ export type PartiesRow = {
   parish_province: string | null;
 };
 
-/** Who bills whom: the primary warehouse (a tenant that has none bills in its own name) and the courier. */
+/** Selects the issuer and the courier. The issuer is the primary warehouse, or the tenant if it has none. */
 export function findParties(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`select coalesce(w.name, o.name) as warehouse_name, w.address as warehouse_address,
       w.city as warehouse_city, w.country as warehouse_country, w.phone as warehouse_phone, w.email as warehouse_email,
@@ -57,12 +57,15 @@ export type FiguresRow = Gaps & {
   lines: { startLb: string; endLb: string; count: number; rate: string; subtotal: string }[];
 };
 
-/** `packages` is 1,000 elements of the contract's list as JSON text: one text of all would hold the event loop. */
+/**
+ * `packages` contains 1,000 elements of the contract's list as JSON text. A single text of all elements would
+ * block the event loop.
+ */
 export type BilledRow = { packages: string };
 
 /**
- * A preview, in three statements: who, the figures, the packages. Run them in one snapshot (snapshot), so that
- * the sums are those of the packages listed and the tiers are one whole table, whatever is changed meanwhile.
+ * Returns the three statements of a preview: parties, figures, packages. Run them in one snapshot, so that
+ * the sums match the listed packages and the tiers are consistent under concurrent changes.
  */
 export const previewStatements = (db: Db, caller: UserCaller, period: Period): Sql[] => [
   findParties(db, caller, period.courierId),
@@ -70,11 +73,11 @@ export const previewStatements = (db: Db, caller: UserCaller, period: Period): S
   listBilled(db, caller, period),
 ];
 
-/** Lists come as JSON, because one statement cannot answer three sets of rows. */
+/** Lists are returned as JSON, because one statement returns only one set of rows. */
 export function computeFigures(db: Db, caller: UserCaller, period: Period): Sql {
   return sql`with ${bandsAndCuts(db, caller, period)},
-    ${heapsOf(sql`packages p where ${received(db, caller, period)}`)},
-    ${sumsOfHeaps(db, caller)}
+    ${groupPackages(sql`packages p where ${received(db, caller, period)}`)},
+    ${sumGroups(db, caller)}
     select s.*, c.air_freight_rate, a.total_air_freight, s.total_fees + a.total_air_freight as grand_total,
       ${LINES}, ${GAPS}
     from sums s
@@ -82,20 +85,20 @@ export function computeFigures(db: Db, caller: UserCaller, period: Period): Sql 
     cross join lateral (select ${airFreightUsd} as total_air_freight) as a`;
 }
 
-// numbers as text, as in GAPS
+// Numbers are text, as in GAPS.
 const LINES = sql`
   coalesce((select json_agg(json_build_object('startLb', trim_scale(start_lb)::text, 'endLb', trim_scale(end_lb)::text,
       'count', packages, 'rate', fee_usd::text, 'subtotal', (fee_usd * packages)::text) order by place)
     from lines), '[]') as lines`;
 
-/** The contract's list of packages, spelt as JSON here: see jsonText. In the order of intake. */
+/** Selects the contract's list of packages as JSON text (see jsonText), in order of intake. */
 export function listBilled(db: Db, caller: UserCaller, period: Period): Sql {
-  // what a courier may not see is not even read out for it
+  // The hidden part of a number is never read for a courier.
   const number =
     caller.courierId === null
       ? sql`p.tracking_number`
       : sql`case when p.is_customer_known then p.tracking_number else ${maskedTrackingNumber('p')} end`;
-  // numbered while the rows are narrow, spelt after that
+  // Rows are numbered while they are narrow, and converted to JSON afterwards.
   return sql`with ${bandsAndCuts(db, caller, period)},
     fee as (select array_agg(trim_scale(fee_usd)::text order by place) as texts from bands),
     billed as (

@@ -17,7 +17,7 @@ export function viewPreview({ parties, figures, billed }: Preview): InvoicePrevi
       rate: Number(rate),
       subtotal: Number(subtotal),
     })),
-    // as: listBilled spells the contract's list
+    // listBilled creates exactly the contract's list.
     packages: jsonText(`[${billed.map(({ packages }) => packages).join(',')}]`) as InvoicePreview['packages'],
     warnings: figures.gaps.map(wordGap),
   };

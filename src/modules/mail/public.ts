@@ -1,3 +1,3 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { queueAccountMail, type AccountMailKind } from './account-mails/queue-account-mail.js';
 export { queueManifestMails } from './manifest-mails/queue-manifest-mail.js';

@@ -14,7 +14,7 @@ import {
 export function manifestHandlers({ db }: Deps) {
   return {
     createManifest: async ({ body, caller, requestId }) => {
-      // taken one by one here and below: a key that an operation does not declare has not been validated
+      // Only declared keys of the body are validated, so only they are passed on, here and below.
       const { awb_number, warehouse_id, remarks } = body;
       const wanted = { awb_number, warehouse_id, remarks };
       return answer('Manifest created.', toCreated(await createManifest({ db, caller, requestId }, wanted)));
@@ -37,7 +37,7 @@ function manage(change: Change, body: BodyOf<'manageManifest'>): Promise<ReplyOf
       const { status, awbCheck, isChanged } = await updateManifest(change, wanted);
       const message = isChanged
         ? 'Manifest updated.'
-        : 'The manifest is like that already. Nothing was changed.';
+        : 'The manifest already has these values. Nothing was changed.';
       return answer(message, { manifest_id: wanted.manifest_id, status, awb_check: awbCheck });
     },
     add_packages: async ({ manifest_id, package_ids }) => {

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import { laneOf } from '../../platform/identity/callers.js';
+import { limiterKeyOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
@@ -18,12 +18,15 @@ import { viewDispatches } from './dispatch/view.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
-/** One per courier, so that one with large exports leaves a place to all others; each holds 10,000 rows and a thread's heap. */
-const EXPORTS_AT_ONCE = 2;
+/**
+ * Limited per courier, so that one courier's large exports do not block the others. Each export holds 10,000
+ * rows and a worker thread.
+ */
+const MAX_CONCURRENT_EXPORTS = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function packageHandlers({ db }: Deps) {
-  const exports = makeKeyedLimiter({ places: EXPORTS_AT_ONCE, ...EXPORT_QUEUE });
+  const exports = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
 
   return {
@@ -32,7 +35,7 @@ export function packageHandlers({ db }: Deps) {
       const data = viewReceipt(receipt);
       if (receipt.isDuplicate) {
         const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';
-        return { statusCode: 200, message: `This package had been received already.${warning}`, data };
+        return { statusCode: 200, message: `This package was already received.${warning}`, data };
       }
       const owner = data.user_code
         ? ''
@@ -43,7 +46,7 @@ export function packageHandlers({ db }: Deps) {
     },
 
     async retrievePackages({ body, caller, requestId }): Promise<ReplyOf<'retrievePackages'>> {
-      assertOneWish(body);
+      assertNotCombined(body);
       if (body.action) {
         const { dispatchId, selected, queued } = await queueDispatch(db, caller, requestId, body);
         return {
@@ -54,7 +57,7 @@ export function packageHandlers({ db }: Deps) {
       }
       if (body.export) {
         const options = { now: new Date(), writeWorkbook };
-        const file = await exports.run(laneOf(caller), () => exportPage(db, caller, body, options));
+        const file = await exports.run(limiterKeyOf(caller), () => exportPage(db, caller, body, options));
         return { statusCode: 200, file };
       }
       const found = await findPackages(db, caller, body);
@@ -73,16 +76,16 @@ export function packageHandlers({ db }: Deps) {
       const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
       return {
         statusCode: 200,
-        message: fields === 0 ? 'No changes. The package is as you sent it.' : changed,
+        message: fields === 0 ? 'Nothing was changed. The package already has these values.' : changed,
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },
   } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
 }
 
-/** A file of what was queued would be neither the one nor the other. */
-function assertOneWish({ action, export: wantsFile }: PackageQuery): void {
-  if (action && wantsFile) throw invalidFieldError('export', `cannot be combined with ${action}`);
+/** A queued dispatch and a file of the selection are two different responses; a request has only one. */
+function assertNotCombined({ action, export: wantsFile }: PackageQuery): void {
+  if (action && wantsFile) throw invalidFieldError('export', 'excluded', { other: action });
 }
 
 const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

@@ -12,7 +12,7 @@ export { updatePackage } from './update/update.js';
 
 export type PackagePage = { rows: PackageRow[]; totals: TotalsRow; page: number; limit: number };
 
-/** One page of what the filters select, and the totals of all pages. */
+/** Returns one page of the matching packages, and the totals of all pages. */
 export async function findPackages(db: Db, caller: UserCaller, query: PackageQuery): Promise<PackagePage> {
   const { page, limit } = query;
   const filters = filtersOf(query);
@@ -20,6 +20,6 @@ export async function findPackages(db: Db, caller: UserCaller, query: PackageQue
     listPackages(db, caller, filters, { page, limit }),
     totalPackages(db, caller, filters),
   ]);
-  // as: the shapes that the two statements select
+  // The two statements select exactly these columns.
   return { rows: rows as PackageRow[], totals: totals?.[0] as TotalsRow, page, limit };
 }

@@ -1,4 +1,4 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
-export { announceChange, claimPackage, type Claim } from './claim/claim.js';
-export { CARRIED, type PackageStatus } from './events/transitions.js';
-export { fieldsOf, listErrors, notFound, type Refusal } from './shared/batch.js';
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
+export { notifyCourierOfClaim, claimPackage, type Claim } from './claim/claim.js';
+export { MANIFEST_STATUS_EFFECTS, type PackageStatus } from './events/transitions.js';
+export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';

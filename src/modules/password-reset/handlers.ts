@@ -15,7 +15,7 @@ export function passwordResetHandlers(deps: Deps) {
           await requests.request(deps, { tenantId, username, address });
           return {
             statusCode: 200,
-            message: 'If there is such a user with an e-mail address, a mail is on its way.',
+            message: 'If this user exists and has an e-mail address, a mail will be sent.',
           };
         },
         async reset({ token, new_password: newPassword }) {

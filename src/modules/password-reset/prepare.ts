@@ -5,7 +5,7 @@ import { transaction, type Db } from '../../platform/db/transaction.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Jobs } from '../../platform/queue/jobs.js';
 import {
-  deleteOlder,
+  deleteOlderRequests,
   deleteRequest,
   lockRecipient,
   lockRequest,
@@ -17,8 +17,8 @@ import {
 const TOKEN_BYTES = 32;
 
 /**
- * Makes the token of a request and queues its mail; a request for nobody who can be mailed is deleted. In one
- * transaction, so that doing the job again finds it done.
+ * Creates the token of a request and queues its mail. Deletes the request if no such user has an e-mail
+ * address. It is one transaction, so a repeated job finds the request already processed.
  */
 export async function preparePasswordReset(
   { db, secrets }: { db: Db; secrets: Secrets },
@@ -36,7 +36,7 @@ export async function preparePasswordReset(
       return;
     }
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await tx.execute(deleteOlder(db, caller, user.id, resetId));
+    await tx.execute(deleteOlderRequests(db, caller, user.id, resetId));
     const hash = secrets.lookupHash(token, 'password_reset');
     await tx.execute(storeToken(db, caller, resetId, user, hash));
     await queueAccountMail(db, tx, {

@@ -12,12 +12,12 @@ export type ResetRequest = { tenantId: string; username: string; address: string
 
 export type ResetRequests = { request(deps: Deps, wanted: ResetRequest): Promise<void> };
 
-/** In each replica for itself; the limit per user name counts in the database. */
+/** Counted per replica. The limit per user name is counted in the database. */
 const PER_ADDRESS = { points: 20, duration: 15 * 60 };
 
 /**
- * Takes requests for a reset. No user is looked up here: known and unknown names cost the same statements and get the
- * same answer, and a worker does the rest.
+ * Stores requests for a password reset. It does not look up the user: known and unknown names execute the
+ * same statements and get the same response. The worker does the rest.
  */
 export function openResetRequests(): ResetRequests {
   const limiter = new RateLimiterMemory(PER_ADDRESS);

@@ -30,42 +30,41 @@ export type Reset = {
 };
 
 /**
- * Replaces the password of the user whom the token was mailed to, and ends its sessions. The second factor stays. A
- * password that is refused leaves the token usable.
- *
+ * Replaces the password of the user to whom the token was mailed, and ends its sessions. The second factor is
+ * not changed. A rejected password leaves the token usable.
  * @throws ApiError reset_token_invalid, validation_failed, too_many_attempts, overloaded
  */
 export async function resetPassword(deps: Deps, reset: Reset): Promise<void> {
   const { tenantId, address, newPassword } = reset;
-  await deps.loginGate.assertMayTry(tenantId, address);
+  await deps.loginLimiter.assertMayTry(tenantId, address);
   const tokenHash = deps.secrets.lookupHash(reset.token, 'password_reset');
-  const { username, full_name: fullName } = await assertOpen(deps, reset, tokenHash);
+  const { username, full_name: fullName } = await requireValidToken(deps, reset, tokenHash);
   const fault = await validatePassword(newPassword, [username, fullName]);
-  if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
-  await deps.loginGate.withLimit(tenantId, username, async () => {
-    // again, so that of many with one token only the first hashes
-    await assertOpen(deps, reset, tokenHash);
+  if (fault) throw invalidFieldError('new_password', ...fault);
+  await deps.loginLimiter.withLimit(tenantId, username, async () => {
+    // Checked again inside the limit: of many requests with one token, only the first computes a hash.
+    await requireValidToken(deps, reset, tokenHash);
     const hash = await hashPassword(newPassword);
-    if (!(await store(deps, reset, tokenHash, hash))) throw await refuse(deps, reset);
+    if (!(await store(deps, reset, tokenHash, hash))) throw await countFailedToken(deps, reset);
   });
 }
 
-async function assertOpen(deps: Deps, reset: Reset, tokenHash: string): Promise<TokenRow> {
+async function requireValidToken(deps: Deps, reset: Reset, tokenHash: string): Promise<TokenRow> {
   const caller = systemOf(reset);
   const [rows] = await snapshot(deps.db, caller, [findToken(deps.db, caller, tokenHash)]);
-  // The columns that the statement selects.
+  // The statement selects exactly these columns.
   const found = rows?.[0] as TokenRow | undefined;
-  if (!found) throw await refuse(deps, reset);
+  if (!found) throw await countFailedToken(deps, reset);
   return found;
 }
 
-/** A wrong token counts with the wrong passwords of its address. */
-async function refuse({ loginGate }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
-  await loginGate.countFailure(tenantId, address);
+/** A wrong token counts as a failed login of its address. */
+async function countFailedToken({ loginLimiter }: Deps, { tenantId, address }: Reset): Promise<ApiError> {
+  await loginLimiter.countFailure(tenantId, address);
   return new ApiError('reset_token_invalid');
 }
 
-/** Returns false when the token was used, or the account changed, since it was looked at. */
+/** Returns false if the token was used or the account changed since it was checked. */
 function store({ db }: Deps, reset: Reset, tokenHash: string, hash: string): Promise<boolean> {
   const caller = systemOf(reset);
   return transaction(db, caller, async (tx) => {
@@ -74,7 +73,7 @@ function store({ db }: Deps, reset: Reset, tokenHash: string, hash: string): Pro
     const { user_id: userId, username } = found;
     await tx.execute(setPassword(db, caller, userId, hash));
     await tx.execute(deletePreauthTokens(db, caller, userId));
-    // whoever guessed at the old password must not lock out who has chosen a new one
+    // Failed attempts with the old password must not lock out the owner of the new one.
     await tx.execute(forgetFailures(db, caller, passwordThrottle(username)));
     await tx.execute(forgetFailures(db, caller, resetThrottle(username)));
     const fact = { action: 'user.password_reset', entity: 'user' as const, entityId: userId };

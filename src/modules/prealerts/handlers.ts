@@ -18,7 +18,7 @@ type Operations =
   | 'replacePrealert'
   | 'deletePrealert';
 
-// one contract under two paths
+// Two paths share one operation.
 type Submission = Pick<HandlerRequest<'submitPrealert'>, 'body' | 'caller' | 'requestId'>;
 
 export function prealertHandlers({ db }: Deps) {

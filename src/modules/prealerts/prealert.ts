@@ -3,16 +3,15 @@ import type { KeyCaller, UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
 import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import { trackingKey } from '../tracking-numbers/public.js';
-import { forgetFlagOfStaff, lockPrealert, keepFlagOfCourier } from './kept-flags.js';
+import { deleteFlagForStaff, lockPrealert, storeFlagForCourier } from './stored-flags.js';
 import * as queries from './queries.js';
 import type { PrealertRow, PrealertStats } from './queries.js';
 
 /**
- * Announces a parcel with a courier's key, in one round trip to the database. Answers the new id.
- *
+ * Creates a pre-alert with a courier's API key, in one round trip to the database. Returns the new id.
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
@@ -32,14 +31,15 @@ export async function submitPrealert(
   };
   const [, created] = await preparedPipeline(db, caller, [
     lockParcel(caller.tenantId, announcement.trackingKey),
-    queries.announceWithKey(db, caller, requestId, announcement),
+    queries.insertPrealertWithKey(db, caller, requestId, announcement),
   ]);
-  // a sibling's code and an unknown one are the same: neither is a customer of this courier
+  // The same error for an unknown user code and one of another courier: neither is a customer of this
+  // courier.
   if (created?.length !== 1) throw unknownUserCode('UserCode');
   return id;
 }
 
-/** One page and the stats of everything that the filters select, in one round trip. */
+/** Returns one page of pre-alerts and the statistics of all matching ones, in one round trip. */
 export async function listPrealerts(
   db: Db,
   caller: UserCaller,
@@ -49,11 +49,14 @@ export async function listPrealerts(
     queries.pageOfPrealerts(db, caller, query),
     queries.statsOfPrealerts(db, caller, query),
   ]);
-  // as: the columns that the two statements select
+  // The two statements select exactly these columns.
   return { rows: rows as PrealertRow[], stats: stats?.[0] as PrealertStats };
 }
 
-/** Announces a parcel for a courier's customer. @throws ApiError courier_not_found, unknown_user_code, 409 */
+/**
+ * Creates a pre-alert for a courier's customer. Returns the new id.
+ * @throws ApiError courier_not_found, unknown_user_code, 409
+ */
 export async function createPrealert(
   db: Db,
   caller: UserCaller,
@@ -61,7 +64,7 @@ export async function createPrealert(
   body: BodyOf<'createPrealert'>,
 ): Promise<string> {
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const announcement = {
     id: newId(),
     userCode: body.user_code,
@@ -85,7 +88,10 @@ export async function createPrealert(
   });
 }
 
-/** Replaces the editable fields; what the body leaves out is cleared. @throws ApiError 404, 400, 409 */
+/**
+ * Replaces the editable fields. Fields that the body omits are cleared.
+ * @throws ApiError 404, 400, 409
+ */
 export async function replacePrealert(
   db: Db,
   caller: UserCaller,
@@ -95,13 +101,13 @@ export async function replacePrealert(
   const tracking = readTracking(body.tracking_number, 'tracking_number');
   return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller };
-    const held = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
-    const before = held.columns;
+    const locked = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
+    const before = locked.columns;
     const [courier] = await tx.query<{ has_customer: boolean }>(
       queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
     );
     if (!courier?.has_customer) throw unknownUserCode('user_code');
-    if (held.trackingKey !== tracking.trackingKey) await keepFlagOfCourier(ctx, held);
+    if (locked.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, locked);
     const fields = {
       userCode: body.user_code,
       ...tracking,
@@ -113,12 +119,16 @@ export async function replacePrealert(
     );
     await audit(tx, caller, requestId, { action: 'prealert.replaced', id: body.prealert_id, before, after });
     const [row] = await tx.query<PrealertRow>(queries.onePrealert(db, caller, body.prealert_id));
-    if (!row) throw new Error('The pre-alert went missing inside its own transaction.');
+    if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was, and a courier's flag stays with the number. @throws ApiError 404 */
+/**
+ * Deletes a pre-alert permanently. The audit trail records its content, and a courier's flag stays stored for
+ * the number.
+ * @throws ApiError 404
+ */
 export async function deletePrealert(
   db: Db,
   caller: UserCaller,
@@ -127,19 +137,20 @@ export async function deletePrealert(
 ): Promise<void> {
   await transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller };
-    const held = await lockPrealert(ctx, id);
-    const before = held.columns;
+    const locked = await lockPrealert(ctx, id);
+    const before = locked.columns;
     const removed = await tx.execute(queries.removePrealert(db, caller, id));
     if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
-    await keepFlagOfCourier(ctx, held);
-    await forgetFlagOfStaff(ctx, held);
+    await storeFlagForCourier(ctx, locked);
+    await deleteFlagForStaff(ctx, locked);
     await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
   });
 }
 
 /**
- * Follows a customer whose code has changed, in the transaction that changes it: a pre-alert names its customer by
- * the code alone, and would be left without one, or with the next who gets the code.
+ * Updates the pre-alerts of a customer whose user code has changed, in the same transaction. A pre-alert
+ * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
+ * with that code.
  */
 export async function renameOnPrealerts(
   db: Db,
@@ -175,14 +186,13 @@ async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Chan
   );
 }
 
-/** Trims a tracking number; the schema has refused one without any visible character. */
+/** Returns the trimmed tracking number and its key. The schema already requires a visible character. */
 function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
   const trackingNumber = text.trim();
-  if (trackingNumber === '') throw invalidFieldError(field, 'must not be blank', 'pattern');
+  if (trackingNumber === '') throw invalidFieldError(field, 'blank_pattern');
   return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
 }
 
 function unknownUserCode(field: string): ApiError {
-  const message = `${field} must be the user code of an active customer of the courier.`;
-  return new ApiError('unknown_user_code', message, { errors: [{ field, code: 'unknown', message }] });
+  return new ApiError('unknown_user_code', { errors: [fieldError(field, 'unknown_user_code')] });
 }

@@ -24,7 +24,7 @@ export type PrealertRow = {
 
 export type PrealertStats = { total: number; pending: number; received: number; flagged: number };
 
-export type Announcement = {
+export type NewPrealert = {
   id: string;
   userCode: string;
   trackingNumber: string;
@@ -36,8 +36,16 @@ export type Announcement = {
 
 const COLUMNS = raw('id, courier_id, user_code, tracking_number, vendor, description, reference, status');
 
-/** Inserts for the customer of the key's courier, and its audit entry; nothing when there is no such customer. */
-export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, parcel: Announcement): Sql {
+/**
+ * Inserts the pre-alert and its audit entry for a customer of the key's courier. Inserts nothing if there is
+ * no such customer.
+ */
+export function insertPrealertWithKey(
+  db: Db,
+  caller: KeyCaller,
+  requestId: string,
+  parcel: NewPrealert,
+): Sql {
   return sql`with owner as (
       select c.tenant_id, c.id as courier_id
       from couriers c join customers cu on cu.tenant_id = c.tenant_id and cu.courier_id = c.id
@@ -48,7 +56,7 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
         reference, status)
       select tenant_id, ${parcel.id}::uuid, courier_id, ${parcel.userCode}, ${parcel.trackingNumber}, ${parcel.trackingKey},
         ${parcel.vendor}, ${parcel.description}, ${parcel.reference},
-        ${statusAtBirth(caller, parcel.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
+        ${initialStatus(caller, parcel.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
       from owner
       returning tenant_id, ${COLUMNS}
     ), audited as (
@@ -61,11 +69,12 @@ export function announceWithKey(db: Db, caller: KeyCaller, requestId: string, pa
 }
 
 /**
- * A number that the courier has a flag for, or had one when it took its pre-alert off it, is flagged again. A parcel that is in the warehouse already is announced as received, by a
- * courier only if its customer is known: until then the courier is shown the number masked, and a guess at it must look
- * like any other number.
+ * Returns the status of a new pre-alert. It is flagged if the courier has a flagged pre-alert of the number,
+ * or a stored flag. It is received if the parcel is already in the warehouse; for a courier only if its
+ * customer is known: until then the courier sees the number masked, and a guessed number must behave like any
+ * other.
  */
-function statusAtBirth(caller: Caller, trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
+function initialStatus(caller: Caller, trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
   const isStaff = caller.kind === 'user' && caller.courierId === null;
   const isShown = isStaff ? empty : sql`and p.user_code is not null`;
   return sql`case
@@ -78,7 +87,9 @@ function statusAtBirth(caller: Caller, trackingKey: string, tenantId: Sql, couri
     else 'pending' end`;
 }
 
-/** Whether the courier exists, and has this active customer. */
+/**
+ * Selects the courier and whether it has this active customer. Returns no row if the courier does not exist.
+ */
 export function courierWithCustomer(db: Db, caller: UserCaller, courierId: string, userCode: string): Sql {
   return sql`select exists (
       select from customers cu where cu.tenant_id = c.tenant_id and cu.courier_id = c.id
@@ -87,13 +98,13 @@ export function courierWithCustomer(db: Db, caller: UserCaller, courierId: strin
     from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-export function insertPrealert(caller: UserCaller, courierId: string, parcel: Announcement): Sql {
+export function insertPrealert(caller: UserCaller, courierId: string, parcel: NewPrealert): Sql {
   const { tenantId } = caller;
   return sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
       description, reference, status)
     values (${tenantId}::uuid, ${parcel.id}::uuid, ${courierId}::uuid, ${parcel.userCode}, ${parcel.trackingNumber},
       ${parcel.trackingKey}, ${parcel.vendor}, ${parcel.description}, ${parcel.reference},
-      ${statusAtBirth(caller, parcel.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
+      ${initialStatus(caller, parcel.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
     returning ${COLUMNS}`;
 }
 
@@ -103,13 +114,13 @@ export function prealertForUpdate(db: Db, caller: UserCaller, id: string): Sql {
 }
 
 export type EditableFields = Pick<
-  Announcement,
+  NewPrealert,
   'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
 >;
 
-/** A pre-alert still pending gets the status that a new one of its number would get; a flag stays. */
+/** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
 export function updatePrealert(db: Db, caller: UserCaller, id: string, fields: EditableFields): Sql {
-  const status = statusAtBirth(caller, fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
+  const status = initialStatus(caller, fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
   return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()
@@ -121,7 +132,7 @@ export function removePrealert(db: Db, caller: UserCaller, id: string): Sql {
   return sql`delete from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
 }
 
-/** Locks in the order of ids, as every writer of several rows does. */
+/** Locks in order of id, like every writer of several rows, to avoid deadlocks. */
 export function renameCustomer(db: Db, caller: UserCaller, courierId: string, from: string, to: string): Sql {
   return sql`with found as (
       select p.tenant_id, p.id from prealerts p
@@ -140,7 +151,7 @@ export function onePrealert(db: Db, caller: UserCaller, id: string): Sql {
   );
 }
 
-// The id ends every sort, so that pages neither repeat nor skip a row; each order has an index.
+// Every sort ends with the id, so that pages neither repeat nor skip a row. Each order has an index.
 const SORTS = {
   created_at: ['created_at', 'id'],
   status: ['status', 'created_at', 'id'],
@@ -157,7 +168,7 @@ export function pageOfPrealerts(db: Db, caller: UserCaller, query: QueryOf<'list
   return withNames(page, order);
 }
 
-/** The names are joined to the page alone, not to all that the page was cut from. */
+/** Names are joined after the page is cut, so they are looked up only for its rows. */
 function withNames(selection: Sql, order: Sql): Sql {
   return sql`select p.id, p.courier_id, c.name as courier_name, p.user_code, cu.first_name, cu.last_name,
       p.tracking_number, p.vendor, p.description, p.reference, p.status, p.created_at
@@ -167,7 +178,7 @@ function withNames(selection: Sql, order: Sql): Sql {
     ${order}`;
 }
 
-/** Counts by status of all that the filters select; without a search the kept counters are summed. */
+/** Selects counts by status of all matching pre-alerts. Without a search, it sums the maintained counters. */
 export function statsOfPrealerts(db: Db, caller: UserCaller, query: QueryOf<'listPrealerts'>): Sql {
   const counts = query.search
     ? sql`select p.status, count(*) as n from prealerts p where ${filtersOf(db, caller, query)} group by p.status`
@@ -192,7 +203,7 @@ function scopeOf(
   { courier_id: courierId, status }: QueryOf<'listPrealerts'>,
 ): Sql {
   const conditions = [ownRows(db, caller, 'p')];
-  // couriers have one account, whatever they ask for
+  // A courier only ever sees its own pre-alerts, whatever courier_id says.
   if (courierId && caller.courierId === null) conditions.push(sql`p.courier_id = ${courierId}::uuid`);
   if (status) conditions.push(sql`p.status = ${status}`);
   return join(conditions, ' and ');

@@ -6,7 +6,7 @@ export function prealertReviewHandlers({ db }: Deps) {
   return {
     async reviewPrealert({ body, caller, requestId }) {
       const { status, packageId, isAssigned } = await reviewPrealert(db, caller, requestId, body);
-      const outcome = isAssigned ? 'The package is the courier’s.' : `The pre-alert is ${status}.`;
+      const outcome = isAssigned ? 'The package was assigned to the courier.' : `The pre-alert is ${status}.`;
       return {
         statusCode: 200,
         message: `Flag cleared. ${outcome}`,

@@ -3,7 +3,7 @@ import { ownRows } from '../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
 import type { PrealertStatus } from './queries.js';
 
-/** The number that decides which parcel is locked; read before there is a lock. */
+/** Selects the key of the parcel to lock. The lock is not held yet. */
 export function findTrackingKey(db: Db, caller: UserCaller, id: string): Sql {
   return sql`select p.tracking_key from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
 }
@@ -23,7 +23,7 @@ export function lockPrealert(db: Db, caller: UserCaller, id: string): Sql {
     from prealerts p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid for update`;
 }
 
-/** Clears the flag, if it is there. */
+/** Updates the pre-alert only if it is still flagged. */
 export function clearFlag(
   db: Db,
   caller: UserCaller,
@@ -34,14 +34,14 @@ export function clearFlag(
     where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid and p.status = 'flagged'`;
 }
 
-/** Keeps a flag for the courier's next pre-alert of the number. */
-export function keepFlag(caller: UserCaller, courierId: string, trackingKey: string): Sql {
+/** Stores a flag for the courier's next pre-alert of the number. */
+export function insertStoredFlag(caller: UserCaller, courierId: string, trackingKey: string): Sql {
   return sql`insert into prealert_flags (tenant_id, courier_id, tracking_key)
     values (${caller.tenantId}::uuid, ${courierId}::uuid, ${trackingKey}) on conflict do nothing`;
 }
 
-/** Forgets it; staff alone may. */
-export function forgetFlag(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
+/** Deletes the stored flag. Only staff may do this. */
+export function deleteStoredFlag(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
   return sql`delete from prealert_flags f where ${ownRows(db, caller, 'f')} and f.courier_id = ${courierId}::uuid
     and f.tracking_key = ${trackingKey}`;
 }

@@ -4,7 +4,7 @@ import type { BodyOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
 import { transaction, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { announceChange, claimPackage, type Claim } from '../packages/public.js';
+import { notifyCourierOfClaim, claimPackage, type Claim } from '../packages/public.js';
 import * as queries from './review-queries.js';
 import type { ReviewedRow } from './review-queries.js';
 
@@ -13,9 +13,8 @@ type Ctx = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 export type Review = { status: 'pending' | 'received'; packageId: string | null; isAssigned: boolean };
 
 /**
- * Clears a pre-alert's flag once, whoever else does at the same time, and gives it the package of its number where that
- * is asked for.
- *
+ * Clears a pre-alert's flag. Of concurrent reviews, only one succeeds. With `assign`, also assigns the
+ * package of its number.
  * @throws ApiError prealert_not_found, prealert_not_flagged, package_not_assignable
  */
 export async function reviewPrealert(
@@ -26,38 +25,48 @@ export async function reviewPrealert(
 ): Promise<Review> {
   return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller, requestId };
-    const prealert = await holdFlagged(ctx, prealert_id);
-    const claim = await claimPackage(ctx, announcementOf(prealert), assign);
+    const prealert = await lockFlaggedPrealert(ctx, prealert_id);
+    const claim = await claimPackage(ctx, toReviewedPrealert(prealert), assign);
     const status = claim.packageId ? 'received' : 'pending';
     const cleared = await tx.execute(queries.clearFlag(db, caller, prealert.id, status));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
-    await tx.execute(queries.forgetFlag(db, caller, prealert.courier_id, prealert.tracking_key));
+    await tx.execute(queries.deleteStoredFlag(db, caller, prealert.courier_id, prealert.tracking_key));
     const facts = [factOf(prealert, status, claim, reason), ...claim.facts];
     await tx.execute(auditStatement(caller, requestId, facts));
-    await announceChange(ctx, claim);
+    await notifyCourierOfClaim(ctx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
   });
 }
 
-/** Reads and holds the pre-alert and its parcel, which intake would give to somebody in between. */
-async function holdFlagged({ db, tx, caller }: Ctx, id: string): Promise<ReviewedRow> {
+/**
+ * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
+ * the package to somebody else.
+ */
+async function lockFlaggedPrealert({ db, tx, caller }: Ctx, id: string): Promise<ReviewedRow> {
   const [found] = await tx.query<{ tracking_key: string }>(queries.findTrackingKey(db, caller, id));
   if (!found) throw new ApiError('prealert_not_found');
-  // before the row, as intake takes them: two orders would deadlock
+  // Locked before the row, as intake does: two different orders would deadlock.
   await tx.execute(lockParcel(caller.tenantId, found.tracking_key));
   const [row] = await tx.query<ReviewedRow>(queries.lockPrealert(db, caller, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
-    const message = `The pre-alert is ${row.status}. Only a flagged one can be reviewed.`;
-    throw new ApiError('prealert_not_flagged', message);
+    throw new ApiError('prealert_not_flagged', { args: { status: row.status } });
   }
-  // it has got another number in between; a deadlock, if this makes one, is broken and repeated
+  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
+  // and it is retried.
   if (row.tracking_key !== found.tracking_key)
     await tx.execute(lockParcel(caller.tenantId, row.tracking_key));
   return row;
 }
 
-const announcementOf = ({ id, courier_id, user_code, tracking_key, vendor, description }: ReviewedRow) => ({
+const toReviewedPrealert = ({
+  id,
+  courier_id,
+  user_code,
+  tracking_key,
+  vendor,
+  description,
+}: ReviewedRow) => ({
   id,
   courierId: courier_id,
   userCode: user_code,

@@ -6,10 +6,13 @@ import { lockCourier, setAirFreightRate } from './queries.js';
 
 export type AirFreight = { courierId: string; rateUsd: string; isChanged: boolean };
 
-/** Sets what a courier pays for each lb of air freight. @throws ApiError courier_not_found */
+/**
+ * Sets the price per lb of a courier's air freight.
+ * @throws ApiError courier_not_found
+ */
 export async function updateAirFreight(change: Change, id: string, rateUsd: number): Promise<AirFreight> {
   const { db, caller, requestId } = change;
-  // the contract has seen to it that nothing is rounded here
+  // The contract has limited the decimals, so nothing is rounded here.
   const wanted = rateUsd.toFixed(2);
   return transaction(db, caller, async (tx) => {
     const ctx = { ...change, tx };

@@ -34,7 +34,7 @@ function manage(change: Change, body: BodyOf<'manageCourierRates'>): Promise<Rep
   });
 }
 
-const UNCHANGED = 'It is like that already. Nothing was changed.';
+const UNCHANGED = 'The rates already have these values. Nothing was changed.';
 
 function answerTable(done: string, saved: SavedTable) {
   const isOnDefaults = saved.courierId !== null && saved.tiers.length === 0;

@@ -1,4 +1,4 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export {
   bandOf,
   bandsOf,
@@ -6,6 +6,6 @@ export {
   gapsBetween,
   tiersOfCourier,
   tiersOfEachCourier,
-  wordGap,
+  gapWarning as wordGap,
   type Gap,
 } from './tiers.js';

@@ -12,7 +12,7 @@ export type CourierRow = {
   air_freight_rate: string;
 };
 
-/** The named courier, or all of the tenant by their codes. */
+/** Selects one courier, or all couriers of the tenant by code. */
 export function selectCouriers(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
   const wanted = courierId === undefined ? sql`true` : sql`c.id = ${courierId}::uuid`;
   return sql`select c.id, c.name, c.code, c.air_freight_rate::text
@@ -24,7 +24,7 @@ export type TableRow = StoredTier & { courierId: string | null };
 
 const COLUMNS = sql`t.id, t.start_weight_lb::text as "startLb", t.end_weight_lb::text as "endLb", t.fee_usd::text as "feeUsd"`;
 
-/** The default tiers and those of the named courier, or of all. */
+/** Selects the default tiers, and those of one courier or of all. */
 export function selectTiers(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
   const wanted =
     courierId === undefined ? sql`true` : sql`(t.courier_id is null or t.courier_id = ${courierId}::uuid)`;
@@ -33,7 +33,7 @@ export function selectTiers(db: Db, caller: UserCaller, courierId: string | unde
     order by t.start_weight_lb, t.end_weight_lb, t.id`;
 }
 
-/** A courier's own tiers, or the default ones, by weight. */
+/** Returns a courier's own tiers, or the default ones, by weight. */
 export async function findTable({ db, tx, caller }: Ctx, courierId: string | null): Promise<StoredTier[]> {
   return tx.query<StoredTier>(sql`
     select ${COLUMNS} from rate_tiers t
@@ -41,7 +41,7 @@ export async function findTable({ db, tx, caller }: Ctx, courierId: string | nul
     order by t.start_weight_lb, t.end_weight_lb, t.id`);
 }
 
-/** The weights without a fee below the last of the tiers that apply. */
+/** Returns the weights without a fee below the last applicable tier. */
 export async function findGaps({ db, tx, caller }: Ctx, courierId: string | null): Promise<Gap[]> {
   const tiers = courierId === null ? tiersOfTable(db, caller, null) : tiersOfCourier(db, caller, courierId);
   return tx.query<Gap>(sql`
@@ -52,7 +52,7 @@ export async function findGaps({ db, tx, caller }: Ctx, courierId: string | null
     order by g.above_lb`);
 }
 
-/** Whose table a tier is in; undefined when the tenant has no such tier. */
+/** Returns the table that a tier belongs to, or undefined if the tenant has no such tier. */
 export async function findTableOf(
   { db, tx, caller }: Ctx,
   rateId: number,
@@ -91,7 +91,7 @@ const tierRecords = (tiers: Tier[]) =>
   sql`jsonb_to_recordset(${JSON.stringify(tiers)}::jsonb) as wanted
     (id int, "startLb" numeric, "endLb" numeric, "feeUsd" numeric)`;
 
-/** Holds a courier's row and answers it; undefined when the tenant has no such courier. */
+/** Locks and returns a courier's row, or undefined if the tenant has no such courier. */
 export async function lockCourier(
   { db, tx, caller }: Ctx,
   courierId: string,

@@ -6,14 +6,17 @@ import { transaction, snapshot, type Db } from '../../platform/db/transaction.js
 import { ApiError } from '../../platform/errors/errors.js';
 import type { Change, Ctx } from './context.js';
 import * as queries from './queries.js';
-import { planChange, readTable, type StoredTier, type WantedTier } from './tier.js';
-import { wordGap } from './tiers.js';
+import { planChange, readTable, type StoredTier, type RequestedTier } from './tier.js';
+import { gapWarning } from './tiers.js';
 
 type Action<Name> = Omit<Extract<BodyOf<'manageCourierRates'>, { action: Name }>, 'action'>;
 
 export type RateTables = { couriers: queries.CourierRow[]; tiers: queries.TableRow[] };
 
-/** The default tiers, with the named courier's or with everybody's. @throws ApiError courier_not_found */
+/**
+ * Returns the default tiers, and those of one courier or of all couriers.
+ * @throws ApiError courier_not_found
+ */
 export async function readRates(
   db: Db,
   caller: UserCaller,
@@ -24,7 +27,7 @@ export async function readRates(
     queries.selectTiers(db, caller, courierId),
   ]);
   if (courierId !== undefined && !couriers?.[0]) throw new ApiError('courier_not_found');
-  // as: the shapes that the two statements select
+  // The two statements select exactly these columns.
   return { couriers: couriers as queries.CourierRow[], tiers: tiers as queries.TableRow[] };
 }
 
@@ -36,21 +39,20 @@ export type SavedTable = {
 };
 
 /**
- * Makes a table what was sent. Callers at once take turns, so that it ends as one of them sent it.
- *
+ * Replaces a table by the given tiers. Concurrent requests run one after the other, so that the result is one
+ * of the given tables.
  * @throws ApiError validation_failed, courier_not_found, rate_not_found
  */
-export async function saveRates(change: Change, wanted: Action<'save_rates'>): Promise<SavedTable> {
-  const tiers = readTable(wanted.rates);
+export async function saveRates(change: Change, requested: Action<'save_rates'>): Promise<SavedTable> {
+  const tiers = readTable(requested.rates);
   return inLock(change, async (ctx) => {
-    const courierId = wanted.courier_id ? await findCourierId(ctx, wanted.courier_id) : null;
+    const courierId = requested.courier_id ? await findCourierId(ctx, requested.courier_id) : null;
     return replaceTable(ctx, 'rates.saved', courierId, tiers);
   });
 }
 
 /**
- * Gives a courier a copy of the default tiers in the place of its own.
- *
+ * Replaces a courier's tiers by a copy of the default tiers.
  * @throws ApiError courier_not_found, default_rates_missing
  */
 export async function copyDefaultRates(
@@ -66,7 +68,10 @@ export async function copyDefaultRates(
   });
 }
 
-/** Deletes one tier, whosever table it is in. @throws ApiError rate_not_found */
+/**
+ * Deletes one tier of any table.
+ * @throws ApiError rate_not_found
+ */
 export async function deleteRate(change: Change, { rate_id }: Action<'delete_rate'>): Promise<SavedTable> {
   return inLock(change, async (ctx) => {
     const table = await queries.findTableOf(ctx, rate_id);
@@ -91,26 +96,28 @@ async function findCourierId(ctx: Ctx, courierId: string): Promise<string> {
   return courier.id;
 }
 
-/** Writes what differs; a table that is as wanted is left alone. */
+/** Writes only the differences. An equal table is not written. */
 async function replaceTable(
   ctx: Ctx,
   action: string,
   courierId: string | null,
-  wanted: WantedTier[],
+  requested: RequestedTier[],
 ): Promise<SavedTable> {
   const before = await queries.findTable(ctx, courierId);
-  const { updated, inserted, deletedIds } = planChange(before, wanted);
+  const { updated, inserted, deletedIds } = planChange(before, requested);
   if (deletedIds.length > 0) await queries.deleteTiers(ctx, deletedIds);
   if (updated.length > 0) await queries.updateTiers(ctx, updated);
   if (inserted.length > 0) await queries.insertTiers(ctx, courierId, inserted);
   const isChanged = deletedIds.length + updated.length + inserted.length > 0;
   const tiers = isChanged ? await queries.findTable(ctx, courierId) : before;
   if (isChanged) await record(ctx, action, courierId, before, tiers);
-  const warnings = (await queries.findGaps(ctx, courierId)).map(wordGap);
+  const warnings = (await queries.findGaps(ctx, courierId)).map(gapWarning);
   return { courierId, tiers, warnings, isChanged };
 }
 
-/** The whole table, before and after: what a courier was billed by can be read off one entry. */
+/**
+ * Records the whole table before and after, so that one entry shows the tiers that a courier was billed by.
+ */
 async function record(
   { tx, caller, requestId }: Ctx,
   action: string,

@@ -1,25 +1,27 @@
 import type { BodyOf } from '../../platform/contract/types.js';
-import { ApiError, type FieldError } from '../../platform/errors/errors.js';
+import { ApiError, fieldError, type FieldError } from '../../platform/errors/errors.js';
 
-/** Weights in lb with 3 decimals and a fee in USD with 2, as text: exactly as the database writes them. */
+/**
+ * Weights in lb with 3 decimals and a fee in USD with 2 decimals, as text, exactly as the database writes
+ * them.
+ */
 export type Tier = { startLb: string; endLb: string; feeUsd: string };
 export type StoredTier = Tier & { id: number };
-/** A tier as a caller wants it: without an id it is a new one. */
-export type WantedTier = Tier & { id: number | undefined };
+/** A requested tier. Without an id it is new. */
+export type RequestedTier = Tier & { id: number | undefined };
 
 type SentTier = Extract<BodyOf<'manageCourierRates'>, { action: 'save_rates' }>['rates'][number];
 
 /**
- * A whole table as it was sent.
- *
- * @throws ApiError validation_failed naming every tier that is inverted, overlaps another or repeats an id
+ * Returns the requested table.
+ * @throws ApiError validation_failed with every tier that is inverted, overlaps another or repeats an id
  */
-export function readTable(sent: SentTier[]): WantedTier[] {
+export function readTable(sent: SentTier[]): RequestedTier[] {
   const errors = [...invertedTiers(sent), ...repeatedIds(sent)];
-  // bounds that are the wrong way round overlap everything: told alone
+  // Inverted bounds overlap everything, so they are reported alone.
   if (errors.length === 0) errors.push(...overlappingTiers(sent));
   if (errors.length > 0) throw invalidTable(errors);
-  // the contract has seen to it that nothing is rounded here
+  // The contract has limited the decimals, so nothing is rounded here.
   return sent.map(({ id, startweight, endweight, fee }) => ({
     id,
     startLb: startweight.toFixed(3),
@@ -31,21 +33,12 @@ export function readTable(sent: SentTier[]): WantedTier[] {
 const MAX_ERRORS = 100;
 
 function invalidTable(errors: FieldError[]): ApiError {
-  const message = errors[0]?.message + (errors.length > 1 ? ` And ${errors.length - 1} more.` : '');
-  return new ApiError('validation_failed', message, { errors: errors.slice(0, MAX_ERRORS) });
+  return new ApiError('validation_failed', { errors: errors.slice(0, MAX_ERRORS) });
 }
-
-const fieldError = (field: string, code: string, words: string): FieldError => ({
-  field,
-  code,
-  message: `${field} ${words}.`,
-});
 
 function invertedTiers(sent: SentTier[]): FieldError[] {
   return sent.flatMap(({ startweight, endweight }, index) =>
-    endweight < startweight
-      ? [fieldError(`rates[${index}].endweight`, 'minimum', 'must not be less than startweight')]
-      : [],
+    endweight < startweight ? [fieldError(`rates[${index}].endweight`, 'tier_bounds')] : [],
   );
 }
 
@@ -56,11 +49,14 @@ function repeatedIds(sent: SentTier[]): FieldError[] {
       if (id !== undefined) seen.add(id);
       return [];
     }
-    return [fieldError(`rates[${index}].id`, 'unique', 'is in the list already')];
+    return [fieldError(`rates[${index}].id`, 'tier_repeated')];
   });
 }
 
-/** Two tiers may share a bound; the constraint bands_do_not_overlap would refuse the rest as well, in no words. */
+/**
+ * Two tiers may share a bound. The constraint bands_do_not_overlap would reject other overlaps too, but
+ * without a useful message.
+ */
 function overlappingTiers(sent: SentTier[]): FieldError[] {
   const ordered = sent
     .map((tier, index) => ({ ...tier, index }))
@@ -71,26 +67,27 @@ function overlappingTiers(sent: SentTier[]): FieldError[] {
     const isTwin = tier.startweight === before.startweight && tier.endweight === before.endweight;
     if (tier.startweight >= before.endweight && !isTwin) return [];
     const field = `rates[${tier.index}].startweight`;
-    const words = isTwin
-      ? `begins and ends where rates[${before.index}] does`
-      : `must be ${before.endweight} or more: rates[${before.index}] ends there`;
-    return [fieldError(field, 'overlap', words)];
+    const other = `rates[${before.index}]`;
+    return [
+      isTwin
+        ? fieldError(field, 'tier_twin', { other })
+        : fieldError(field, 'tier_overlap', { limit: before.endweight, other }),
+    ];
   });
 }
 
 export type TableChange = { updated: StoredTier[]; inserted: Tier[]; deletedIds: number[] };
 
 /**
- * What turns the stored table into the wanted one. A wanted tier without an id stands for a stored one of the same
- * values, so that a table that is sent again writes nothing.
- *
- * @throws ApiError rate_not_found when an id is not of the stored table
+ * Returns the changes from the stored to the requested table. A requested tier without an id matches a stored
+ * one with the same values, so that sending a table again writes nothing.
+ * @throws ApiError rate_not_found if an id is not in the stored table
  */
-export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableChange {
+export function planChange(stored: StoredTier[], requested: RequestedTier[]): TableChange {
   const left = new Map(stored.map((tier) => [tier.id, tier]));
   const change: TableChange = { updated: [], inserted: [], deletedIds: [] };
   const missing: FieldError[] = [];
-  for (const [index, { id, ...values }] of wanted.entries()) {
+  for (const [index, { id, ...values }] of requested.entries()) {
     if (id === undefined) continue;
     const tier = left.get(id);
     left.delete(id);
@@ -99,9 +96,9 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
   }
   if (missing.length > 0) {
     const errors = missing.slice(0, MAX_ERRORS);
-    throw new ApiError('rate_not_found', 'Nothing was changed. See errors.', { errors });
+    throw new ApiError('rate_not_found', { variant: 'several', errors });
   }
-  for (const { id, ...values } of wanted) {
+  for (const { id, ...values } of requested) {
     if (id !== undefined) continue;
     const twin = [...left.values()].find((tier) => isSame(tier, values));
     if (twin) left.delete(twin.id);
@@ -111,10 +108,6 @@ export function planChange(stored: StoredTier[], wanted: WantedTier[]): TableCha
   return change;
 }
 
-const notInTable = (index: number): FieldError => ({
-  field: `rates[${index}].id`,
-  code: 'not_found',
-  message: 'The table has no such tier.',
-});
+const notInTable = (index: number): FieldError => fieldError(`rates[${index}].id`, 'tier_missing');
 
 const isSame = (a: Tier, b: Tier) => a.startLb === b.startLb && a.endLb === b.endLb && a.feeUsd === b.feeUsd;

@@ -3,14 +3,14 @@ import { tenantRows } from '../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
 
 /**
- * The tiers that a courier is billed by, as a query: its own, or the tenant's default ones when it has none.
- * Columns: id, start_lb, end_lb, fee_usd.
+ * Returns a query of the tiers that apply to a courier: its own, or the tenant's default tiers if it has
+ * none. Columns: id, start_lb, end_lb, fee_usd.
  */
 export function tiersOfCourier(db: Db, caller: UserCaller, courierId: string): Sql {
   return tiersOfEachCourier(db, caller, sql`${courierId}::uuid`);
 }
 
-/** The same of a courier that a column names. */
+/** The same for a courier given by a column. */
 export function tiersOfEachCourier(db: Db, caller: UserCaller, courierId: Sql): Sql {
   return sql`select t.id, t.start_weight_lb as start_lb, t.end_weight_lb as end_lb, t.fee_usd
     from rate_tiers t
@@ -19,7 +19,7 @@ export function tiersOfEachCourier(db: Db, caller: UserCaller, courierId: Sql): 
       where ${tenantRows(db, caller, 'own')} and own.courier_id = ${courierId} limit 1)`;
 }
 
-/** A courier's own tiers, or the default ones (null), as a query of the same columns. */
+/** Returns a query of a courier's own tiers, or of the default ones (null), with the same columns. */
 export function tiersOfTable(db: Db, caller: UserCaller, courierId: string | null): Sql {
   return sql`select t.id, t.start_weight_lb as start_lb, t.end_weight_lb as end_lb, t.fee_usd
     from rate_tiers t
@@ -27,8 +27,8 @@ export function tiersOfTable(db: Db, caller: UserCaller, courierId: string | nul
 }
 
 /**
- * Tiers in order, as a query: `place` counts them from 1, and `covered_lb` is where the lower ones end. Both bounds
- * belong to a tier; where two share one, it is the lower tier's.
+ * Returns a query of the tiers in order. `place` counts them from 1, and `covered_lb` is the end of the lower
+ * ones. Both bounds belong to a tier; a shared bound belongs to the lower tier.
  */
 export function bandsOf(tiers: Sql): Sql {
   return sql`select id, start_lb, end_lb, fee_usd, row_number() over bands::int as place,
@@ -38,8 +38,9 @@ export function bandsOf(tiers: Sql): Sql {
 }
 
 /**
- * The weights at which bands begin and gaps begin, in turn, as an array in thousandths of a lb. How many of them a
- * weight has reached (bandOf) says where it is: an odd number 2n - 1 is the band in place n, an even one a gap.
+ * Returns the weights at which bands and gaps begin, alternately, as an array in thousandths of a pound. The
+ * number of cuts that a weight has reached (bandOf) is its position: an odd number 2n - 1 is the band with
+ * place n, an even number is a gap.
  */
 export function cutsOf(bands: Sql): Sql {
   return sql`select coalesce(array_agg(cut order by cut), '{}') as cuts
@@ -48,15 +49,15 @@ export function cutsOf(bands: Sql): Sql {
       ((greatest(end_lb, covered_lb) * 1000)::int + 1)) as v (cut)`;
 }
 
-/** Whole numbers, because a search among them is many times faster than one among decimals, and as exact. */
+/** Uses integers, because searching them is many times faster than searching decimals, and equally exact. */
 export function bandOf(weightLb: Sql, cuts: Sql): Sql {
   return sql`width_bucket((${weightLb} * 1000)::int, ${cuts})`;
 }
 
 /**
- * The weights that no band covers, as a query: above_lb is null where there is no tier at all, below_lb is null
- * above the last one, and `band` is what bandOf says there. A step of 0.001 lb between two tiers is none, because
- * no weight is finer.
+ * Returns a query of the weights that no band covers. above_lb is null if there is no tier, below_lb is null
+ * above the last one, and `band` is the value of bandOf. A step of 0.001 lb between two tiers is no gap,
+ * because weights have no more decimals.
  */
 export function gapsBetween(bands: Sql): Sql {
   return sql`select covered_lb as above_lb, start_lb as below_lb, 2 * (place - 1) as band
@@ -67,8 +68,8 @@ export function gapsBetween(bands: Sql): Sql {
 
 export type Gap = { aboveLb: string | null; belowLb: string | null; packages: number };
 
-/** What a gap means to whoever bills. */
-export function wordGap({ aboveLb, belowLb, packages }: Gap): string {
+/** Returns the warning about a gap. */
+export function gapWarning({ aboveLb, belowLb, packages }: Gap): string {
   const gap =
     aboveLb === null ? 'There is no rate table' : `No tier covers weights ${span(aboveLb, belowLb)}`;
   if (packages === 0) return `${gap}.`;

@@ -7,7 +7,9 @@ type Tables = DataOf<'getCourierRates'>;
 type RateTier = Tables['global_default_rates'][number];
 type Changed = DataOf<'manageCourierRates'>;
 
-/** `isOne`: a courier was named, so that the answer holds that one and no list. */
+/**
+ * `isOne`: the request is for one courier, so that the response contains a single table instead of a list.
+ */
 export function viewTables({ couriers, tiers }: RateTables, isOne: boolean): Tables {
   const tables = new Map<string | null, RateTier[]>();
   for (const tier of tiers) {

@@ -14,7 +14,7 @@ export function securityHandlers({ db }: Deps) {
       const { settings, isChanged } = await changeSettings({ db, caller, requestId }, body);
       const message = isChanged
         ? 'Security settings changed.'
-        : 'The settings are like that already. Nothing was changed.';
+        : 'The settings already have these values. Nothing was changed.';
       return { statusCode: 200, message, data: viewSettings(settings) };
     },
   } satisfies Pick<Handlers, 'getSecuritySettings' | 'updateSecuritySettings'>;

@@ -8,7 +8,7 @@ export type SettingsRow = {
   updated_at: Date | null;
 };
 
-/** No row where nothing was ever set. */
+/** Returns no row if the tenant has never changed its settings. */
 export const selectSettings = (db: Db, caller: UserCaller): Sql => sql`
   select s.require_two_factor, s.idle_timeout_minutes, s.updated_at from security_settings s
   where ${tenantRows(db, caller, 's')}`;

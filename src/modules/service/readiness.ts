@@ -2,27 +2,29 @@ import { findPending } from '../../platform/db/migrations/migrate.js';
 import type { Db } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
 
-/** How long an answer counts: anybody may ask, as often as they like, and each question took a connection. */
-const KEPT_MS = 1_000;
+/**
+ * Time to cache the result in. The operation is public and unlimited, and each check takes a database
+ * connection.
+ */
+const CACHE_MS = 1_000;
 
 /**
- * Ready means: the database answers, and has every migration that this build knows.
- *
- * @param migrations their names, read once at the start
+ * Returns a check that succeeds if the database responds and has every migration of this build.
+ * @param migrations the names of the migrations, read once at startup
  */
 export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise<void> {
   let pending: Promise<string[]> | undefined;
-  let keptUntilMs = 0;
+  let cachedUntilMs = 0;
 
   /** @throws ApiError unavailable */
   return async () => {
-    if (!pending || performance.now() > keptUntilMs) {
-      // until it has answered, everybody waits for the same question
-      keptUntilMs = Infinity;
-      pending = findPending(pool, migrations).finally(() => (keptUntilMs = performance.now() + KEPT_MS));
+    if (!pending || performance.now() > cachedUntilMs) {
+      // Until the query returns, concurrent requests share it.
+      cachedUntilMs = Infinity;
+      pending = findPending(pool, migrations).finally(() => (cachedUntilMs = performance.now() + CACHE_MS));
     }
     const found = await pending;
     if (found.length > 0)
-      throw new ApiError('unavailable', 'The database is not migrated yet.', { retryAfterSeconds: 5 });
+      throw new ApiError('unavailable', { variant: 'not_migrated', retryAfterSeconds: 5 });
   };
 }

@@ -24,19 +24,19 @@ export function sessionHandlers({ db }: Deps) {
     },
 
     manageSessions({ body, caller, requestId }) {
-      const asking = { db, caller, requestId };
+      const access = { db, caller, requestId };
       return byAction<typeof body, Promise<Ended>>(body, {
-        logout: async () => answer('Logged out.', await logOut(asking)),
+        logout: async () => reply('Logged out.', await logOut(access)),
         end: async ({ session_id: sessionId, user_id: userId }) =>
-          counted(await endOne(asking, sessionId, userId)),
+          replyWithCount(await endOne(access, sessionId, userId)),
         end_all: async ({ keep_current: keepsCurrent = false, user_id: userId }) =>
-          counted(await endAll(asking, keepsCurrent, userId)),
+          replyWithCount(await endAll(access, keepsCurrent, userId)),
       });
     },
   } satisfies Pick<Handlers, 'listSessions' | 'manageSessions'>;
 }
 
-const counted = (ended: number): Ended =>
-  answer(ended === 1 ? '1 session ended.' : `${ended} sessions ended.`, ended);
+const replyWithCount = (ended: number): Ended =>
+  reply(ended === 1 ? '1 session ended.' : `${ended} sessions ended.`, ended);
 
-const answer = (message: string, ended: number): Ended => ({ statusCode: 200, message, data: { ended } });
+const reply = (message: string, ended: number): Ended => ({ statusCode: 200, message, data: { ended } });

@@ -3,24 +3,27 @@ import { pipeline, type Db } from '../../platform/db/transaction.js';
 import { writeLastSeen } from './queries.js';
 
 export type LastSeen = {
-  /** Remembers that a session was used; returns at once. */
-  note(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>): void;
-  /** Writes what is due. */
+  /** Records in memory that a session was used. Returns at once. */
+  record(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>): void;
+  /** Writes the records that are due. */
   flush(): Promise<void>;
-  /** Writes what is left, and stops. */
+  /** Stops the timer and writes all remaining records. */
   stop(): Promise<void>;
 };
 
-/** Shorter than the 15 s by which enter_as_user lengthens an idle timeout: a session in use never looks idle. */
+/**
+ * Shorter than the 15 s by which enter_as_user extends the idle timeout, so that a session in use never looks
+ * idle.
+ */
 const FLUSH_MS = 10_000;
 
-/** One write per session and minute at most. */
+/** Each session is written at most once per minute. */
 const WRITE_EVERY_MS = 60_000;
 
-/** After so long the row is gone or ended, and is not tried again. */
+/** After this time the session has ended or was deleted, and the write is not retried. */
 const GIVE_UP_MS = 120_000;
 
-/** Memory for about 10 MB of sessions in use; more are not noted. */
+/** About 10 MB of memory. Further sessions are not recorded until others have been written. */
 const MAX_SESSIONS = 50_000;
 
 const BATCH = 1_000;
@@ -28,8 +31,9 @@ const BATCH = 1_000;
 type Entry = { tenantId: string; seenAtMs: number; dueAtMs: number; isPending: boolean };
 
 /**
- * Writes sessions.last_seen_at in batches, off the path of requests. Ages are measured by this process's monotonic
- * clock and subtracted from the database's time, so that no other clock counts.
+ * Writes sessions.last_seen_at in batches, outside of requests. Ages come from the monotonic clock of this
+ * process and are subtracted from the database's time, so that the wall clock of this machine has no
+ * influence.
  */
 export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSeen {
   const entries = new Map<string, Entry>();
@@ -60,13 +64,13 @@ export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSee
       const entry = entries.get(id);
       if (!entry || !written.has(id)) continue;
       entry.dueAtMs = nowMs + WRITE_EVERY_MS;
-      // it may have been used again meanwhile
+      // The session may have been used again in the meantime.
       entry.isPending = entry.seenAtMs > seenAtMs;
     }
   }
 
   return {
-    note({ tenantId, sessionId }) {
+    record({ tenantId, sessionId }) {
       if (sessionId === undefined) return;
       const seenAtMs = performance.now();
       const entry = entries.get(sessionId);

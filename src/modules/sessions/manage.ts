@@ -1,6 +1,6 @@
 import { auditStatement } from '../../platform/audit/audit.js';
 import type { SystemCaller, UserCaller } from '../../platform/identity/callers.js';
-import { holds } from '../../platform/access/permissions.js';
+import { hasPermission } from '../../platform/access/permissions.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { assertAdmitted, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -16,15 +16,18 @@ import {
   type SessionRow,
 } from './queries.js';
 
-/** Who asks about sessions. */
+/** The context of an operation on sessions. */
 export type SessionAccess = { db: Db; caller: UserCaller; requestId: string };
 
-/** One page of a user's sessions. @throws ApiError permission_denied, user_not_found */
+/**
+ * Returns one page of a user's sessions.
+ * @throws ApiError permission_denied, user_not_found
+ */
 export async function listSessions(
   { db, caller }: Pick<SessionAccess, 'db' | 'caller'>,
   query: QueryOf<'listSessions'>,
 ): Promise<{ rows: SessionRow[]; total: number }> {
-  const userId = ownerOf(caller, query.user_id);
+  const userId = targetUserOf(caller, query.user_id);
   await assertAdmitted(db, caller);
   const system = systemOf(caller);
   const wanted = { userId, isActive: query.is_active, page: query.page, limit: query.limit };
@@ -34,56 +37,69 @@ export async function listSessions(
     countSessions(db, system, wanted),
   ]);
   if (users?.length === 0) throw new ApiError('user_not_found');
-  // The columns that the statements select.
+  // The statements select exactly these columns.
   return { rows: rows as SessionRow[], total: Number(count?.[0]?.['total']) };
 }
 
-/** Ends the caller's own session. A token without one ends with all other tokens of the user. */
-export async function logOut(asking: SessionAccess): Promise<number> {
-  const { db, caller } = asking;
+/**
+ * Ends the caller's own session and returns the number of ended sessions. A token without a session revokes
+ * all tokens of the user.
+ */
+export async function logOut(access: SessionAccess): Promise<number> {
+  const { db, caller } = access;
   const { userId, sessionId } = caller;
-  return change(asking, async (tx, system) => {
+  return change(access, async (tx, system) => {
     const ended = sessionId
       ? await tx.query(endSession(db, system, { userId, sessionId, reason: 'logout' }))
       : await endEverything(db, tx, system, userId);
-    await note(asking, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
+    await recordAudit(access, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
     return ended.length;
   });
 }
 
-/** Ends one session; one that has ended stays as it is. @throws ApiError permission_denied, session_not_found */
+/**
+ * Ends one session and returns the number of ended sessions. A session that has already ended is not changed.
+ * @throws ApiError permission_denied, session_not_found
+ */
 export async function endOne(
-  asking: SessionAccess,
+  access: SessionAccess,
   sessionId: string,
-  named: string | undefined,
+  requestedUserId: string | undefined,
 ): Promise<number> {
-  const { db } = asking;
-  const userId = ownerOf(asking.caller, named);
-  return change(withoutExemptions(asking), async (tx, system) => {
+  const { db } = access;
+  const userId = targetUserOf(access.caller, requestedUserId);
+  return change(requireFullAccess(access), async (tx, system) => {
     const ended = await tx.query(endSession(db, system, { userId, sessionId, reason: 'ended' }));
-    if (ended.length > 0) await note(asking, tx, userId, 'user.session_ended', { session_id: sessionId });
+    if (ended.length > 0)
+      await recordAudit(access, tx, userId, 'user.session_ended', { session_id: sessionId });
     else if ((await tx.query(sessionExists(db, system, userId, sessionId))).length === 0)
       throw new ApiError('session_not_found');
     return ended.length;
   });
 }
 
-/** Ends all sessions of a user, or all but the caller's own. @throws ApiError permission_denied, user_not_found */
+/**
+ * Ends all sessions of a user, optionally except the caller's own. Returns the number of ended sessions.
+ * @throws ApiError permission_denied, user_not_found
+ */
 export async function endAll(
-  asking: SessionAccess,
+  access: SessionAccess,
   keepsCurrent: boolean,
-  named: string | undefined,
+  requestedUserId: string | undefined,
 ): Promise<number> {
-  const { db, caller } = asking;
-  const userId = ownerOf(caller, named);
-  return change(withoutExemptions(asking), async (tx, system) => {
+  const { db, caller } = access;
+  const userId = targetUserOf(caller, requestedUserId);
+  return change(requireFullAccess(access), async (tx, system) => {
     if ((await tx.query(userExists(db, system, userId))).length === 0) throw new ApiError('user_not_found');
     const isKept = keepsCurrent && userId === caller.userId;
     const ended = isKept
       ? await tx.query(endSessions(db, system, userId, caller.sessionId ?? null))
       : await endEverything(db, tx, system, userId);
     await tx.execute(deletePreauthTokens(db, system, userId));
-    await note(asking, tx, userId, 'user.sessions_ended', { sessions: ended.length, kept_current: isKept });
+    await recordAudit(access, tx, userId, 'user.sessions_ended', {
+      sessions: ended.length,
+      kept_current: isKept,
+    });
     return ended.length;
   });
 }
@@ -94,7 +110,10 @@ async function endEverything(db: Db, tx: Tx, system: SystemCaller, userId: strin
   return ended;
 }
 
-/** Sessions are written in the system's scope, because no courier may see the table. The caller is admitted before. */
+/**
+ * Checks that the caller may act, then writes in the system's scope, because couriers have no access to the
+ * sessions table.
+ */
 async function change(
   { db, caller }: SessionAccess,
   work: (tx: Tx, system: SystemCaller) => Promise<number>,
@@ -104,19 +123,24 @@ async function change(
   return transaction(db, system, (tx) => work(tx, system));
 }
 
-/** Logging out is all that a one-time password or a missing second factor allows. */
-function withoutExemptions(asking: SessionAccess): SessionAccess {
-  return { ...asking, caller: { ...asking.caller, changesPassword: false, enrolsFactor: false } };
+/** Requires a changed password and an enrolled second factor. Only logging out is allowed without them. */
+function requireFullAccess(access: SessionAccess): SessionAccess {
+  return { ...access, caller: { ...access.caller, changesPassword: false, enrolsFactor: false } };
 }
 
-/** Whose sessions are meant. @throws ApiError permission_denied unless they are the caller's, or it manages users */
-function ownerOf(caller: UserCaller, named: string | undefined): string {
-  if (named === undefined || named === caller.userId) return caller.userId;
-  if (!holds(caller.role, 'user:manage')) throw new ApiError('permission_denied');
-  return named;
+/**
+ * Returns the id of the user whose sessions the request concerns.
+ * @throws ApiError permission_denied if it is another user and the caller may not manage users
+ */
+function targetUserOf(caller: UserCaller, requestedUserId: string | undefined): string {
+  if (requestedUserId === undefined || requestedUserId === caller.userId) return caller.userId;
+  const permission = 'user:manage';
+  if (!hasPermission(caller.role, permission))
+    throw new ApiError('permission_denied', { args: { permission } });
+  return requestedUserId;
 }
 
-async function note(
+async function recordAudit(
   { caller, requestId }: SessionAccess,
   tx: Tx,
   userId: string,

@@ -25,14 +25,14 @@ export const otherNetworks = (db: Db, caller: Caller, userId: string, network: s
   sql`select exists (select from known_networks n where ${tenantRows(db, caller, 'n')}
     and n.user_id = ${userId}::uuid and n.network <> ${network}) as exist`;
 
-/** xmax is 0 in a row that was inserted, and not in one that was there. */
-export const noteNetwork = ({ tenantId }: Caller, userId: string, network: string): Sql =>
+/** xmax is 0 if the row was inserted, and not 0 if it already existed. */
+export const upsertNetwork = ({ tenantId }: Caller, userId: string, network: string): Sql =>
   sql`insert into known_networks (tenant_id, user_id, network)
     values (${tenantId}::uuid, ${userId}::uuid, ${network})
     on conflict (tenant_id, user_id, network) do update set last_seen_at = now()
     returning xmax = 0 as "isNew"`;
 
-/** Open, as enter_as_user judges it. */
+/** The same rule as in the database function enter_as_user. */
 const isIdle = sql`coalesce(s.last_seen_at <= now()
   - make_interval(mins => settings.idle_timeout_minutes, secs => 15), false)`;
 
@@ -85,7 +85,7 @@ export const sessionExists = (db: Db, caller: SystemCaller, userId: string, sess
 
 const open = sql`s.ended_at is null and s.expires_at > now()`;
 
-/** Returns the session, or no row if it had ended. */
+/** Returns the session, or no row if it had already ended. */
 export const endSession = (
   db: Db,
   caller: SystemCaller,
@@ -94,14 +94,14 @@ export const endSession = (
   where ${tenantRows(db, caller, 's')} and s.user_id = ${userId}::uuid and s.id = ${sessionId}::uuid and ${open}
   returning s.id`;
 
-/** Returns the sessions that it has ended: all that were open but `kept`. */
+/** Ends all open sessions of the user except `kept`, and returns their ids. */
 export const endSessions = (db: Db, caller: SystemCaller, userId: string, kept: string | null): Sql =>
   sql`update sessions s set ended_at = now(), end_reason = 'ended'
     where ${tenantRows(db, caller, 's')} and s.user_id = ${userId}::uuid and s.id is distinct from ${kept}::uuid
       and ${open}
     returning s.id`;
 
-/** Ends tokens without a session too. */
+/** Revokes all tokens of the user, including those without a session. */
 export const endTokens = (db: Db, caller: SystemCaller, userId: string): Sql =>
   sql`update users u set token_version = u.token_version + 1, updated_at = now()
     where ${tenantRows(db, caller, 'u')} and u.id = ${userId}::uuid`;
@@ -109,16 +109,19 @@ export const endTokens = (db: Db, caller: SystemCaller, userId: string): Sql =>
 export const deletePreauthTokens = (db: Db, caller: SystemCaller, userId: string): Sql =>
   sql`delete from preauth_tokens p where ${tenantRows(db, caller, 'p')} and p.user_id = ${userId}::uuid`;
 
-/** Ends what has been idle for too long, so that a longer timeout later does not open it again. */
+/** Ends idle sessions permanently, so that a longer timeout set later does not reopen them. */
 export const markIdleSessions = (db: Db, caller: SystemCaller): Sql =>
   sql`update sessions s set ended_at = now(), end_reason = 'idle'
     from security_settings settings
     where ${tenantRows(db, caller, 's')} and settings.tenant_id = s.tenant_id and ${open} and ${isIdle}`;
 
-export type Seen = { id: string; ageS: number };
+export type SessionUse = { id: string; ageS: number };
 
-/** Returns the sessions written. Skips rows that another server writes, so that two servers cannot deadlock. */
-export const writeLastSeen = (db: Db, caller: SystemCaller, seen: Seen[]): Sql => sql`
+/**
+ * Returns the sessions written. Skips locked rows, so that two servers that write the same sessions cannot
+ * deadlock.
+ */
+export const writeLastSeen = (db: Db, caller: SystemCaller, seen: SessionUse[]): Sql => sql`
   with locked as (
     select s.id, seen.age from sessions s
     join unnest(${seen.map(({ id }) => id)}::uuid[], ${seen.map(({ ageS }) => ageS)}::float8[]) as seen (id, age)

@@ -3,15 +3,17 @@ import { TOKEN_LIFETIME_S } from '../../platform/access/tokens.js';
 import type { Db, Tx } from '../../platform/db/transaction.js';
 import { newId } from '../../platform/values/ids.js';
 import { queueAccountMail } from '../mail/public.js';
-import { insertSession, noteNetwork, otherNetworks, type StartedBy } from './queries.js';
+import { insertSession, upsertNetwork, otherNetworks, type StartedBy } from './queries.js';
 
-/** Where a request comes from, as far as it tells. */
+/** The network address and user agent of a request. */
 export type Client = { address: string; userAgent: string | undefined };
 
-/** Whose session begins, by the database's clock. */
+/** The user of a new session, and the current time of the database in seconds. */
 export type SessionOwner = { id: string; nowS: number };
 
-/** Stores the session of a token that is about to be issued, and returns its id, which the token carries. */
+/**
+ * Stores a session for a token that is about to be issued. Returns its id, which becomes part of the token.
+ */
 export async function beginSession(
   tx: Tx,
   user: SessionOwner,
@@ -27,12 +29,12 @@ export async function beginSession(
 }
 
 /**
- * Remembers the network of a login, and mails a user who has only logged in from others before. The first login of all
- * is no news. Of simultaneous logins from one new network, one is mailed.
+ * Records the network of a login. Queues a mail if the user has logged in before, but never from this
+ * network. Of simultaneous logins from one new network, only one queues a mail.
  */
-export async function noteLoginNetwork(db: Db, tx: Tx, userId: string, client: Client): Promise<void> {
+export async function recordLoginNetwork(db: Db, tx: Tx, userId: string, client: Client): Promise<void> {
   const network = networkOf(client.address);
   const [others] = await tx.query<{ exist: boolean }>(otherNetworks(db, tx.caller, userId, network));
-  const [noted] = await tx.query<{ isNew: boolean }>(noteNetwork(tx.caller, userId, network));
+  const [noted] = await tx.query<{ isNew: boolean }>(upsertNetwork(tx.caller, userId, network));
   if (others?.exist && noted?.isNew) await queueAccountMail(db, tx, { userId, kind: 'new_network', client });
 }

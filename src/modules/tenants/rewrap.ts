@@ -5,7 +5,7 @@ import { tenantRows } from '../../platform/db/filters.js';
 import { pipeline, raw, snapshot, sql, type Db, type Sql } from '../../platform/db/transaction.js';
 import { newId } from '../../platform/values/ids.js';
 
-/** A column of secrets. */
+/** A column that contains encrypted secrets. */
 type Column = {
   table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
   column: string;
@@ -27,15 +27,16 @@ const BATCH_ROWS = 500;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export type Rewrapped = {
-  /** Secrets that no configured key opens; each was printed with its table and row. */
+  /** The number of secrets that no configured key can decrypt. Table and row of each were printed. */
   unopened: number;
-  /** Secrets that are still under an older key, those that do not open among them. */
+  /** The number of secrets still encrypted with an older key, including those that cannot be decrypted. */
   stale: number;
 };
 
 /**
- * Encrypts every secret with the newest key, and opens those that are so already, to be sure. The service may run
- * meanwhile: a secret that was changed since it was read stays as it is. Prints counts, never a secret.
+ * Encrypts every secret with the newest key, and verifies that the current ones can be decrypted. The service
+ * may run at the same time: a secret that was changed since it was read is not overwritten. Prints counts,
+ * never a secret.
  */
 export async function rewrapSecrets(
   db: Db,
@@ -72,16 +73,16 @@ type Work = {
   column: Column;
   print: (line: string) => void;
 };
-type Kept = { id: string; cipher: string };
+type StoredSecret = { id: string; cipher: string };
 
 async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: number }> {
   const { db, caller, column } = work;
   const done = { unopened: 0, rewrapped: 0 };
   for (let after = FIRST_ID, isMore = true; isMore;) {
     const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
-    // as: the shape that the statement selects
-    const batch = (rows ?? []) as Kept[];
-    const opened = batch.map((kept) => openKept(work, kept));
+    // The statement selects exactly these columns.
+    const batch = (rows ?? []) as StoredSecret[];
+    const opened = batch.map((stored) => reencrypt(work, stored));
     done.unopened += opened.filter((each) => each === undefined).length;
     done.rewrapped += await storeBatch(
       work,
@@ -93,24 +94,30 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
   return done;
 }
 
-type Renewed = Kept & { renewed: string };
+type ReencryptedSecret = StoredSecret & { renewed: string };
 
-/** The secret under the newest key in its place, nothing where it is so already, undefined where it does not open. */
-function openKept({ secrets, caller, column, print }: Work, kept: Kept): Renewed[] | undefined {
-  const place = { tenantId: caller.tenantId, rowId: kept.id, field: column.field };
+/**
+ * Returns the secret encrypted with the newest key, an empty array if it is already, or undefined if it
+ * cannot be decrypted.
+ */
+function reencrypt(
+  { secrets, caller, column, print }: Work,
+  stored: StoredSecret,
+): ReencryptedSecret[] | undefined {
+  const context = { tenantId: caller.tenantId, rowId: stored.id, field: column.field };
   try {
-    const plain = secrets.decrypt(kept.cipher, place);
-    const isCurrent = secrets.isNewest(kept.cipher) && secrets.isBoundTo(kept.cipher, place);
-    return isCurrent ? [] : [{ ...kept, renewed: secrets.encrypt(plain, place) }];
+    const plain = secrets.decrypt(stored.cipher, context);
+    const isCurrent = secrets.isNewest(stored.cipher) && secrets.isBoundTo(stored.cipher, context);
+    return isCurrent ? [] : [{ ...stored, renewed: secrets.encrypt(plain, context) }];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    print(`${column.table} ${kept.id}: ${column.column} does not open (${why})`);
+    print(`${column.table} ${stored.id}: ${column.column} cannot be decrypted (${why})`);
     return undefined;
   }
 }
 
-/** Writes those that have not been changed since they were read; answers how many. */
-async function storeBatch({ db, caller, column }: Work, batch: Renewed[]): Promise<number> {
+/** Updates the secrets that were not changed since they were read. Returns the number of updated rows. */
+async function storeBatch({ db, caller, column }: Work, batch: ReencryptedSecret[]): Promise<number> {
   if (batch.length === 0) return 0;
   const fact = {
     action: 'tenant.secrets_rewrapped',
@@ -131,7 +138,12 @@ function selectBatch(db: Db, caller: SystemCaller, { table, column }: Column, af
     order by t.id limit ${BATCH_ROWS}::int`;
 }
 
-function updateBatch(db: Db, caller: SystemCaller, { table, column }: Column, batch: Renewed[]): Sql {
+function updateBatch(
+  db: Db,
+  caller: SystemCaller,
+  { table, column }: Column,
+  batch: ReencryptedSecret[],
+): Sql {
   return sql`update ${raw(table)} t set ${raw(column)} = w.renewed
     from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
       ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)
@@ -148,6 +160,6 @@ async function countVersions(
     sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
       where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null group by 1 order by 1`,
   ]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   return (rows ?? []) as { version: string; count: number }[];
 }

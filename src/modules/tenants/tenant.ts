@@ -2,51 +2,50 @@ import type pg from 'pg';
 import { validatePassword, hashPassword } from '../auth/public.js';
 import { violates } from '../../platform/db/violations.js';
 import { newId } from '../../platform/values/ids.js';
+import { describeProblem } from '../../platform/errors/errors.js';
 
 export type NewTenant = {
   slug: string;
   name: string;
-  /** Lower-case host names it answers on; `*` is every host that nobody else has. */
+  /** The host names of the tenant, in lower case. `*` matches every host without another tenant. */
   hosts: string[];
-  /** Name of its first, primary warehouse. */
+  /** The name of its first, primary warehouse. */
   warehouse: string;
   admin: { username: string; fullName: string; password: string };
 };
 
-/** Whether a password will do for the administrator of these names, or what is wrong with it. */
-export async function judgePassword(password: string, names: string[] = []): Promise<true | string> {
+/** Returns true if the password is allowed for an administrator with these names, otherwise the problem. */
+export async function checkPassword(password: string, names: string[] = []): Promise<true | string> {
   const fault = await validatePassword(password, names);
-  return fault ? `The password ${fault.message}.` : true;
+  return fault ? describeProblem('The password', ...fault).message : true;
 }
 
 /**
- * Registers a warehouse operator with its hosts, its primary warehouse and its first administrator, all or
- * nothing.
- *
+ * Creates a tenant with its hosts, its primary warehouse and its first administrator in one transaction.
  * @param client connected as the owner of the schema
- * @throws one line that says so when the slug or a host is taken
+ * @throws Error with one line of text if the slug or a host is already in use
  */
 export async function createTenant(client: pg.ClientBase, tenant: NewTenant): Promise<{ tenantId: string }> {
   const passwordHash = await hashPassword(tenant.admin.password);
   const tenantId = newId();
   await client.query('begin');
   try {
-    await register(client, tenantId, tenant);
-    // row security is forced on the owner too
+    await insertTenant(client, tenantId, tenant);
+    // Row-level security applies to the owner of the tables too.
     await client.query(
       "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', 'all', true)",
       [tenantId],
     );
-    await furnish(client, tenantId, tenant, passwordHash);
+    await insertFirstRecords(client, tenantId, tenant, passwordHash);
     await client.query('commit');
     return { tenantId };
   } catch (error) {
     await client.query('rollback');
-    throw inWords(error, tenant);
+    throw translateError(error, tenant);
   }
 }
 
-async function register(client: pg.ClientBase, tenantId: string, { slug, name, hosts }: NewTenant) {
+async function insertTenant(client: pg.ClientBase, tenantId: string, { slug, name, hosts }: NewTenant) {
   await client.query('insert into tenants (id, slug, name) values ($1, $2, $3)', [tenantId, slug, name]);
   await client.query('insert into tenant_hosts (tenant_id, host) select $1, unnest($2::text[])', [
     tenantId,
@@ -54,7 +53,7 @@ async function register(client: pg.ClientBase, tenantId: string, { slug, name, h
   ]);
 }
 
-async function furnish(
+async function insertFirstRecords(
   client: pg.ClientBase,
   tenantId: string,
   { slug, name, hosts, warehouse, admin }: NewTenant,
@@ -76,11 +75,12 @@ async function furnish(
   );
 }
 
-/** Nobody but who starts the script reads it, so that the reply may say which host another tenant has. */
-function inWords(error: unknown, { slug }: NewTenant): unknown {
+/** Only the operator who runs the script reads this message, so it may name another tenant's host. */
+function translateError(error: unknown, { slug }: NewTenant): unknown {
   if (violates(error, 'tenants_slug_key')) return new Error(`The slug ${slug} is taken.`);
   if (!violates(error, 'tenant_hosts_host_key')) return error;
-  // as: violates() says that pg made it; its detail reads: Key (host)=(a.example.com) already exists.
+  // violates() returns true only for errors of pg. Its detail reads: Key (host)=(a.example.com) already
+  // exists.
   const host = /=\((.*)\)/.exec((error as pg.DatabaseError).detail ?? '')?.[1] ?? 'of these';
   return new Error(`The host ${host} belongs to another tenant.`);
 }

@@ -4,9 +4,9 @@ import { raw, sql, type Sql } from '../../platform/db/transaction.js';
 const SHOWN_CHARACTERS = 4;
 
 /**
- * A tracking number as a courier sees it while nobody knows whose customer's it is: `*` for all but the last
- * four characters, and for all of a number that has no more than four. Characters are counted as PostgreSQL
- * counts them, by code point, so that right(tracking_number, 4) is exactly what is shown.
+ * Returns the tracking number as a courier sees it while the package has no customer: every character but the
+ * last four is replaced by `*`. A number of up to four characters is masked whole. Characters are counted by
+ * code point, as PostgreSQL counts them, so that right(tracking_number, 4) is exactly the visible part.
  */
 export function maskTrackingNumber(trackingNumber: string): string {
   const characters = Array.from(trackingNumber);
@@ -15,14 +15,14 @@ export function maskTrackingNumber(trackingNumber: string): string {
   return '*'.repeat(hidden) + characters.slice(hidden).join('');
 }
 
-/** The same in SQL, of a packages row under this alias. */
+/** Returns the SQL equivalent of maskTrackingNumber, for a packages row with this alias. */
 export function maskedTrackingNumber(alias: string): Sql {
   const number = raw(`${alias}.tracking_number`);
   return sql`case when length(${number}) > ${SHOWN_CHARACTERS}
     then repeat('*', length(${number}) - ${SHOWN_CHARACTERS}) || right(${number}, ${SHOWN_CHARACTERS})
     else repeat('*', length(${number})) end`;
 }
-/** A package's tracking number as the caller may see it. */
+/** Returns the tracking number of a package, masked if the caller may not see all of it. */
 export const shownTrackingNumber = (
   { courierId }: UserCaller,
   { tracking_number, user_code }: { tracking_number: string; user_code: string | null },

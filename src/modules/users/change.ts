@@ -19,16 +19,19 @@ import {
 } from './queries.js';
 import { courierOf } from './user.js';
 
-/** What became of a user; what is like that already is not changed. */
+/** The user after a change. `isChanged` is false if it already had the requested state. */
 export type Changed = { user: UserRow; isChanged: boolean };
 
-/** What may be changed of how a user is addressed; what is undefined stays. */
+/** The contact fields to change. An undefined field is not changed. */
 export type Contact = { full_name?: string | undefined; email?: string | null | undefined };
 
-/** @throws ApiError validation_failed, user_not_found */
+/**
+ * Changes a user's name or e-mail address.
+ * @throws ApiError validation_failed, user_not_found
+ */
 export function updateUser(change: Change, userId: string, sent: Contact): Promise<Changed> {
   if (sent.full_name === undefined && sent.email === undefined)
-    throw invalidFieldError('full_name', 'or email is required', 'required');
+    throw invalidFieldError('full_name', 'contact_required');
   if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
   return changeUser(change, userId, async (ctx, before) => {
     const wanted = {
@@ -41,25 +44,32 @@ export function updateUser(change: Change, userId: string, sent: Contact): Promi
     const only = (from: Pick<LockedUser, 'full_name' | 'email'>) =>
       Object.fromEntries(fields.map((name) => [name, from[name]]));
     await record(ctx, userId, { action: 'user.updated', before: only(before), after: only(wanted) });
-    if (fields.includes('email')) await tellBoth(ctx, userId, [before.email, wanted.email]);
+    if (fields.includes('email')) await notifyBothAddresses(ctx, userId, [before.email, wanted.email]);
     return true;
   });
 }
 
-/** The old address as well: who gets the mail from now on may not be the user. */
-async function tellBoth({ db, tx }: Ctx, userId: string, recipients: (string | null)[]): Promise<void> {
+/** The old address is notified too: the new one may not belong to the user. */
+async function notifyBothAddresses(
+  { db, tx }: Ctx,
+  userId: string,
+  recipients: (string | null)[],
+): Promise<void> {
   for (const recipient of recipients)
     if (recipient !== null) await queueAccountMail(db, tx, { userId, kind: 'email_changed', recipient });
 }
 
-/** @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin */
+/**
+ * Changes a user's role and, for the role courier, its courier.
+ * @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin
+ */
 export function changeRole(
   change: Change,
   userId: string,
   role: Role,
-  named: string | undefined,
+  requestedCourierId: string | undefined,
 ): Promise<Changed> {
-  const courierId = courierOf({ role, courierId: named });
+  const courierId = courierOf({ role, courierId: requestedCourierId });
   return changeUser(change, userId, async (ctx, before) => {
     if (before.role === role && before.courier_id === courierId) return false;
     await assertOneAdminRemains(ctx, before);
@@ -75,8 +85,11 @@ export function changeRole(
   });
 }
 
-/** @throws ApiError user_not_found, last_admin */
-export function switchUser(change: Change, userId: string, isActive: boolean): Promise<Changed> {
+/**
+ * Enables or disables a user.
+ * @throws ApiError user_not_found, last_admin
+ */
+export function setUserActive(change: Change, userId: string, isActive: boolean): Promise<Changed> {
   return changeUser(change, userId, async (ctx, before) => {
     if (before.is_active === isActive) return false;
     if (!isActive) await assertOneAdminRemains(ctx, before);
@@ -92,9 +105,8 @@ export function switchUser(change: Change, userId: string, isActive: boolean): P
 }
 
 /**
- * Holds the user, has `work` say whether it changed anything, and answers what it is then.
- *
- * @param first done before the user is held
+ * Locks the user, runs `work`, which returns whether it changed anything, and returns the user's new state.
+ * @param first runs before the user is locked
  * @throws ApiError user_not_found
  */
 export function changeUser(
@@ -105,19 +117,22 @@ export function changeUser(
 ): Promise<Changed> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    // before any user, so that two administrators who take each other away take turns
+    // Locked before any user, so that two administrators who remove each other run one after the other.
     await tx.execute(lockAdministrators(change.caller.tenantId));
     await first(ctx);
     const before = await lockUser(ctx, userId);
     if (!before) throw new ApiError('user_not_found');
     const isChanged = await work(ctx, before);
     const user = await selectUser(ctx, userId);
-    if (!user) throw new Error('The user went missing inside its own transaction.');
+    if (!user) throw new Error('The user was not found in the transaction that wrote it.');
     return { user, isChanged };
   });
 }
 
-/** Of whoever would no longer be an enabled administrator. @throws ApiError last_admin */
+/**
+ * Throws if the user is the only enabled administrator.
+ * @throws ApiError last_admin
+ */
 async function assertOneAdminRemains(ctx: Ctx, user: LockedUser): Promise<void> {
   if (user.role !== 'admin' || !user.is_active) return;
   if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');

@@ -1,15 +1,18 @@
 import { newOneTimePassword, hashPassword } from '../auth/public.js';
 import type { Change } from './context.js';
 
-/** A password to be handed over; it is nowhere else to be read. */
+/** A one-time password to be given to its user. It is stored only as a hash. */
 export type IssuedCredential = { userId: string; username: string; password: string; expiresAt: Date };
 
-/** In turn with those who log in: a hash takes a whole core for a fifth of a second. */
-export async function makePassword({
-  loginGate,
+/**
+ * Returns a new password and its hash. Hashing shares the limit of logins, because a hash takes a fifth of a
+ * second of CPU time.
+ */
+export async function issuePassword({
+  loginLimiter,
   caller,
 }: Change): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();
   const hash = () => hashPassword(password);
-  return { password, passwordHash: await loginGate.withLimit(caller.tenantId, caller.userId, hash) };
+  return { password, passwordHash: await loginLimiter.withLimit(caller.tenantId, caller.userId, hash) };
 }

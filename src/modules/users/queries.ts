@@ -23,7 +23,7 @@ export type UserRow = {
 
 type ListQuery = QueryOf<'listUsers'>;
 
-// A tenant has users by the hundred: the search reads them all, and needs no index (docs/decisions/0023).
+// A tenant has at most a few hundred users, so the search scans them without an index (docs/decisions/0023).
 const SORTS = {
   username: 'u.username',
   full_name: 'u.full_name',
@@ -66,7 +66,7 @@ export async function selectUser({ db, caller, tx }: Ctx, userId: string): Promi
   return row;
 }
 
-/** A user as it is held for a change. */
+/** The columns of a user who is locked for a change. */
 export type LockedUser = Pick<
   UserRow,
   'id' | 'username' | 'full_name' | 'email' | 'role' | 'courier_id' | 'is_active' | 'two_factor_enabled'
@@ -95,7 +95,7 @@ export const userExists = (db: Db, caller: UserCaller, userId: string): Sql =>
 export const usernameExists = (db: Db, caller: UserCaller, username: string): Sql =>
   sql`select u.id from users u where ${tenantRows(db, caller, 'u')} and u.username = lower(${username})`;
 
-/** A change that ends no token. */
+/** A change that revokes no token. */
 export const setContact = (
   ctx: Ctx,
   userId: string,
@@ -136,7 +136,10 @@ function updateUser({ db, caller, tx }: Ctx, userId: string, change: Sql): Promi
     where ${tenantRows(db, caller, 'u')} and u.id = ${userId}::uuid`);
 }
 
-/** What a right password alone has been given: it must not outlive what it was given for. */
+/**
+ * Deletes the tokens issued after a correct password, before the second factor. They must not remain valid
+ * after the account changes.
+ */
 export function deletePreauthTokens({ db, caller, tx }: Ctx, userId: string): Promise<number> {
   return tx.execute(sql`delete from preauth_tokens p
     where ${tenantRows(db, caller, 'p')} and p.user_id = ${userId}::uuid`);

@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, type Changed } from './change.js';
 import { record, type Change, type Ctx } from './context.js';
-import { makePassword, type IssuedCredential } from './issued-credential.js';
+import { issuePassword, type IssuedCredential } from './issued-credential.js';
 import {
   clearSecondFactor,
   deleteBackupCodes,
@@ -13,15 +13,18 @@ import {
   userExists,
 } from './queries.js';
 
-/** @throws ApiError own_account, user_not_found, overloaded */
+/**
+ * Sets a new one-time password.
+ * @throws ApiError own_account, user_not_found, overloaded
+ */
 export async function resetPassword(change: Change, userId: string): Promise<IssuedCredential> {
   assertAnother(change, userId);
-  await assertKnown(change, userId);
-  const { password, passwordHash } = await makePassword(change);
+  await assertUserExists(change, userId);
+  const { password, passwordHash } = await issuePassword(change);
   const { user } = await changeUser(change, userId, async (ctx, { username }) => {
     await setOneTimePassword(ctx, userId, passwordHash, ONE_TIME_PASSWORD_DAYS);
     await deletePreauthTokens(ctx, userId);
-    // whoever guessed at the old one has locked out who gets the new one
+    // Failed attempts with the old password must not lock out the user with the new one.
     await ctx.tx.execute(forgetFailures(ctx.db, ctx.caller, passwordThrottle(username)));
     await record(ctx, userId, { action: 'user.password_reset', after: { must_change_password: true } });
     await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'password_reset_by_admin' });
@@ -32,10 +35,13 @@ export async function resetPassword(change: Change, userId: string): Promise<Iss
   return { userId, username, password, expiresAt };
 }
 
-/** @throws ApiError own_account, user_not_found */
+/**
+ * Turns off a user's second factor.
+ * @throws ApiError own_account, user_not_found
+ */
 export function resetTwoFactor(change: Change, userId: string): Promise<Changed> {
   assertAnother(change, userId);
-  // wrong codes lock no new factor; in the order in which verify_2fa takes the two
+  // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.
   const forgetCodes = ({ tx, db, caller }: Ctx) =>
     tx.execute(forgetFailures(db, caller, codeThrottle(userId)));
   return changeUser(
@@ -59,13 +65,16 @@ export function resetTwoFactor(change: Change, userId: string): Promise<Changed>
   );
 }
 
-/** A stolen token must not do to its owner what the owner's password is asked for elsewhere. */
+/**
+ * Users must change their own account with their password. This operation does not ask for it, so a stolen
+ * token could misuse it.
+ */
 function assertAnother({ caller }: Change, userId: string): void {
   if (caller.userId === userId) throw new ApiError('own_account');
 }
 
-/** Before a hash is paid for. */
-async function assertKnown({ db, caller }: Change, userId: string): Promise<void> {
+/** Checked before the expensive hash. */
+async function assertUserExists({ db, caller }: Change, userId: string): Promise<void> {
   const [found] = await snapshot(db, caller, [userExists(db, caller, userId)]);
   if (found?.length === 0) throw new ApiError('user_not_found');
 }

@@ -6,10 +6,10 @@ import { transaction, snapshot, type Db } from '../../platform/db/transaction.js
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
 import { record, type Change } from './context.js';
-import { makePassword, type IssuedCredential } from './issued-credential.js';
+import { issuePassword, type IssuedCredential } from './issued-credential.js';
 import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
-/** One page and how many there are, in one round trip. */
+/** Returns one page of users and the total number, in one round trip. */
 export async function listUsers(
   db: Db,
   caller: UserCaller,
@@ -19,11 +19,11 @@ export async function listUsers(
     pageOfUsers(db, caller, query),
     countUsers(db, caller, query),
   ]);
-  // as: the columns that the two statements select
+  // The two statements select exactly these columns.
   return { rows: rows as UserRow[], total: Number(count?.[0]?.['total']) };
 }
 
-export type Creation = {
+export type NewUserInput = {
   username: string;
   fullName: string;
   email: string | undefined;
@@ -31,15 +31,18 @@ export type Creation = {
   courierId: string | undefined;
 };
 
-/** @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded */
-export async function createUser(change: Change, wanted: Creation): Promise<IssuedCredential> {
-  const { fullName, role, email = null } = wanted;
+/**
+ * Creates a user with a one-time password.
+ * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
+ */
+export async function createUser(change: Change, input: NewUserInput): Promise<IssuedCredential> {
+  const { fullName, role, email = null } = input;
   if (email !== null) assertUsable({ email: validateEmail(email) });
-  const courierId = courierOf(wanted);
-  // by the pattern of the contract ASCII alone, where JavaScript and PostgreSQL agree on lower case
-  const username = wanted.username.toLowerCase();
-  await assertPossible(change, username, courierId);
-  const { password, passwordHash } = await makePassword(change);
+  const courierId = courierOf(input);
+  // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
+  const username = input.username.toLowerCase();
+  await assertCreatable(change, username, courierId);
+  const { password, passwordHash } = await issuePassword(change);
   const id = newId();
   const expiresAt = await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -52,23 +55,28 @@ export async function createUser(change: Change, wanted: Creation): Promise<Issu
   return { userId: id, username, password, expiresAt };
 }
 
-/** What the insertion would be refused for, before a hash is paid for. */
-async function assertPossible(
+/** Checks the conditions of the insertion before the expensive hash. */
+async function assertCreatable(
   { db, caller }: Change,
   username: string,
   courierId: string | null,
 ): Promise<void> {
-  const named = courierId === null ? [] : [courierExists(db, caller, courierId)];
-  const [taken, couriers] = await snapshot(db, caller, [usernameExists(db, caller, username), ...named]);
+  const courierStatements = courierId === null ? [] : [courierExists(db, caller, courierId)];
+  const [taken, couriers] = await snapshot(db, caller, [
+    usernameExists(db, caller, username),
+    ...courierStatements,
+  ]);
   if (courierId !== null && couriers?.length === 0) throw new ApiError('courier_not_found');
   if (taken?.length !== 0) throw new ApiError('duplicate_username');
 }
 
-/** The role courier has an account, and no other role has one. */
-export function courierOf({ role, courierId }: Pick<Creation, 'role' | 'courierId'>): string | null {
+/**
+ * Returns the courier id of a new role. The role courier requires one, other roles must not have one.
+ * @throws ApiError validation_failed
+ */
+export function courierOf({ role, courierId }: Pick<NewUserInput, 'role' | 'courierId'>): string | null {
   if (role === 'courier' && courierId === undefined)
-    throw invalidFieldError('courier_id', 'is required for the role courier', 'required');
-  if (role !== 'courier' && courierId !== undefined)
-    throw invalidFieldError('courier_id', 'belongs to the role courier alone', 'conflict');
+    throw invalidFieldError('courier_id', 'required_for_couriers');
+  if (role !== 'courier' && courierId !== undefined) throw invalidFieldError('courier_id', 'couriers_only');
   return courierId ?? null;
 }

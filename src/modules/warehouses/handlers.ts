@@ -1,6 +1,5 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
-import type { Deps } from '../dependencies.js';
 import { viewWarehouse } from './view.js';
 import {
   createWarehouse,
@@ -12,10 +11,10 @@ import {
 
 type Managed = Promise<ReplyOf<'manageWarehouses'>>;
 
-export function warehouseHandlers({ db }: Deps) {
+export function warehouseHandlers() {
   return {
-    async listWarehouses({ query, caller }) {
-      const { rows, total } = await listWarehouses(db, caller, query);
+    async listWarehouses({ ctx, query }) {
+      const { rows, total } = await listWarehouses(ctx, query);
       return {
         statusCode: 200,
         message: total === 1 ? '1 warehouse found.' : `${total} warehouses found.`,
@@ -29,29 +28,28 @@ export function warehouseHandlers({ db }: Deps) {
       };
     },
 
-    async manageWarehouses({ body, caller, requestId }) {
-      const change = { db, caller, requestId };
+    async manageWarehouses({ ctx, body }) {
       return byAction(body, {
         create: async (fields): Managed => {
-          const row = await createWarehouse(change, fields);
+          const row = await createWarehouse(ctx, fields);
           return { statusCode: 200, message: 'Warehouse created.', data: viewWarehouse(row) };
         },
         update: async ({ warehouse_id: id, ...fields }): Managed => {
-          const { row, isChanged } = await updateWarehouse(change, id, fields);
+          const { row, isChanged } = await updateWarehouse(ctx, id, fields);
           const message = isChanged
             ? 'Warehouse updated.'
             : 'The warehouse is like that already. Nothing was changed.';
           return { statusCode: 200, message, data: viewWarehouse(row) };
         },
         make_primary: async ({ warehouse_id: id }): Managed => {
-          const { row, isChanged } = await makePrimary(change, id);
+          const { row, isChanged } = await makePrimary(ctx, id);
           const message = isChanged
             ? `${row.name} is the primary warehouse now.`
             : 'The warehouse is the primary one already. Nothing was changed.';
           return { statusCode: 200, message, data: viewWarehouse(row) };
         },
         delete: async ({ warehouse_id: id }): Managed => {
-          const row = await deleteWarehouse(change, id);
+          const row = await deleteWarehouse(ctx, id);
           return { statusCode: 200, message: 'Warehouse deleted.', data: viewWarehouse(row) };
         },
       });

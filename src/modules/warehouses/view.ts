@@ -11,7 +11,7 @@ export function viewWarehouse(row: WarehouseRow): DataOf<'manageWarehouses'> {
     country: row.country,
     phone: row.phone,
     email: row.email,
-    is_primary: row.is_primary,
-    created_at: formatDateTime(row.created_at),
+    is_primary: row.isPrimary,
+    created_at: formatDateTime(row.createdAt),
   };
 }

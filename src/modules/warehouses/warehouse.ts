@@ -1,26 +1,17 @@
-import { auditStatement, type AuditFact } from '../../platform/audit/audit.js';
-import type { UserCaller } from '../../platform/identity/callers.js';
-import { assertUsable, validateEmail, validateLine, textOrNull } from '../../platform/values/contact.js';
+import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
-import { transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import { assertUsable, textOrNull, validateEmail, validateLine } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   countOfWarehouses,
-  insertWarehouse,
   isWarehouseUsed,
-  moveMark,
+  lockedWarehouse,
   pageOfWarehouses,
-  removeWarehouse,
-  updateFields,
-  warehouseForUpdate,
   type WarehouseFields,
   type WarehouseRow,
 } from './queries.js';
-
-/** Who asks for a change. */
-export type Change = { db: Db; caller: UserCaller; requestId: string };
 
 /** What a body may hold of a warehouse. */
 export type SentFields = { [Name in keyof WarehouseFields]?: string };
@@ -28,97 +19,96 @@ export type SentFields = { [Name in keyof WarehouseFields]?: string };
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
 
 export async function listWarehouses(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   query: QueryOf<'listWarehouses'>,
 ): Promise<{ rows: WarehouseRow[]; total: number }> {
-  const [rows, counted] = await snapshot(db, caller, [
-    pageOfWarehouses(db, caller, query),
-    countOfWarehouses(db, caller),
-  ]);
-  // as: the shape that the statement selects
-  return { rows: (rows ?? []) as WarehouseRow[], total: Number(counted?.[0]?.['total']) };
+  const [rows, [counted]] = await ctx.read([pageOfWarehouses(ctx, query), countOfWarehouses(ctx)]);
+  return { rows, total: counted?.total ?? 0 };
 }
 
-/** The first that a tenant makes is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
+/** The tenant's first warehouse is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
 export async function createWarehouse(
-  change: Change,
+  ctx: UserContext,
   sent: SentFields & { name: string },
 ): Promise<WarehouseRow> {
   assertAcceptable(sent);
-  const { db, caller } = change;
   const fields = merge({ name: sent.name, ...NOTHING }, sent);
-  return transaction(db, caller, async (tx) => {
-    await tx.query(lockWarehouses(caller.tenantId));
-    const [row] = await tx.query<WarehouseRow>(insertWarehouse(db, caller, newId(), fields));
-    if (!row) throw new Error('The warehouse was not stored.');
-    const after = { ...fields, is_primary: row.is_primary };
-    await record(change, tx, row.id, { action: 'warehouse.created', after });
+  return ctx.transaction(async (tx) => {
+    await tx.query(lockWarehouses(ctx.tenantId));
+    const isPrimary = (await tx.models.warehouse.count({ where: { isPrimary: true } })) === 0;
+    const data = { ...fields, id: newId(), tenantId: ctx.tenantId, isPrimary };
+    const row = await tx.models.warehouse.create({ data });
+    const after = { ...fields, is_primary: isPrimary };
+    await tx.audit({ action: 'warehouse.created', entity: 'warehouse', entityId: row.id, after });
     return row;
   });
 }
 
 /** Changes what is sent and differs. @throws ApiError validation_failed, warehouse_not_found, duplicate_warehouse_name */
 export async function updateWarehouse(
-  change: Change,
+  ctx: UserContext,
   id: string,
   sent: SentFields,
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   assertAcceptable(sent);
-  const { db, caller } = change;
-  return transaction(db, caller, async (tx) => {
-    const before = await holdWarehouse(change, tx, id);
-    const row = { ...before, ...merge(before, sent) };
-    const changed = (['name', ...OPTIONAL] as const).filter((name) => row[name] !== before[name]);
+  return ctx.transaction(async (tx) => {
+    const stored = await lockWarehouse(ctx, tx, id);
+    const fields = merge(stored, sent);
+    const row = { ...stored, ...fields };
+    const changed = (['name', ...OPTIONAL] as const).filter((name) => row[name] !== stored[name]);
     if (changed.length === 0) return { row, isChanged: false };
-    await tx.execute(updateFields(db, caller, id, row));
     const pick = (from: WarehouseRow) => Object.fromEntries(changed.map((name) => [name, from[name]]));
-    await record(change, tx, id, { action: 'warehouse.updated', before: pick(before), after: pick(row) });
+    await tx.models.warehouse.updateMany({ where: { id }, data: pick(row) });
+    const [before, after] = [pick(stored), pick(row)];
+    await tx.audit({ action: 'warehouse.updated', entity: 'warehouse', entityId: id, before, after });
     return { row, isChanged: true };
   });
 }
 
 /** @throws ApiError warehouse_not_found */
 export async function makePrimary(
-  change: Change,
+  ctx: UserContext,
   id: string,
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
-  const { db, caller } = change;
-  return transaction(db, caller, async (tx) => {
-    await tx.query(lockWarehouses(caller.tenantId));
-    const row = await holdWarehouse(change, tx, id);
-    if (row.is_primary) return { row, isChanged: false };
-    const [moved] = await tx.query<{ previous_id: string | null }>(moveMark(db, caller, id));
-    const before = { primary_warehouse_id: moved?.previous_id };
+  return ctx.transaction(async (tx) => {
+    await tx.query(lockWarehouses(ctx.tenantId));
+    const row = await lockWarehouse(ctx, tx, id);
+    if (row.isPrimary) return { row, isChanged: false };
+    const { warehouse } = tx.models;
+    // In this order: an index allows one primary warehouse.
+    const previous = await warehouse.findFirst({ where: { isPrimary: true }, select: { id: true } });
+    await warehouse.updateMany({ where: { isPrimary: true }, data: { isPrimary: false } });
+    await warehouse.updateMany({ where: { id }, data: { isPrimary: true } });
+    const before = { primary_warehouse_id: previous?.id ?? null };
     const after = { primary_warehouse_id: id };
-    await record(change, tx, id, { action: 'warehouse.made_primary', before, after });
-    return { row: { ...row, is_primary: true }, isChanged: true };
+    await tx.audit({ action: 'warehouse.made_primary', entity: 'warehouse', entityId: id, before, after });
+    return { row: { ...row, isPrimary: true }, isChanged: true };
   });
 }
 
-/** Answers the warehouse as it was. @throws ApiError warehouse_not_found, warehouse_is_primary, warehouse_in_use */
-export async function deleteWarehouse(change: Change, id: string): Promise<WarehouseRow> {
-  const { db, caller } = change;
-  return transaction(db, caller, async (tx) => {
-    await tx.query(lockWarehouses(caller.tenantId));
-    const row = await holdWarehouse(change, tx, id);
-    if (row.is_primary) throw new ApiError('warehouse_is_primary');
-    // asked by a statement of its own: it sees what named the warehouse before it was held
-    const [found] = await tx.query<{ is_used: boolean }>(isWarehouseUsed(db, caller, id));
+/** Returns the warehouse as it was. @throws ApiError warehouse_not_found, warehouse_is_primary, warehouse_in_use */
+export async function deleteWarehouse(ctx: UserContext, id: string): Promise<WarehouseRow> {
+  return ctx.transaction(async (tx) => {
+    await tx.query(lockWarehouses(ctx.tenantId));
+    const row = await lockWarehouse(ctx, tx, id);
+    if (row.isPrimary) throw new ApiError('warehouse_is_primary');
+    // A statement of its own: it sees what named the warehouse before it was locked.
+    const [found] = await tx.query(isWarehouseUsed(ctx, id));
     if (found?.is_used) throw new ApiError('warehouse_in_use');
-    await tx.execute(removeWarehouse(db, caller, id));
+    await tx.models.warehouse.deleteMany({ where: { id } });
     const { name, address, city, country, phone, email } = row;
     const before = { name, address, city, country, phone, email };
-    await record(change, tx, id, { action: 'warehouse.deleted', before });
+    await tx.audit({ action: 'warehouse.deleted', entity: 'warehouse', entityId: id, before });
     return row;
   });
 }
 
 const NOTHING = { address: null, city: null, country: null, phone: null, email: null };
 
-/** The fields with what was sent in their place; blank text clears one. The contract has refused a blank name. */
+/** The stored fields with the sent ones in their place; blank text clears an optional one. The contract refuses a blank name. */
 function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
-  const merged: WarehouseFields = { ...stored, name: sent.name ?? stored.name };
+  const { address, city, country, phone, email } = stored;
+  const merged = { name: sent.name ?? stored.name, address, city, country, phone, email };
   for (const name of OPTIONAL) if (sent[name] !== undefined) merged[name] = textOrNull(sent[name]);
   return merged;
 }
@@ -132,17 +122,8 @@ function assertAcceptable(sent: SentFields): void {
   assertUsable(Object.fromEntries((['name', ...OPTIONAL] as const).map((name) => [name, faultOf(name)])));
 }
 
-async function holdWarehouse({ db, caller }: Change, tx: Tx, id: string): Promise<WarehouseRow> {
-  const [row] = await tx.query<WarehouseRow>(warehouseForUpdate(db, caller, id));
+async function lockWarehouse(ctx: UserContext, tx: ContextTx, id: string): Promise<WarehouseRow> {
+  const [row] = await tx.query(lockedWarehouse(ctx, id));
   if (!row) throw new ApiError('warehouse_not_found');
   return row;
-}
-
-async function record(
-  { caller, requestId }: Change,
-  tx: Tx,
-  id: string,
-  fact: Omit<AuditFact, 'entity' | 'entityId'>,
-): Promise<void> {
-  await tx.execute(auditStatement(caller, requestId, [{ ...fact, entity: 'warehouse', entityId: id }]));
 }

@@ -1,2 +1,2 @@
-// What other modules may use of this one. test/contract/architecture.test.ts refuses any other import.
+// The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { recordPackageEvents } from './events/events.js';

@@ -2,24 +2,25 @@ import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
-import { holds } from './permissions.js';
+import { hasPermission } from './permissions.js';
 import type { Secrets } from './secrets.js';
 import type { Exemptions, Tokens } from './tokens.js';
 
-/** What may be called with a one-time password, or without a second factor that the role requires. */
+/** The operations that a user may call with a one-time password, or without the second factor that the role requires. */
 const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
   changePassword: { changesPassword: true, enrolsFactor: true },
   getTwoFactor: { enrolsFactor: true },
   manageTwoFactor: { enrolsFactor: true },
-  // to log out; its other actions give the exemptions up
+  // Needed to log out. The handler drops the exemptions for its other actions.
   manageSessions: { changesPassword: true, enrolsFactor: true },
 };
 
 /**
- * Who the request says it comes from, judged as far as that goes without the database: the token's signature,
- * its tenant and its role's permission. The database judges the rest in the transaction that does the work.
+ * Returns the caller that the request's credential names, or undefined for a public operation. Verifies what needs no
+ * database: the token's signature, its tenant and its role's permission. The transaction that does the work verifies
+ * the account itself.
  *
- * @throws ApiError 401 or 403 as the contract's order of refusal has it
+ * @throws ApiError 401 or 403, in the order that the contract defines
  */
 export function authenticate(
   request: FastifyRequest,
@@ -31,26 +32,27 @@ export function authenticate(
     case 'none':
       return undefined;
     case 'key':
-      return present(request, {
+      return recordClaimedCaller(request, {
         kind: 'key',
         tenantId,
         keyHash: secrets.lookupHash(readKey(request), 'api_key'),
       });
     case 'token': {
-      const caller = present(request, tokens.read(readToken(request)));
+      const caller = recordClaimedCaller(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
-      if (!holds(caller.role, operation.permission)) throw new ApiError('permission_denied');
+      if (!hasPermission(caller.role, operation.permission))
+        throw new ApiError('permission_denied', { args: { permission: operation.permission } });
       return { ...caller, ...EXEMPTIONS[operation.id] };
     }
   }
 }
 
-/** Notes whose credential it is before anything refuses it: the log names those who are refused. */
-function present<Presented extends UserCaller | KeyCaller>(
+/** Stores the caller on the request before any check, so that the log also attributes rejected requests. */
+function recordClaimedCaller<Claimed extends UserCaller | KeyCaller>(
   request: FastifyRequest,
-  caller: Presented,
-): Presented {
-  request.presented = caller;
+  caller: Claimed,
+): Claimed {
+  request.claimedCaller = caller;
   return caller;
 }
 
@@ -64,7 +66,7 @@ function readToken(request: FastifyRequest): string {
 
 function readKey(request: FastifyRequest): string {
   const header = request.headers['x-api-key'];
-  // as: undeclared to the type, the query parser always makes an object
+  // The request type declares no query; Fastify's parser always returns an object.
   const query = (request.query as Record<string, unknown>)['api_key'];
   const key = header ?? query;
   if (key === undefined || key === '') throw new ApiError('key_missing');

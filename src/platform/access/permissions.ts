@@ -9,8 +9,8 @@ const EVERYBODY: readonly Role[] = [...STAFF, 'courier'];
 const MANAGERS: readonly Role[] = ['admin', 'manager'];
 const MANAGERS_AND_COURIERS: readonly Role[] = [...MANAGERS, 'courier'];
 
-// A courier holds its permissions for its own account only; which rows that is, scope decides.
-const HOLDERS = {
+// A courier's permissions apply to its own account only. The row filters in platform/db enforce that.
+const ROLES_BY_PERMISSION = {
   'prealert:view': EVERYBODY,
   'prealert:edit': EVERYBODY,
   'prealert:review': STAFF,
@@ -33,14 +33,14 @@ const HOLDERS = {
   'warehouse:manage': MANAGERS,
   'carrier:view': EVERYBODY,
   'carrier:manage': MANAGERS,
-  // staff: what courier:manage stands for; a courier: its own settings
+  // Staff with courier:manage change any courier's settings; a courier changes its own.
   'courier:settings': MANAGERS_AND_COURIERS,
   'user:manage': ADMINS,
   'tenant:manage': ADMINS,
-  // about itself alone
+  // Each user's own account.
   'account:own': EVERYBODY,
 } satisfies Record<Permission, readonly Role[]>;
 
-export function holds(role: Role, permission: Permission): boolean {
-  return HOLDERS[permission].includes(role);
+export function hasPermission(role: Role, permission: Permission): boolean {
+  return ROLES_BY_PERMISSION[permission].includes(role);
 }

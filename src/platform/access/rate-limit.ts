@@ -6,62 +6,63 @@ import { networkOf } from '../values/network-address.js';
 export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
 
 /**
- * The operator's own limit: requests a minute for each key or token, or each address where there is neither.
- * Counted in each replica for itself. Unset: no limit, good traffic is not throttled.
+ * The operator's request rate limit: requests per minute for each API key or user, or for each address where the
+ * request has neither. Each replica counts separately. There is no limit if `perMinute` is undefined.
  */
-export function openRequestLimit(perMinute: number | undefined): RequestLimit {
+export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
   if (perMinute === undefined) return { count: async () => {} };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   return {
     async count(request) {
       const isServiceOperation = request.tenantId === undefined;
       if (isServiceOperation) return;
-      await consume(limiter, subjectOf(request), 'rate_limited');
+      await consume(limiter, limiterKeyOf(request), 'rate_limited');
     },
   };
 }
 
-export type KeyFailures = { judge(fault: ApiError, request: FastifyRequest): Promise<ApiError> };
+export type KeyFailureLimit = { countFailure(error: ApiError, request: FastifyRequest): Promise<ApiError> };
 
 const KEY_FAILURES = { points: 300, duration: 15 * 60 };
 
 /**
- * Turns the refusal of an API key into 429 when an address has sent too many wrong ones. Only refusals count and
- * only refusals change: a right key from the same address still works, many couriers share one.
+ * Limits failed API keys per address. `countFailure` returns the error to send: too_many_attempts (429) once the address
+ * has sent too many invalid keys, otherwise the error it was given. A valid key from the same address still works,
+ * because several couriers may share an address.
  */
-export function openKeyFailures(): KeyFailures {
+export function makeKeyFailureLimit(): KeyFailureLimit {
   const limiter = new RateLimiterMemory(KEY_FAILURES);
   return {
-    async judge(fault, { tenantId, clientAddress }) {
-      if (fault.code !== 'key_invalid') return fault;
+    async countFailure(error, { tenantId, clientAddress }) {
+      if (error.code !== 'key_invalid') return error;
       try {
         await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');
-        return fault;
-      } catch (refusal) {
-        if (refusal instanceof ApiError) return refusal;
-        throw refusal;
+        return error;
+      } catch (rejection) {
+        if (rejection instanceof ApiError) return rejection;
+        throw rejection;
       }
     },
   };
 }
 
-/** @throws ApiError with Retry-After when the subject has no points left */
+/** @throws ApiError with `code` and Retry-After when the key has no points left */
 export async function consume(
   limiter: RateLimiterMemory,
-  subject: string,
+  key: string,
   code: 'rate_limited' | 'too_many_attempts',
 ): Promise<void> {
   try {
-    await limiter.consume(subject);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw new ApiError(code, undefined, {
-      retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)),
+    await limiter.consume(key);
+  } catch (rejection) {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    throw new ApiError(code, {
+      retryAfterSeconds: Math.max(1, Math.ceil(rejection.msBeforeNext / 1000)),
     });
   }
 }
 
-function subjectOf({ caller, tenantId, clientAddress }: FastifyRequest): string {
+function limiterKeyOf({ caller, tenantId, clientAddress }: FastifyRequest): string {
   switch (caller?.kind) {
     case 'user':
       return `user ${caller.tenantId} ${caller.userId}`;

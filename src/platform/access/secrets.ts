@@ -1,7 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { SecretConfig } from '../../config/config.js';
 
-/** Where a secret is kept. It is bound into the ciphertext, so that one copied elsewhere does not open. */
+/**
+ * The row and field that store a secret. It is the ciphertext's additional authenticated data (AAD): a ciphertext that is
+ * copied to another row or field cannot be decrypted.
+ */
 export type EncryptionContext = {
   tenantId: string;
   rowId: string;
@@ -26,50 +29,51 @@ type LookupPurpose =
   | 'user_name';
 
 export type Secrets = {
-  /** `v<version>.<base64url of nonce, ciphertext and tag>`, AES-256-GCM. */
-  encrypt(plain: string, place: EncryptionContext): string;
+  /** Encrypts with AES-256-GCM. Returns `v<key version>.<base64url of nonce, ciphertext and tag>`. */
+  encrypt(plain: string, context: EncryptionContext): string;
   /**
-   * Also opens what was encrypted for the same row with its id in upper case, as earlier versions did when a request
-   * spelt the id so.
+   * Returns the plain text. Also accepts the row's id in upper case in the context: earlier versions encrypted with the id
+   * as the request had spelled it.
    *
-   * @throws UnopenedSecret when the text was altered or belongs to another place; Error when its key version is not configured
+   * @throws DecryptionError when the text was altered or belongs to another context
+   * @throws Error when the key of its version is not configured
    */
-  decrypt(cipher: string, place: EncryptionContext): string;
-  /** Whether a text opens in exactly this place, and not only with the row's id in upper case. */
-  isBoundTo(cipher: string, place: EncryptionContext): boolean;
-  /** Whether a text was encrypted with the newest key, which encrypts now. */
+  decrypt(cipher: string, context: EncryptionContext): string;
+  /** Returns whether a text can be decrypted in exactly this context, and not only with the row's id in upper case. */
+  isBoundTo(cipher: string, context: EncryptionContext): boolean;
+  /** Returns whether a text was encrypted with the newest key. `encrypt` always uses that key. */
   isNewest(cipher: string): boolean;
-  /** A keyed hash (HMAC-SHA-256, hex) to look a secret up by; `purpose` keeps the uses apart. */
+  /** Returns the keyed hash (HMAC-SHA-256, hex) by which a secret is looked up; hashes of two purposes never match. */
   lookupHash(secret: string, purpose: LookupPurpose): string;
-  /** A link of the audit log's chain, a keyed hash (HMAC-SHA-256, hex): who can only write to the database forges none. */
+  /** Returns a link of the audit log's hash chain (HMAC-SHA-256, hex). Write access to the database is not enough to forge one. */
   chainHash(previous: string, digest: string): string;
 };
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A ciphertext that was altered, or that belongs to another place. */
-export class UnopenedSecret extends Error {}
+/** Thrown for a ciphertext that was altered, or that belongs to another context. */
+export class DecryptionError extends Error {}
 
-/** @param onUnopened told of each secret that does not open, for the log */
+/** @param onDecryptionFailure called for each secret that cannot be decrypted, for the log */
 export function openSecrets(
   config: SecretConfig,
-  onUnopened: (place: EncryptionContext) => void = () => {},
+  onDecryptionFailure: (context: EncryptionContext) => void = () => {},
 ): Secrets {
   const [newest] = config.encryptionKeys;
   if (!newest) throw new Error('No encryption key is configured.');
   const keys = new Map(config.encryptionKeys.map(({ version, key }) => [version, key]));
   const chainKey = Buffer.from(hkdfSync('sha256', config.lookupKey, '', 'audit chain', 32));
 
-  /** Undefined when it does not open in the place. @throws Error when its key version is not configured */
-  function open(text: string, place: EncryptionContext): string | undefined {
-    const [, version = '', sealed = ''] = /^v(\d+)\.([\w-]+)$/.exec(text) ?? [];
+  /** Returns undefined when authentication fails. @throws Error when the key of its version is not configured */
+  function tryDecrypt(text: string, context: EncryptionContext): string | undefined {
+    const [, version = '', encrypted = ''] = /^v(\d+)\.([\w-]+)$/.exec(text) ?? [];
     const key = keys.get(version);
     if (!key) throw new Error(`No encryption key of version ${version || '(none)'} is configured.`);
-    const bytes = Buffer.from(sealed, 'base64url');
+    const bytes = Buffer.from(encrypted, 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
-        .setAAD(placeBytes(place))
+        .setAAD(contextBytes(context))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
       const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
       return plain + decipher.final('utf8');
@@ -79,26 +83,27 @@ export function openSecrets(
   }
 
   return {
-    encrypt(plain, place) {
+    encrypt(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(placeBytes(place));
-      const sealed = Buffer.concat([
+      const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(contextBytes(context));
+      const encrypted = Buffer.concat([
         nonce,
         cipher.update(plain, 'utf8'),
         cipher.final(),
         cipher.getAuthTag(),
       ]);
-      return `v${newest.version}.${sealed.toString('base64url')}`;
+      return `v${newest.version}.${encrypted.toString('base64url')}`;
     },
 
-    decrypt(text, place) {
-      const plain = open(text, place) ?? open(text, { ...place, rowId: place.rowId.toUpperCase() });
+    decrypt(text, context) {
+      const plain =
+        tryDecrypt(text, context) ?? tryDecrypt(text, { ...context, rowId: context.rowId.toUpperCase() });
       if (plain !== undefined) return plain;
-      onUnopened(place);
-      throw new UnopenedSecret('It was altered, or it belongs to another place.');
+      onDecryptionFailure(context);
+      throw new DecryptionError('The ciphertext was altered, or it belongs to another context.');
     },
 
-    isBoundTo: (text, place) => open(text, place) !== undefined,
+    isBoundTo: (text, context) => tryDecrypt(text, context) !== undefined,
 
     isNewest: (text) => text.startsWith(`v${newest.version}.`),
 
@@ -112,6 +117,6 @@ export function openSecrets(
   };
 }
 
-function placeBytes({ tenantId, rowId, field }: EncryptionContext): Buffer {
+function contextBytes({ tenantId, rowId, field }: EncryptionContext): Buffer {
   return Buffer.from(`${tenantId}/${rowId}/${field}`);
 }

@@ -4,17 +4,17 @@ import type { TokenConfig } from '../../config/config.js';
 import { ApiError } from '../errors/errors.js';
 import type { Role, UserCaller } from '../identity/callers.js';
 
-/** Seconds that an access token lives: 8 hours, by the contract. */
+/** Lifetime of an access token in seconds: 8 hours, as the contract states. */
 export const TOKEN_LIFETIME_S = 8 * 60 * 60;
 
 export type Tokens = {
-  /** @param nowS seconds since the epoch by the database's clock, which also judges the expiry */
+  /** Returns a signed token. @param nowS seconds since the epoch by the database's clock, which also decides the expiry */
   issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | keyof Exemptions>, nowS: number): string;
-  /** @throws ApiError token_invalid; an expired token passes here, the database's clock decides */
+  /** Verifies a token, except for its expiry: that is checked with the database's clock. @throws ApiError token_invalid */
   read(token: string): UserCaller;
 };
 
-/** What a caller may do in spite of what its account lacks; it depends on the operation, not on the token. */
+/** The account requirements that an operation waives. They depend on the operation, not on the token. */
 export type Exemptions = Pick<UserCaller, 'changesPassword' | 'enrolsFactor'>;
 
 type Claims = {
@@ -29,7 +29,7 @@ type Claims = {
 
 type Signer = { sign(payload: object): string; verify(token: string): Claims };
 
-/** HS256 tokens with a key id. The first configured key signs; all verify, so that keys can be rotated. */
+/** Registers HS256 tokens with a key id. The first configured key signs and all keys verify, so that keys can be rotated. */
 export async function registerTokens(app: FastifyInstance, config: TokenConfig): Promise<Tokens> {
   const issuer = `crossdock/${config.deployment}`;
   for (const { id, secret } of config.keys) {
@@ -46,7 +46,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
       },
     });
   }
-  // as: the plugin types its namespaces only through module augmentation by fixed names
+  // The plugin can type only namespaces with fixed names, and the key ids come from the configuration.
   const signers = app.jwt as unknown as Record<string, Signer>;
   const newest = config.keys[0]?.id ?? '';
 

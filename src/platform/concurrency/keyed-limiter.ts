@@ -1,97 +1,97 @@
 import { ApiError } from '../errors/errors.js';
 
 export type KeyedLimiter = {
-  /** Runs the work when a place is free. @throws ApiError overloaded when none came free in time */
-  run<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
+  /** Runs the work as soon as the limits allow it. @throws ApiError overloaded when it could not start in time */
+  run<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
 };
 
 export type KeyedLimiterOptions = {
-  /** How many run at once. */
-  places: number;
-  /** How many wait before them. */
+  /** The number of calls that run at the same time. */
+  concurrency: number;
+  /** The number of calls that may wait. */
   maxWaiting: number;
   maxWaitMs: number;
-  /** What those who get no place are told to wait. */
+  /** The Retry-After of rejected calls. */
   retryAfterSeconds: number;
 };
 
-type Waiter = { start(): void; refuse(): void };
+type Waiter = { start(): void; reject(): void };
 
 /**
- * Bounds how much of some costly work a process does at once: `places` of it, and a short queue before them. One at a
- * time for each lane. Lanes take turns, and a full queue gives up the newest of the lane that waits most often, so
- * that a flood on one lane crowds out itself alone.
+ * Limits the concurrency of expensive work in one process: at most `concurrency` calls in total and one per key, with a
+ * bounded queue. Keys are served round-robin. When the queue is full, the newest call of the key with the most waiting
+ * calls is rejected, so that a flood under one key does not reject calls under other keys.
  */
 export function makeKeyedLimiter({
-  places,
+  concurrency,
   maxWaiting,
   maxWaitMs,
   retryAfterSeconds,
 }: KeyedLimiterOptions): KeyedLimiter {
-  let taken = 0;
-  const busy = new Set<string>();
-  // in the order of their turns
-  const lanes = new Map<string, Waiter[]>();
-  const overloaded = () => new ApiError('overloaded', undefined, { retryAfterSeconds });
+  let running = 0;
+  const activeKeys = new Set<string>();
+  // Insertion order is the order in which keys are served.
+  const queues = new Map<string, Waiter[]>();
+  const overloaded = () => new ApiError('overloaded', { retryAfterSeconds });
 
-  function admitNext(): void {
-    if (taken === places) return;
-    for (const [lane, waiters] of lanes) {
+  function startNext(): void {
+    if (running === concurrency) return;
+    for (const [key, waiters] of queues) {
       const [next, ...rest] = waiters;
-      if (!next || busy.has(lane)) continue;
-      lanes.delete(lane);
-      if (rest.length > 0) lanes.set(lane, rest);
-      taken += 1;
-      busy.add(lane);
+      if (!next || activeKeys.has(key)) continue;
+      queues.delete(key);
+      if (rest.length > 0) queues.set(key, rest);
+      running += 1;
+      activeKeys.add(key);
       next.start();
       return;
     }
   }
 
-  function makeRoomFor(lane: string): boolean {
-    const all = [...lanes.values()];
+  function ensureSpaceFor(key: string): boolean {
+    const all = [...queues.values()];
     if (all.reduce((sum, waiters) => sum + waiters.length, 0) < maxWaiting) return true;
     const longest = all.reduce((most, waiters) => (waiters.length > most.length ? waiters : most));
-    if (longest.length <= (lanes.get(lane)?.length ?? 0) + 1) return false;
-    longest.at(-1)?.refuse();
+    if (longest.length <= (queues.get(key)?.length ?? 0) + 1) return false;
+    longest.at(-1)?.reject();
     return true;
   }
 
-  function leave(lane: string, waiter: Waiter): void {
-    const rest = lanes.get(lane)?.filter((other) => other !== waiter) ?? [];
-    if (rest.length > 0) lanes.set(lane, rest);
-    else lanes.delete(lane);
+  function removeWaiter(key: string, waiter: Waiter): void {
+    const rest = queues.get(key)?.filter((other) => other !== waiter) ?? [];
+    if (rest.length > 0) queues.set(key, rest);
+    else queues.delete(key);
   }
 
-  function take(lane: string): Promise<void> {
-    if (!makeRoomFor(lane)) return Promise.reject(overloaded());
-    return new Promise((resolve, reject) => {
+  function acquire(key: string): Promise<void> {
+    if (!ensureSpaceFor(key)) return Promise.reject(overloaded());
+    return new Promise((resolve, rejectCall) => {
       const waiter: Waiter = {
         start() {
           clearTimeout(timer);
           resolve();
         },
-        refuse() {
+        reject() {
           clearTimeout(timer);
-          leave(lane, waiter);
-          reject(overloaded());
+          removeWaiter(key, waiter);
+          rejectCall(overloaded());
         },
       };
-      const timer = setTimeout(waiter.refuse, maxWaitMs);
-      lanes.set(lane, [...(lanes.get(lane) ?? []), waiter]);
-      admitNext();
+      const timer = setTimeout(waiter.reject, maxWaitMs);
+      queues.set(key, [...(queues.get(key) ?? []), waiter]);
+      startNext();
     });
   }
 
   return {
-    async run(lane, work) {
-      await take(lane);
+    async run(key, work) {
+      await acquire(key);
       try {
         return await work();
       } finally {
-        taken -= 1;
-        busy.delete(lane);
-        admitNext();
+        running -= 1;
+        activeKeys.delete(key);
+        startNext();
       }
     },
   };

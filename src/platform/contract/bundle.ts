@@ -20,7 +20,7 @@ export type Bundle = {
   components: Record<string, unknown>;
 };
 
-/** The published contract, as text: what /openapi.json and /openapi.yaml serve. */
+/** Returns the text of the published contract, which /openapi.json and /openapi.yaml serve. */
 export async function readContract(): Promise<{ json: string; yaml: string }> {
   const folder = join(projectRoot, 'generated');
   const [json, yaml] = await Promise.all([
@@ -31,24 +31,24 @@ export async function readContract(): Promise<{ json: string; yaml: string }> {
 }
 
 /**
- * The contract with every internal reference replaced by what it names, and without what the router must not
- * see: discriminator mappings (Ajv refuses them), security (we authenticate before validation, the router's
- * own hook comes after it) and answers (see docs/decisions/0002).
+ * Returns the contract for the router, with every internal reference resolved. It omits discriminator mappings, which Ajv
+ * rejects; security, because the router's hook runs after validation and we authenticate before it; and responses
+ * (docs/decisions/0002).
  */
 export function toRoutes(bundle: Bundle): Bundle {
   const routes = {
-    ...dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutAnswers) }),
+    ...dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutResponses) }),
     components: {},
   };
   for (const { requestBody } of Object.values(routes.paths).flatMap((item) => Object.values(item)))
-    for (const { schema } of Object.values(requestBody?.content ?? {})) takeFiles(schema);
+    for (const { schema } of Object.values(requestBody?.content ?? {})) acceptUploadedFiles(schema);
   return routes;
 }
 
-const withoutAnswers = (operation: ContractOperation): ContractOperation =>
-  operation.operationId ? { ...operation, ...BARE } : operation;
+const withoutResponses = (operation: ContractOperation): ContractOperation =>
+  operation.operationId ? { ...operation, ...OMITTED } : operation;
 
-const BARE = { security: [], responses: { default: { description: 'see the contract', content: {} } } };
+const OMITTED = { security: [], responses: { default: { description: 'see the contract', content: {} } } };
 
 const mapOperations = (paths: Bundle['paths'], map: (operation: ContractOperation) => ContractOperation) =>
   mapValues(paths, (item) => mapValues(item, map));
@@ -56,8 +56,8 @@ const mapOperations = (paths: Bundle['paths'], map: (operation: ContractOperatio
 const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** A file of a form is text to the contract, and by now an UploadedFile; platform/http/bodies/forms.ts has checked that it is. */
-function takeFiles(schema: Schema = {}): void {
+/** Lets a form's file fields accept any value: platform/http/bodies/forms.ts has already replaced them by an UploadedFile. */
+function acceptUploadedFiles(schema: Schema = {}): void {
   const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
   for (const [name, { format }] of Object.entries(properties)) {
     if (format === 'binary') properties[name] = {};
@@ -65,8 +65,8 @@ function takeFiles(schema: Schema = {}): void {
 }
 
 /**
- * A copy of the bundle with internal references resolved, and discriminators as Ajv takes them. References to one
- * schema lead to one object.
+ * Returns a copy of the bundle with internal references resolved and discriminators in the form that Ajv accepts. All
+ * references to one schema resolve to the same object.
  */
 export function dereference(bundle: Bundle): Bundle {
   const resolved = new Map<string, unknown>();
@@ -82,12 +82,12 @@ export function dereference(bundle: Bundle): Bundle {
     const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
     if (typeof copy['discriminator'] === 'object') {
       copy['discriminator'] = { propertyName: (copy['discriminator'] as Schema)['propertyName'] };
-      // Ajv's discriminator judges objects alone: null or a list would pass
+      // Ajv's discriminator only checks objects: null or an array would pass.
       copy['type'] ??= 'object';
     }
     return copy;
   };
-  // as: resolving references keeps the shape
+  // Resolving references does not change the bundle's shape.
   return resolve(bundle) as Bundle;
 }
 

@@ -4,46 +4,49 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const TEXT = Symbol('JSON text');
 
 /**
- * Stands for a value that PostgreSQL has spelt as JSON already: a reply carries the text as it is. For long lists
- * alone; parsing 100,000 rows and spelling them again held the event loop for a third of a second.
+ * Wraps JSON text that PostgreSQL produced, to be sent unchanged. Use it for long lists only: parsing and serializing
+ * 100,000 rows blocked the event loop for a third of a second.
  */
 export const jsonText = (text: string): unknown => ({ [TEXT]: text });
 
-// About two milliseconds of work: others' requests are served in between.
-const ROWS_A_TURN = 250;
+// About 2 ms of work. The event loop serves other requests between two batches.
+const ROWS_PER_TICK = 250;
 
-/** The views of rows, spelt part by part: 10,000 packages at once held the event loop for 80 ms. */
+/** Serializes the views of rows in batches, because serializing 10,000 packages at once blocked the event loop for 80 ms. */
 export async function jsonRows<Row, View>(rows: Row[], toView: (row: Row) => View): Promise<View[]> {
   const parts: string[] = [];
-  for (let start = 0; start < rows.length; start += ROWS_A_TURN) {
+  for (let start = 0; start < rows.length; start += ROWS_PER_TICK) {
     if (start > 0) await nextTurn();
-    const views = rows.slice(start, start + ROWS_A_TURN).map(toView);
+    const views = rows.slice(start, start + ROWS_PER_TICK).map(toView);
     parts.push(JSON.stringify(views).slice(1, -1));
   }
-  // The text stands for the list that it spells.
+  // stringifyReply writes this text where the array would be.
   return jsonText(`[${parts.join(',')}]`) as View[];
 }
 
-/** JSON.stringify, but for what jsonText made: as `data` or in it, no deeper. */
+/** JSON.stringify with support for jsonText values as `data` or as direct fields of `data`, not deeper. */
 export function stringifyReply(envelope: Record<string, unknown>): string {
   const { data } = envelope;
   if (isRecord(data) && typeof data[TEXT] === 'string') {
-    const mark = randomUUID();
-    return putText(JSON.stringify({ ...envelope, data: mark }), mark, data[TEXT]);
+    const placeholder = randomUUID();
+    return replacePlaceholder(JSON.stringify({ ...envelope, data: placeholder }), placeholder, data[TEXT]);
   }
-  const spelt = Object.entries(isRecord(data) ? data : {}).flatMap(([key, value]) =>
+  const wrapped = Object.entries(isRecord(data) ? data : {}).flatMap(([key, value]) =>
     isRecord(value) && typeof value[TEXT] === 'string'
-      ? [{ key, text: value[TEXT], mark: randomUUID() }]
+      ? [{ key, text: value[TEXT], placeholder: randomUUID() }]
       : [],
   );
-  if (spelt.length === 0) return JSON.stringify(envelope);
-  const marks = Object.fromEntries(spelt.map(({ key, mark }) => [key, mark]));
-  const marked = JSON.stringify({ ...envelope, data: { ...(data as object), ...marks } });
-  return spelt.reduce((json, { text, mark }) => putText(json, mark, text), marked);
+  if (wrapped.length === 0) return JSON.stringify(envelope);
+  const placeholders = Object.fromEntries(wrapped.map(({ key, placeholder }) => [key, placeholder]));
+  const withPlaceholders = JSON.stringify({ ...envelope, data: { ...(data as object), ...placeholders } });
+  return wrapped.reduce(
+    (json, { text, placeholder }) => replacePlaceholder(json, placeholder, text),
+    withPlaceholders,
+  );
 }
 
-function putText(json: string, mark: string, text: string): string {
-  const [before = '', after = ''] = json.split(`"${mark}"`);
+function replacePlaceholder(json: string, placeholder: string, text: string): string {
+  const [before = '', after = ''] = json.split(`"${placeholder}"`);
   return before + text + after;
 }
 

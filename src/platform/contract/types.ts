@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { operations as Contract } from '../../../generated/contract.js';
 import type { operations, OperationId } from '../../../generated/operations.js';
-import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import type { RequestContext } from '../context/request-context.js';
+import type { KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
 
-// Everything here is derived from the generated contract: an operation's body, query and answers are stated
-// once, in openapi/.
+// All types here are derived from the generated contract, so that openapi/ is their only source.
 
 export type { OperationId };
 
@@ -16,17 +16,17 @@ type JsonOf<Content> = Content extends { content: { 'application/json': infer Bo
     ? Body
     : never;
 
-/** A file of a multipart body, spooled to disk; it is gone when the request has been answered. */
+/** A file of a multipart body, stored on disk until the request has ended. */
 export type UploadedFile = {
   path: string;
-  /** As the client calls it: never a reason to believe what is in it. */
+  /** The name that the client sent. It says nothing reliable about the content. */
   name: string;
   sizeBytes: number;
 };
 
 type FileField<Id extends OperationId> = (typeof operations)[Id]['fileFields'][number];
 
-/** A form as its handler gets it: text read as the schema says, files as UploadedFile. */
+/** A form as the handler receives it: text fields converted to the schema's types, files as UploadedFile. */
 type Form<Id extends OperationId, Fields> = {
   [Name in keyof Fields]: Name extends FileField<Id> ? UploadedFile : Fields[Name];
 };
@@ -34,18 +34,18 @@ type Form<Id extends OperationId, Fields> = {
 type ContentOf<Id extends OperationId> =
   NonNullable<Contract[Id]['requestBody']> extends { content: infer Content } ? Content : never;
 
-/** Each kind of body that an operation takes, told apart by its media type. */
-type Sent<Id extends OperationId> = {
+/** The bodies that an operation accepts, as a union discriminated by media type. */
+type RequestContent<Id extends OperationId> = {
   [Media in keyof ContentOf<Id>]: {
     mediaType: Media;
     body: Media extends 'multipart/form-data' ? Form<Id, ContentOf<Id>[Media]> : ContentOf<Id>[Media];
   };
 }[keyof ContentOf<Id>];
 
-/** An operation's request body, of any of its media types; never for an operation without one. */
-export type BodyOf<Id extends OperationId> = Sent<Id>['body'];
+/** An operation's request body, of any of its media types; `never` for an operation without a body. */
+export type BodyOf<Id extends OperationId> = RequestContent<Id>['body'];
 
-/** The parts of an operation's path that its template names. */
+/** The parameters of an operation's path template. */
 export type PathOf<Id extends OperationId> = Contract[Id]['parameters'] extends { path: infer Path }
   ? Path
   : never;
@@ -56,7 +56,7 @@ type DeclaredQuery<Id extends OperationId> = Contract[Id]['parameters'] extends 
 
 type Defaulted<Id extends OperationId> = (typeof operations)[Id]['queryDefaults'][number];
 
-/** An operation's query; a parameter that has a default is always there. */
+/** An operation's query. A parameter with a default is always set. */
 export type QueryOf<Id extends OperationId> = DeclaredQuery<Id> &
   Required<Pick<DeclaredQuery<Id>, Defaulted<Id> & keyof DeclaredQuery<Id>>>;
 
@@ -64,7 +64,7 @@ type SuccessCode = 200 | 201;
 
 type BinaryMedia<Content> = Exclude<keyof Content, 'application/json' | 'application/yaml'>;
 
-/** A file to answer with instead of the envelope; one with a name is offered for saving under it. */
+/** A file to send instead of the envelope. `name` sets Content-Disposition: attachment. */
 export type FileReply<Media> = {
   mediaType: Media;
   content: Buffer | Readable;
@@ -72,11 +72,11 @@ export type FileReply<Media> = {
   headers?: Record<string, string>;
 };
 
-/** A text that never changes while the process runs: one buffer for all requests, compressed once. */
+/** A document that does not change while the process runs: one buffer for all requests, compressed once. */
 export type StaticDocument = {
   mediaType: string;
   bytes: Buffer;
-  /** Names these bytes, without quotes. */
+  /** Hash of the bytes for the ETag, without quotes. */
   hash: string;
   compress(encoding: 'br' | 'gzip'): Promise<Buffer>;
 };
@@ -87,21 +87,22 @@ type Download<Code, Response> = Response extends { content: infer Content }
     : { statusCode: Code; file: FileReply<BinaryMedia<Content>> }
   : never;
 
-/** What platform/http/replies/envelope.ts adds is left out; a payload that is no envelope is given whole, as `body`. */
-type Bare<Code, Body> = Body extends { status: 'success' }
+/** A response without the fields that platform/http/replies/envelope.ts adds. A payload without an envelope is `body`. */
+type EnvelopeFields<Code, Body> = Body extends { status: 'success' }
   ? { statusCode: Code } & Omit<Body, 'status' | 'timestamp'>
   : Body extends { status: string; timestamp: number }
     ? { statusCode: Code } & Omit<Body, 'timestamp'>
     : { statusCode: Code; body: Body };
 
-/** What a handler answers with; an operation that declares 304 may leave it to the document. */
+/** A handler's result. An operation that declares 304 may return a document, which handles conditional requests. */
 export type ReplyOf<Id extends OperationId> =
-  | EnvelopeOrFile<Id>
+  | JsonOrFileReply<Id>
   | (304 extends keyof Contract[Id]['responses'] ? { statusCode: 200; document: StaticDocument } : never);
 
-type EnvelopeOrFile<Id extends OperationId> = {
+type JsonOrFileReply<Id extends OperationId> = {
   [Code in SuccessCode & keyof Contract[Id]['responses']]:
-    Bare<Code, JsonOf<Contract[Id]['responses'][Code]>> | Download<Code, Contract[Id]['responses'][Code]>;
+    | EnvelopeFields<Code, JsonOf<Contract[Id]['responses'][Code]>>
+    | Download<Code, Contract[Id]['responses'][Code]>;
 }[SuccessCode & keyof Contract[Id]['responses']];
 
 /** The `data` of an operation's success. */
@@ -114,27 +115,33 @@ type CallerOf<Id extends OperationId> = {
   none: undefined;
 }[(typeof operations)[Id]['credential']];
 
+/** Whose context a handler gets; an operation without a credential works in the scope of the tenant. */
+type ContextOf<Id extends OperationId> = RequestContext<
+  CallerOf<Id> extends infer Who extends UserCaller | KeyCaller ? Who : SystemCaller
+>;
+
 export type HandlerRequest<Id extends OperationId> = {
+  ctx: ContextOf<Id>;
   query: QueryOf<Id>;
   path: PathOf<Id>;
   caller: CallerOf<Id>;
-  /** The tenant that answers on the request's host. */
+  /** The tenant of the request's host. */
   tenantId: string;
   requestId: string;
-  /** The client's address, as far as trusted proxies tell it. */
+  /** The client's address, as reported by trusted proxies. */
   address: string;
-  /** What the client calls itself, as it was sent. */
+  /** The User-Agent header as it was sent. */
   userAgent: string | undefined;
-} & ([Sent<Id>] extends [never] ? { body: never } : Sent<Id>);
+} & ([RequestContent<Id>] extends [never] ? { body: never } : RequestContent<Id>);
 
 export type Handler<Id extends OperationId> = (request: HandlerRequest<Id>) => Promise<ReplyOf<Id>>;
 
-/** Runs the branch of a body that its `action` names; the table must name every action of the contract. */
+/** Calls the branch for the body's `action`. The type requires a branch for every action of the contract. */
 export function byAction<Body extends { action: string }, Result>(
   body: Body,
   branches: { [Action in Body['action']]: (body: Extract<Body, { action: Action }>) => Result },
 ): Result {
   const action: Body['action'] = body.action;
-  // as: the key was the body's own action, so that the branch takes this very body
+  // The branch was chosen by the body's own action, so it accepts this body.
   return (branches[action] as (body: Body) => Result)(body);
 }

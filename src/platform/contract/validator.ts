@@ -5,12 +5,12 @@ import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
 
-// contentType: Fastify gives it for a body that has several media types; its type does not say so.
+// Fastify sets contentType for a body with several media types, but its type omits it.
 type RouteSchema = FastifyRouteSchemaDef<Schema> & { contentType?: string };
 
 /**
- * Compiles a request schema of the contract when the first request needs it: compiling all of them is half of the
- * service's start, and most processes use few of them.
+ * Returns a validator compiler that compiles each request schema on first use. Compiling all of them takes half of the
+ * start-up time, and most processes use only a few.
  */
 export function makeValidatorCompiler(): (route: RouteSchema) => FastifyValidationResult {
   const compile = makeEagerCompiler();
@@ -25,9 +25,9 @@ export function makeValidatorCompiler(): (route: RouteSchema) => FastifyValidati
 }
 
 /**
- * Compiles a request schema of the contract at once. JSON bodies are taken as they are: a number sent as text is
- * refused. A query or a form has only text, so integers and booleans are read from their exact spellings, and anything
- * else is left for the schema to refuse.
+ * Returns a validator compiler that compiles immediately. JSON bodies are not coerced: a number sent as a string is
+ * rejected. A query or form contains only text, so exact spellings of integers and booleans are converted, and the schema
+ * rejects any other text.
  */
 export function makeEagerCompiler(): (route: RouteSchema) => FastifyValidationResult {
   const ajv = makeAjv();
@@ -47,8 +47,8 @@ export function makeEagerCompiler(): (route: RouteSchema) => FastifyValidationRe
 }
 
 /**
- * Looks at the length of lists first. Ajv lists every fault of every element, however many there may be: 25,000 empty
- * tiers, where 500 are allowed, took it 85 ms.
+ * Checks the length of arrays before it runs Ajv, which reports every error of every element: 25,000 empty tiers, where 500
+ * are allowed, took 85 ms.
  */
 function bodyValidator(schema: Schema, validate: ValidateFunction): FastifyValidationResult {
   const limits = listLimits(schema);
@@ -60,9 +60,9 @@ function bodyValidator(schema: Schema, validate: ValidateFunction): FastifyValid
   return result;
 }
 
-/** How long each list at the top of a body may be, in the shape that allows the most. */
+/** Returns the maximum length of each top-level array of a body; with `oneOf`, the largest of the branches. */
 function listLimits(schema: Schema): [name: string, limit: number][] {
-  // as: what JSON Schema says these keywords hold
+  // JSON Schema defines the types of these keywords' values.
   const shapes = (schema['oneOf'] ?? [schema]) as { properties?: Record<string, { maxItems?: number }> }[];
   const limits = new Map<string, number>();
   for (const { properties = {} } of shapes) {
@@ -75,7 +75,7 @@ function listLimits(schema: Schema): [name: string, limit: number][] {
 function findLongList(limits: [name: string, limit: number][], body: unknown): ErrorObject | undefined {
   if (limits.length === 0 || typeof body !== 'object' || body === null) return undefined;
   for (const [name, limit] of limits) {
-    // as: any object may have the key; what it holds is looked at next
+    // Any object may have the key; the next line checks the value's type.
     const list = (body as Record<string, unknown>)[name];
     if (Array.isArray(list) && list.length > limit)
       return { instancePath: `/${name}`, schemaPath: '', keyword: 'maxItems', params: { limit } };
@@ -83,7 +83,7 @@ function findLongList(limits: [name: string, limit: number][], body: unknown): E
   return undefined;
 }
 
-/** Node has headers in lower case, the contract as they are written. None that it names is required. */
+/** Maps Node's lower-case header names to the contract's spelling. The contract requires no header. */
 function headerValidator(schema: Schema, validate: ValidateFunction): FastifyValidationResult {
   const names = Object.keys(schema['properties'] ?? {}).map((name) => [name, name.toLowerCase()] as const);
   return (headers: Record<string, unknown>) => {
@@ -96,7 +96,7 @@ function headerValidator(schema: Schema, validate: ValidateFunction): FastifyVal
 
 const FORM_TYPES = new Set(['application/x-www-form-urlencoded', 'multipart/form-data']);
 
-/** Ajv as the contract needs it: OpenAPI 3.1's dialect, real calendar dates, plain UUIDs. */
+/** Returns Ajv configured for the contract: the dialect of OpenAPI 3.1, existing calendar dates, UUIDs without a prefix. */
 export function makeAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
@@ -118,12 +118,12 @@ export function makeAjv(): Ajv2020 {
   return ajv;
 }
 
-/** What a caller's own arithmetic may leave behind a sum: 0.1 + 0.2 is 0.30000000000000004. */
+/** Tolerance for the rounding error of a client's own arithmetic: 0.1 + 0.2 is 0.30000000000000004. */
 const FLOAT_NOISE = 2 ** -50;
 
 /**
- * Ajv's own divides: with a tolerance wide enough for 4.35 / 0.01 it lets 1e-10 through, and at 10^10 steps the
- * noise is wider than the tolerance. This one measures the noise by the value.
+ * Replaces Ajv's multipleOf, which divides and compares with an absolute tolerance: a tolerance large enough for
+ * 4.35 / 0.01 accepts 1e-10, and is too small for 10^10 steps. This tolerance is relative to the value.
  */
 const isMultipleOf: SchemaValidateFunction = (step: number, value: number) => {
   const nearest = Math.round(value / step) * step;
@@ -133,8 +133,8 @@ const isMultipleOf: SchemaValidateFunction = (step: number, value: number) => {
 };
 
 /**
- * Rewrites a UUID in lower case, as PostgreSQL returns it, so that handlers see one spelling of an id: an id is compared
- * as text, bound into ciphertexts, and part of lock names and paths.
+ * Converts a UUID to lower case, as PostgreSQL returns it. Ids are compared as text, authenticated with ciphertexts, and
+ * used in lock names and paths, so handlers must see only one spelling.
  */
 const lowerCaseUuid: FuncKeywordDefinition = {
   keyword: 'x-lower-case-uuid',
@@ -143,17 +143,17 @@ const lowerCaseUuid: FuncKeywordDefinition = {
   errors: false,
   validate(_schema: unknown, text: string, _parent?: AnySchemaObject, at?: DataValidationCxt): boolean {
     if (!at || !UUID.test(text)) return true;
-    // An array or an object: what a value can be part of.
+    // The parent of a value is an array or an object.
     const parent = at.parentData as Record<string | number, unknown>;
     parent[at.parentDataProperty] = text.toLowerCase();
     return true;
   },
 };
 
-/** The schema with that keyword wherever it says `format: uuid`. */
+/** Returns the schema with that keyword added wherever it has `format: uuid`. */
 function markUuids<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
-  // as: a copy has the shape of what is copied
+  // A copy has the same shape as its original.
   if (Array.isArray(part)) return part.map(markUuids) as Part;
   const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, markUuids(value)]));
   return (copy['format'] === 'uuid' ? { ...copy, 'x-lower-case-uuid': true } : copy) as Part;
@@ -162,7 +162,7 @@ function markUuids<Part>(part: Part): Part {
 /** A UUID of any version, in either case. */
 export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** YYYY-MM-DD, a day that exists, in a year that PostgreSQL has (it has no year 0). */
+/** Returns whether a text is an existing date as YYYY-MM-DD. Year 0 is rejected because PostgreSQL has none. */
 export function isCalendarDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)?.map(Number) ?? [];
   if (!year || !month || !day) return false;

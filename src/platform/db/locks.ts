@@ -1,34 +1,30 @@
 import { sql, type Sql } from './transaction.js';
 
-/** Holds what is named to the end of the transaction; whoever names the same waits. */
+/** Takes the advisory lock of a name until the end of the transaction. */
 const lock = (name: string): Sql => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
 
 /**
- * Makes intake and pre-alerts of one parcel take turns, so that neither misses what the other is about to store: a
- * pre-alert written while the parcel is being received would see no package, and the intake no pre-alert. Whoever
- * writes either takes it first.
+ * Serializes intake and pre-alerts of one parcel. Without the lock, an intake and a pre-alert in concurrent transactions
+ * would not see each other and would not be matched. Take it before writing either.
  */
 export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
   lock(`parcel ${tenantId} ${trackingKey}`);
 
-/**
- * One lock for all rate tables of a tenant: a copy reads one and writes another, and rates change too seldom for
- * anybody to wait.
- */
+/** Serializes changes of a tenant's rate tables. One lock for all of them, because a copy reads one table and writes another. */
 export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);
 
-/** Whoever takes an administrator away: of two who take each other away at once, one must see what the other did. */
+/** Serializes the removal of administrators, so that two administrators who remove each other leave one. */
 export const lockAdministrators = (tenantId: string): Sql => lock(`administrators ${tenantId}`);
 
-/** One change of the tenant's security settings at a time: there may be no row to lock yet. */
+/** Serializes changes of the tenant's security settings. An advisory lock, because the row may not exist yet. */
 export const lockSecuritySettings = (tenantId: string): Sql => lock(`security settings ${tenantId}`);
 
-/** One who changes which warehouses there are, or which is primary, at a time. */
+/** Serializes adding and removing warehouses and changing the primary one. */
 export const lockWarehouses = (tenantId: string): Sql => lock(`warehouses ${tenantId}`);
 
-/** Another upload for the courier waits until this one has ended: together they would do everything twice. */
+/** Serializes uploads for a courier, because two concurrent uploads would do the same work twice. */
 export const lockUploads = (tenantId: string, courierId: string): Sql =>
   lock(`upload ${tenantId} ${courierId}`);
 
-/** The chain of the tenant's audit log grows by one at a time. */
+/** Serializes appending to the tenant's audit chain. */
 export const lockAuditChain = (tenantId: string): Sql => lock(`audit chain ${tenantId}`);

@@ -5,14 +5,14 @@ import { createPool, type PoolOptions } from './connections/pool.js';
 import { makeConnectionShares } from './connections/connection-shares.js';
 import type { Db } from './transaction.js';
 
-/** One pool for the scoped statements and for Prisma. */
+/** Opens the database with one pool, which scoped SQL statements and Prisma share. */
 export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {
   const pool = createPool(options);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   return {
     pool,
     prisma,
-    seats: makeConnectionShares({ size: options.size, countTenants: () => countTenants(pool) }),
+    connectionShares: makeConnectionShares({ size: options.size, countTenants: () => countTenants(pool) }),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,
     async close() {

@@ -1,4 +1,4 @@
-/** An ilike pattern for rows that contain `text` itself: its `%`, `_` and `\` stand for themselves. */
+/** Returns an ILIKE pattern for values that contain `text`, with its `%`, `_` and `\` escaped. */
 export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

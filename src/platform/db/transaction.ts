@@ -1,36 +1,28 @@
-import { createHash } from 'node:crypto';
-import type pg from 'pg';
-import type { PrismaClient } from '../../../generated/prisma/client.js';
 import type { Caller } from '../identity/callers.js';
-import { ApiError, type FailureCode } from '../errors/errors.js';
-import {
-  assertNoUnitOfWork,
-  currentUnitOfWork,
-  runInUnitOfWork,
-  inTransaction,
-  isInTransaction,
-  type UnitOfWork,
-} from './unit-of-work.js';
-import { STATEMENT_TIMEOUT_MS } from './connections/pool.js';
-import type { ConnectionShares } from './connections/connection-shares.js';
-import { empty, raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
-import { isRetryable } from './violations.js';
+import { enterScope, preparing, toQuery, type Prepare, type Session } from './admission.js';
+import type { Db } from './database.js';
+import { flush, limitStatements, runModels, runPlain, sendTogether, SNAPSHOT, untilUnbroken } from './run.js';
+import type { PlainTx, Rows, Sql, Tx } from './statements.js';
+import { assertNoUnitOfWork, currentUnitOfWork, isInTransaction, runInUnitOfWork } from './unit-of-work.js';
 
-export type Db = {
-  pool: pg.Pool;
-  prisma: PrismaClient;
-  /** Who may have how many of the pool's connections; every transaction asks. */
-  seats: ConnectionShares;
-  /** False only in the tests that prove row-level security alone; see ownRows. */
-  applicationFilters: boolean;
-  /** Nothing outlives a transaction: settings are made in each, and no statement is prepared. */
-  isBehindPooler: boolean;
-};
+// Transactions for modules that have no request context yet (decision 0036). New code uses
+// platform/context/request-context.ts.
 
+export type { Db } from './database.js';
 export { empty, join, raw, sql } from './statements.js';
 export type { PlainTx, Rows, Sql, Tx } from './statements.js';
+export { enterScope };
 
-const MAX_ATTEMPTS = 3;
+const admitted = new WeakSet<Caller>();
+
+/** Whether the database has admitted this caller during this request. */
+export const isAdmitted = (caller: Caller): boolean => admitted.has(caller);
+
+const sessionOf = (db: Db, caller: Caller): Session => ({
+  db,
+  caller,
+  noteAdmitted: () => void admitted.add(caller),
+});
 
 /**
  * Runs `work` in one transaction in the caller's scope, and again when PostgreSQL broke a deadlock by
@@ -44,42 +36,11 @@ export async function transaction<Result>(
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   refuseNesting();
+  const session = sessionOf(db, caller);
   const held = currentUnitOfWork();
-  if (!held) return untilUnbroken(() => runOnce(db, caller, work));
+  if (!held) return untilUnbroken(() => runModels(session, work));
   return runInUnitOfWork(held, (around) =>
-    untilUnbroken(() => runOnce(db, caller, (tx) => around(tx, () => work(tx))), held),
-  );
-}
-
-async function untilUnbroken<Result>(run: () => Promise<Result>, held?: UnitOfWork): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await run();
-    } catch (error) {
-      // what the work answered is in use by then
-      if (attempt === MAX_ATTEMPTS || held?.isWaiting || !isRetryable(error)) throw error;
-    }
-  }
-}
-
-const runOnce = <Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  db.seats.run(caller, () => runSeated(db, caller, work));
-
-async function runSeated<Result>(db: Db, caller: Caller, work: (tx: Tx) => Promise<Result>): Promise<Result> {
-  return inTransaction(() =>
-    db.prisma.$transaction(
-      async (models) => {
-        const tx: Tx = {
-          models,
-          caller,
-          query: (statement) => models.$queryRaw(statement),
-          execute: (statement) => models.$executeRaw(statement),
-        };
-        admit(db, caller, await tx.query<Admission>(enterWith(db, caller)));
-        return work(tx);
-      },
-      { maxWait: 2_000, timeout: 15_000 },
-    ),
+    untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(tx))), held),
   );
 }
 
@@ -97,7 +58,7 @@ export async function bulkTransaction<Result>(
 ): Promise<Result> {
   refuseNesting();
   const run = <Out>(inside: (tx: PlainTx) => Promise<Out>): Promise<Out> =>
-    onConnection(db, caller, async (tx) => {
+    runPlain(sessionOf(db, caller), async (tx) => {
       await limitStatements(tx, timeoutMs);
       return inside(tx);
     });
@@ -107,45 +68,6 @@ export async function bulkTransaction<Result>(
     untilUnbroken(() => run((tx) => around(tx, () => work(tx))), held),
   );
 }
-
-/** A transaction in the caller's scope on a connection alone. */
-const onConnection = <Result>(
-  db: Db,
-  caller: Caller,
-  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
-  begin = 'begin',
-): Promise<Result> => db.seats.run(caller, () => onConnectionSeated(db, caller, work, begin));
-
-async function onConnectionSeated<Result>(
-  db: Db,
-  caller: Caller,
-  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
-  begin: string,
-): Promise<Result> {
-  const client = await db.pool.connect();
-  try {
-    await client.query(begin);
-    const result = await inTransaction(async () => {
-      const tx = toPlainTx(client, caller);
-      admit(db, caller, await tx.query<Admission>(enterWith(db, caller)));
-      return work(tx, client);
-    });
-    await client.query('commit');
-    client.release();
-    return result;
-  } catch (error) {
-    // a connection that cannot roll back is not fit for the next request
-    client.release(
-      await client.query('rollback').then(
-        () => false,
-        () => true,
-      ),
-    );
-    throw error;
-  }
-}
-
-const SNAPSHOT = 'begin isolation level repeatable read, read only';
 
 /** Reads what is too much for one answer part by part, all parts seeing the database as it was at one moment. */
 export async function snapshotTransaction<Result>(
@@ -160,18 +82,8 @@ export async function snapshotTransaction<Result>(
     await limitStatements(tx, timeoutMs);
     return work(tx);
   };
-  return untilUnbroken(() => onConnection(db, caller, readParts, SNAPSHOT));
+  return untilUnbroken(() => runPlain(sessionOf(db, caller), readParts, SNAPSHOT));
 }
-
-const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<number> =>
-  tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
-
-const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
-  caller,
-  // as: the columns that the statement selects, which its caller names
-  query: async <Row>(statement: Sql) => (await client.query(toQuery(statement))).rows as Row[],
-  execute: async (statement) => (await client.query(toQuery(statement))).rowCount ?? 0,
-});
 
 /**
  * Reads in one flush, all statements seeing the database as it was at one moment.
@@ -180,7 +92,8 @@ const toPlainTx = (client: pg.PoolClient, caller: Caller): PlainTx => ({
  */
 export async function snapshot(db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> {
   assertNoUnitOfWork(currentUnitOfWork());
-  return flush(db, caller, SNAPSHOT, statements);
+  refuseNesting();
+  return flush(sessionOf(db, caller), SNAPSHOT, statements);
 }
 
 /**
@@ -196,126 +109,20 @@ export const pipeline = (db: Db, caller: Caller, statements: Sql[]): Promise<Row
 export const preparedPipeline = (db: Db, caller: Caller, statements: Sql[]): Promise<Rows[]> =>
   flushWrites(db, caller, statements, preparing(db));
 
-async function flushWrites(
-  db: Db,
-  caller: Caller,
-  statements: Sql[],
-  prepare: (statement: Sql) => object,
-): Promise<Rows[]> {
+async function flushWrites(db: Db, caller: Caller, statements: Sql[], prepare: Prepare): Promise<Rows[]> {
+  refuseNesting();
   const held = currentUnitOfWork();
-  if (!held) return flush(db, caller, 'begin', statements, prepare);
-  refuseNesting();
+  if (!held) return flush(sessionOf(db, caller), 'begin', statements, prepare);
   return runInUnitOfWork(held, (around) =>
-    onConnection(db, caller, (tx, client) => around(tx, () => sendTogether(client, statements.map(prepare)))),
+    runPlain(sessionOf(db, caller), (tx, client) =>
+      around(tx, () => sendTogether(client, statements.map(prepare))),
+    ),
   );
-}
-
-async function flush(
-  db: Db,
-  caller: Caller,
-  begin: string,
-  statements: Sql[],
-  prepare: (statement: Sql) => object = toQuery,
-): Promise<Rows[]> {
-  refuseNesting();
-  return db.seats.run(caller, () => flushSeated(db, caller, begin, statements, prepare));
-}
-
-async function flushSeated(
-  db: Db,
-  caller: Caller,
-  begin: string,
-  statements: Sql[],
-  prepare: (statement: Sql) => object,
-): Promise<Rows[]> {
-  const client = await db.pool.connect();
-  try {
-    const queries = [begin, preparing(db)(enterWith(db, caller)), ...statements.map(prepare), 'commit'];
-    const [, entered, ...rest] = await sendTogether(client, queries);
-    // as: the shape that enter() selects
-    admit(db, caller, (entered ?? []) as Admission[]);
-    return rest.slice(0, -1);
-  } finally {
-    client.release();
-  }
-}
-
-/** Sends queries without waiting for each other's answers. @throws what the first that failed did */
-async function sendTogether(client: pg.PoolClient, queries: (string | object)[]): Promise<Rows[]> {
-  // as: pg takes text or a query object alike, its overloads do not
-  const sent = queries.map((query) => client.query<Record<string, unknown>>(query as string));
-  const settled = await Promise.allSettled(sent);
-  const failed = settled.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-  return settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
-}
-
-/** `courier_id` is the owner of a key. */
-type Admission = { outcome: 'ok' | FailureCode; courier_id?: string };
-
-const entered = new WeakSet<Caller>();
-
-/** Whether the database has let this caller in during this request. */
-export const isAdmitted = (caller: Caller): boolean => entered.has(caller);
-
-function admit(db: Db, caller: Caller, rows: Admission[]): void {
-  const { outcome, courier_id: courierId } = rows[0] ?? {};
-  if (!outcome) throw new Error('The scope statement answered nothing.');
-  if (outcome !== 'ok') throw new ApiError(outcome);
-  if (caller.kind === 'key' && courierId) db.seats.learnKey(caller.keyHash, courierId);
-  entered.add(caller);
-}
-
-const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
-
-/** What a session behind a pooler cannot keep; elsewhere pool.ts sets it once a connection. */
-const SESSION = sql`, set_config('timezone', 'UTC', true),
-  set_config('statement_timeout', ${TIMEOUT}, true)`;
-
-const enterWith = (db: Db, caller: Caller): Sql => enterScope(caller, db.isBehindPooler ? SESSION : empty);
-
-/**
- * Sets the scope and asks, in one statement, whether the caller may still enter.
- *
- * @param also selected beside the outcome
- */
-export function enterScope(caller: Caller, also: Sql = empty): Sql {
-  switch (caller.kind) {
-    case 'user':
-      return sql`select outcome${also} from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
-        ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean,
-        ${caller.sessionId ?? null}::uuid, ${caller.enrolsFactor === true}::boolean)`;
-    case 'key':
-      return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
-    case 'system':
-      return sql`select 'ok' as outcome, set_config('app.tenant_id', ${caller.tenantId}, true),
-        set_config('app.courier_id', 'all', true)${also}`;
-  }
 }
 
 /** Asks only whether the caller may enter. */
 export async function assertAdmitted(db: Db, caller: Caller): Promise<void> {
   await pipeline(db, caller, []);
-}
-
-const toQuery = (statement: Sql) => ({ text: statement.text, values: statement.values });
-
-/** Parsed and planned once a connection: planning took as long as the work of a submitted pre-alert. */
-const toPrepared = (statement: Sql) => ({ ...toQuery(statement), name: nameOf(statement.text) });
-
-/** How statements of a fixed text are sent: a pooler's sessions know nothing of what another has prepared. */
-const preparing = (db: Db) => (db.isBehindPooler ? toQuery : toPrepared);
-
-const names = new Map<string, string>();
-
-/**
- * PostgreSQL's name of a prepared statement, made of its text: whatever shares a session, in whatever order it began, means
- * the same by it. Only for texts that are fixed, because each is kept for ever.
- */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `crossdock_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
-  names.set(text, name);
-  return name;
 }
 
 // A second transaction inside the first takes a second connection: under load all requests hold one and

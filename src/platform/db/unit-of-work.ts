@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { PlainTx, Rows, Sql } from './statements.js';
 
+/** A statement whose rows the unit of work looks at by name. */
+type Asked = Sql<Record<string, unknown>>;
+
 /**
  * What is done in the transaction that some work writes in, around the work: all of it is committed, or nothing
  * (decision 0020).
  */
 export type UnitOfWorkSteps<Result> = {
   /** Sent when the caller has entered. */
-  opening: Sql[];
+  opening: Asked[];
   /** Judges their answers; what it throws undoes the transaction. */
   assertMayWork(answers: Rows[]): void;
   /** What is sent last, or undefined where nothing is. Asked only when the work has written. */
@@ -15,7 +18,7 @@ export type UnitOfWorkSteps<Result> = {
 };
 
 /** A statement, and a judge of its answer that undoes the transaction by throwing. */
-export type FinalStatement = { statement: Sql; assertClosed(rows: Rows): void };
+export type FinalStatement = { statement: Asked; assertClosed(rows: Rows): void };
 
 /** The one transaction that some work writes in, while it is not committed yet. */
 export type UnitOfWork = Pick<UnitOfWorkSteps<never>, 'opening' | 'assertMayWork'> & {
@@ -45,10 +48,12 @@ const heldBy = <Result>(held: UnitOfWork, work: () => Promise<Result>): Promise<
  * Work that writes nothing is not touched. What the work throws undoes what it wrote.
  *
  * @param work is told whether it has written by now
+ * @param attach tells the request's context of the unit of work
  */
 export async function inUnitOfWork<Result>(
   bracket: UnitOfWorkSteps<Result>,
   work: (hasWritten: () => boolean) => Promise<Result>,
+  attach: (unit: UnitOfWork) => void = () => undefined,
 ): Promise<Result> {
   let close: (closing: FinalStatement | undefined) => void = () => undefined;
   let undo: (error: unknown) => void = () => undefined;
@@ -60,6 +65,7 @@ export async function inUnitOfWork<Result>(
   closing.catch(() => undefined);
   const { opening, assertMayWork } = bracket;
   const held: UnitOfWork = { opening, assertMayWork, isWaiting: false, closing };
+  attach(held);
   try {
     const result = await heldBy(held, () => work(() => held.isWaiting));
     if (held.transaction) close(bracket.closing(result));

@@ -1,7 +1,7 @@
-import { ApiError, type FailureCode } from '../errors/errors.js';
+import { ApiError, type PlainCode } from '../errors/errors.js';
 
-// Constraint or index -> what its violation means to the caller. One that is not here is a bug, hence a 500.
-const MEANINGS: Record<string, FailureCode> = {
+// The failure code for each constraint or index. The violation of any other constraint is a bug and becomes a 500.
+const CODE_BY_CONSTRAINT: Record<string, PlainCode> = {
   users_tenant_id_username_key: 'duplicate_username',
   users_tenant_id_courier_id_fkey: 'courier_not_found',
   prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
@@ -22,15 +22,14 @@ const MEANINGS: Record<string, FailureCode> = {
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
-// what PostgreSQL 18 calls a delete that `on delete restrict` stopped; 23503 before
+// PostgreSQL 18 reports this for `on delete restrict`; earlier versions report 23503.
 const RESTRICT_VIOLATION = '23001';
 const INTEGRITY = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION, RESTRICT_VIOLATION]);
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
-// Connection refused, reset or timed out; server starting, stopping or out of connections; Prisma's own words
-// for the same.
-const AWAY = new Set([
+// Connection refused, reset or timed out; server starting, stopping or out of connections; Prisma's codes for the same.
+const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ETIMEDOUT',
@@ -52,41 +51,41 @@ const AWAY = new Set([
   'P2028',
   '57014',
 ]);
-const AWAY_WORDS =
+const UNAVAILABLE_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
 
-/** What a database error means to a caller, or undefined when it is nobody's fault but ours. */
+/** Converts a database error to the ApiError for the caller. Returns undefined for an unexpected error. */
 export function apiErrorOfViolation(error: unknown): ApiError | undefined {
-  const { code, constraint } = describe(error);
+  const { code, constraint } = readErrorDetails(error);
   if (code && INTEGRITY.has(code)) {
-    const meaning = MEANINGS[constraint ?? ''];
-    return meaning && new ApiError(meaning);
+    const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
+    return failureCode && new ApiError(failureCode);
   }
-  return isAway(error) ? new ApiError('unavailable', undefined, { retryAfterSeconds: 2 }) : undefined;
+  return isUnavailable(error) ? new ApiError('unavailable', { retryAfterSeconds: 2 }) : undefined;
 }
 
 export function isRetryable(error: unknown): boolean {
-  const { code } = describe(error);
+  const { code } = readErrorDetails(error);
   return code === DEADLOCK || code === SERIALIZATION_FAILURE || code === 'P2034';
 }
 
-/** Whether the error is a violation of this unique constraint. */
+/** Returns whether the error is a violation of this unique constraint. */
 export function violates(error: unknown, constraint: string): boolean {
-  const found = describe(error);
+  const found = readErrorDetails(error);
   return found.code === UNIQUE_VIOLATION && found.constraint === constraint;
 }
 
-function isAway(error: unknown): boolean {
-  const { code } = describe(error);
-  if (code && AWAY.has(code)) return true;
-  return error instanceof Error && AWAY_WORDS.test(error.message);
+function isUnavailable(error: unknown): boolean {
+  const { code } = readErrorDetails(error);
+  if (code && UNAVAILABLE_CODES.has(code)) return true;
+  return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message);
 }
 
-type Described = { code: string | undefined; constraint: string | undefined };
+type ErrorDetails = { code: string | undefined; constraint: string | undefined };
 
-/** SQLSTATE (or the system's or Prisma's code) and constraint, wherever pg or Prisma's adapter put them. */
-function describe(error: unknown): Described {
-  const found: Described = { code: undefined, constraint: undefined };
+/** Returns the code (SQLSTATE, system or Prisma) and the constraint of an error. pg and Prisma's adapter nest them differently. */
+function readErrorDetails(error: unknown): ErrorDetails {
+  const found: ErrorDetails = { code: undefined, constraint: undefined };
   const seen = new Set<unknown>();
   const queue: unknown[] = [error];
   while (queue.length > 0) {

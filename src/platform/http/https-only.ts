@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/errors.js';
 
-/** Asked by load balancers inside the network, which speak plain HTTP and know no host name. */
+/** Called by load balancers inside the network, over plain HTTP and without a tenant's host name. */
 export const HEALTH_CHECKS: ReadonlySet<string> = new Set(['getHealth', 'getReadiness']);
 
-/** Refuses everything that did not come over TLS, whatever its path: pages and unknown paths too. */
+/** Rejects every request without TLS, including the reference pages and unknown paths. */
 export function requireHttps(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (!request.isSecure && !isHealthCheck(request)) throw new ApiError('https_required');

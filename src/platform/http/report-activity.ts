@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { UserCaller } from '../identity/callers.js';
 import { isAdmitted } from '../db/transaction.js';
 
-/** Reports each user whose request the database has admitted, after the reply was sent. */
-export function reportActivity(app: FastifyInstance, note: (caller: UserCaller) => void): void {
-  app.addHook('onResponse', async ({ caller }) => {
-    if (caller?.kind === 'user' && isAdmitted(caller)) note(caller);
+/** Calls `record` after each response to a user whose account the database has accepted. */
+export function reportActivity(app: FastifyInstance, record: (caller: UserCaller) => void): void {
+  app.addHook('onResponse', async ({ caller, context }) => {
+    if (caller?.kind === 'user' && (context?.isAdmitted || isAdmitted(caller))) record(caller);
   });
 }

@@ -3,39 +3,39 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { NO_OPERATION, type RequestMetrics } from '../metrics/requests.js';
 
 export type RequestMeter = {
-  /** Counts every request that reaches the framework. To be called before it has any other hook: one that throws skips the rest. */
+  /** Counts every request that reaches Fastify. Call it before any other hook, because a hook that throws skips the rest. */
   watch(app: FastifyInstance): void;
-  /** Counts what was answered on the bare socket, for the request that was arriving there if there is one. */
-  answeredOnSocket(status: number, socket: Duplex): void;
+  /** Counts a response that was written to the socket directly, for the socket's open request if there is one. */
+  recordSocketResponse(status: number, socket: Duplex): void;
 };
 
-type Arriving = { bareStatus?: number };
+type OpenRequest = { socketStatus?: number };
 
 export function makeRequestMeter(metrics: RequestMetrics): RequestMeter {
-  const arriving = new WeakMap<Duplex, Arriving>();
+  const openRequests = new WeakMap<Duplex, OpenRequest>();
   return {
     watch(app) {
       app.addHook('onRequest', (request, { raw }, done) => {
-        const end = metrics.requestBegun();
+        const end = metrics.requestStarted();
         const { socket } = request.raw;
-        const own: Arriving = {};
-        arriving.set(socket, own);
-        // close and not onResponse, which a client that leaves never brings about
+        const own: OpenRequest = {};
+        openRequests.set(socket, own);
+        // `close` instead of onResponse, which does not run if the client disconnects.
         raw.once('close', () => {
-          if (arriving.get(socket) === own) arriving.delete(socket);
-          end(operationOf(request), own.bareStatus ?? (raw.writableFinished ? raw.statusCode : 'aborted'));
+          if (openRequests.get(socket) === own) openRequests.delete(socket);
+          end(operationOf(request), own.socketStatus ?? (raw.writableFinished ? raw.statusCode : 'aborted'));
         });
         done();
       });
     },
-    answeredOnSocket(status, socket) {
-      const request = arriving.get(socket);
-      if (request) request.bareStatus = status;
+    recordSocketResponse(status, socket) {
+      const request = openRequests.get(socket);
+      if (request) request.socketStatus = status;
       else metrics.requestRefused(status);
     },
   };
 }
 
-/** By the route, because a request may be refused before the guards know its operation. */
+/** Reads the operation from the route, because a request may be rejected before `request.operation` is set. */
 const operationOf = ({ routeOptions }: FastifyRequest): string =>
   routeOptions.schema?.operationId ?? NO_OPERATION;

@@ -4,14 +4,19 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { toRoutes, type Bundle } from '../contract/bundle.js';
 import { ApiError } from '../errors/errors.js';
-import { sendAnswer, toAnswer, type Answer, type Bare } from './replies/responses.js';
+import {
+  sendHttpResponse,
+  toHttpResponse,
+  type HttpResponse,
+  type HandlerResult,
+} from './replies/responses.js';
 import { bodyBytesOf } from './bodies/body-limits.js';
-import { answerDocument } from './documents/static-documents.js';
+import { toDocumentResponse } from './documents/static-documents.js';
 import { sendError } from './replies/error-handler.js';
 import { sentMediaType } from './bodies/forms.js';
-import { guardBeforeBody, guardBeforeValidation, type GuardParts } from './guard.js';
+import { makeAuthorizationHook, makePreValidationHook, type HookDeps } from './request-hooks.js';
 import { runIdempotent } from '../idempotency/idempotent-request.js';
-import { noteSecretReads } from './secret-reads.js';
+import { logSecretReads } from './log-secret-reads.js';
 import { withUploads } from './bodies/uploads.js';
 
 /** Makes a route of every operation of the contract. @throws when an operation has no handler */
@@ -19,14 +24,14 @@ export async function registerRoutes(
   app: FastifyInstance,
   bundle: Bundle,
   handlers: Handlers,
-  parts: GuardParts,
+  parts: HookDeps,
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
     const id = (route.schema as { operationId?: OperationId } | undefined)?.operationId;
     if (!id) return;
     const operation = operations[id];
-    route.onRequest = guardBeforeBody(operation, parts);
-    route.preValidation = guardBeforeValidation(operation, parts);
+    route.onRequest = makeAuthorizationHook(operation, parts);
+    route.preValidation = makePreValidationHook(operation, parts);
     // for a body of undeclared length, which is measured while it is read
     route.bodyLimit = bodyBytesOf(operation);
   });
@@ -40,30 +45,42 @@ export async function registerRoutes(
   app.setNotFoundHandler(refuse);
 }
 
-type AnyHandler = (request: unknown) => Promise<Bare>;
+type AnyHandler = (request: unknown) => Promise<HandlerResult>;
 
-function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: GuardParts) {
+function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDeps) {
   // as: one loop serves every operation; the generated type has checked each handler against its own
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { body, query, params: path, caller, tenantId, clientAddress: address, id: requestId } = request;
+    const {
+      body,
+      query,
+      params: path,
+      caller,
+      context: ctx,
+      tenantId,
+      clientAddress: address,
+      id: requestId,
+    } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
-    const work = async (): Promise<Answer> => {
+    const work = async (): Promise<HttpResponse> => {
       const bare = await withUploads(request, () =>
-        handle({ body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
+        handle({ ctx, body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
       );
-      if (bare.document) return answerDocument(bare.document, request.headers);
-      return toAnswer(id, bare, new Date());
+      if (bare.document) return toDocumentResponse(bare.document, request.headers);
+      return toHttpResponse(id, bare, new Date());
     };
     const { operation, repeatable } = request;
     const answer =
-      operation && repeatable && caller
-        ? await runIdempotent({ db, secrets, key: { caller, ...repeatable }, operation, requestId }, work)
+      operation && repeatable && caller && ctx
+        ? await runIdempotent(
+            { ctx, db, secrets, key: { caller, ...repeatable }, operation, requestId },
+            work,
+          )
         : await work();
-    if (operation) noteSecretReads(request, operation, answer);
-    return sendAnswer(reply, answer);
+    if (operation) logSecretReads(request, operation, answer);
+    return sendHttpResponse(reply, answer);
   };
 }
 
@@ -78,8 +95,9 @@ function makeNotFoundHandler() {
     const asked = request.url.split('?')[0] ?? '';
     const methods = templates.find(({ pattern }) => pattern.test(asked))?.methods;
     if (!methods) return sendError(new ApiError('route_not_found'), request, reply);
-    void reply.header('allow', methods.join(', '));
-    return sendError(new ApiError('method_not_allowed'), request, reply);
+    const supported = methods.join(', ');
+    void reply.header('allow', supported);
+    return sendError(new ApiError('method_not_allowed', { args: { methods: supported } }), request, reply);
   };
 }
 

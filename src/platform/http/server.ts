@@ -6,22 +6,22 @@ import { newId } from '../values/ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { JSON_BODY_BYTES } from './bodies/body-limits.js';
-import { answerRouterFailure } from './replies/error-handler.js';
+import { respondToRouterError } from './replies/error-handler.js';
 import { registerForms } from './bodies/forms.js';
 import { decorateRequests, makeForwarding } from './connections/forwarded-headers.js';
 import { requireHttps } from './https-only.js';
 import { makeListener, type Timeouts } from './connections/listener.js';
 import { attributeRequests, describeRequest, makeLogController } from '../logging/request-log.js';
 import { makeRequestMeter } from './request-metrics.js';
-import type { BareAnswer } from './connections/parser-errors.js';
+import type { SocketResponse } from './connections/parser-errors.js';
 import { assertOneHost } from './connections/request-target.js';
 import { parseJson } from './bodies/text.js';
-import { watchUnread, type UnreadReplies } from './connections/unread-replies.js';
-import { refuseWithoutReading } from './bodies/refused-bodies.js';
+import { closeUnreadConnections, type UnreadReplies } from './connections/unread-replies.js';
+import { rejectBeforeReading } from './bodies/reject-before-reading.js';
 
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
-/** Fastify with our limits, parser, log lines and headers, and no route yet. */
+/** Returns Fastify with limits, parsers, logging and headers, and without routes. */
 export async function makeServer(
   config: Config,
   timeouts?: Timeouts,
@@ -29,33 +29,34 @@ export async function makeServer(
 ): Promise<Server> {
   const meter = metrics && makeRequestMeter(metrics);
   const forwarding = makeForwarding(config.trustProxy);
-  const unread = watchUnread((socket) => logCut(socket, 'unread'), timeouts?.unread);
+  const unread = closeUnreadConnections((socket) => logClosedConnection(socket, 'unread'), timeouts?.unread);
   const app: FastifyInstance = Fastify({
     serverFactory: makeListener({
       config,
       timeouts,
       forwarding,
       unread,
-      onBareAnswer: (answer) => {
-        meter?.answeredOnSocket(answer.status, answer.socket);
-        app.log.info(describeBareAnswer(answer), 'request refused');
+      onSocketResponse: (answer) => {
+        meter?.recordSocketResponse(answer.status, answer.socket);
+        app.log.info(describeSocketResponse(answer), 'request refused');
       },
-      onOverrun: (socket) => logCut(socket, 'pipelining'),
-      onRefusal: (address) => app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
+      onPipelineOverflow: (socket) => logClosedConnection(socket, 'pipelining'),
+      onConnectionRefused: (address) =>
+        app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
     }),
     logger: { level: config.logLevel, serializers: { req: describeRequest } },
     logController: makeLogController(),
     genReqId: newId,
     requestIdHeader: false,
     bodyLimit: JSON_BODY_BYTES,
-    // answered in the envelope by refuseWhileClosing instead
+    // rejectWhileClosing responds with a failure envelope instead.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    // the listener answers, for each address that it listens on
+    // The listener handles clientError for each address that it listens on.
     clientErrorHandler: () => {},
     frameworkErrors(error, request, reply) {
-      answerRouterFailure(error, request, reply);
+      respondToRouterError(error, request, reply);
       metrics?.requestRefused(reply.statusCode);
     },
   });
@@ -63,9 +64,9 @@ export async function makeServer(
   meter?.watch(app);
   decorateRequests(app, forwarding);
   attributeRequests(app);
-  refuseWithoutReading(app);
+  rejectBeforeReading(app);
   app.setValidatorCompiler(makeValidatorCompiler());
-  // JSON.stringify alone: a serializer compiled from the schema would hide undeclared fields (decision 0002)
+  // Plain JSON.stringify: a serializer compiled from the schema would hide undeclared fields (decision 0002).
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -83,19 +84,22 @@ export async function makeServer(
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
-    // what may be kept says so itself: platform/http/documents/static-documents.ts, logos
+    // Cacheable responses replace this header: platform/http/documents/static-documents.ts, logos.
     void reply.header('cache-control', 'no-store');
     assertOneHost(request.raw);
   });
   if (config.appEnv !== 'development') requireHttps(app);
   return { app, unread };
 
-  function logCut(socket: Socket, reason: 'unread' | 'pipelining'): void {
-    app.log.warn({ event: 'connection.cut', reason, address: socket.remoteAddress }, 'connection cut');
+  function logClosedConnection(socket: Socket, reason: 'unread' | 'pipelining'): void {
+    app.log.warn(
+      { event: 'connection.cut', reason, address: socket.remoteAddress },
+      'connection closed by the server',
+    );
   }
 }
 
-const describeBareAnswer = ({ status, code, requestId, socket }: BareAnswer) => ({
+const describeSocketResponse = ({ status, code, requestId, socket }: SocketResponse) => ({
   reqId: requestId,
   code,
   address: socket.remoteAddress,

@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { ApiError } from '../errors/errors.js';
 
 export type Tenants = {
-  /** The id of the tenant that answers on a request's host. @throws ApiError unknown_host */
+  /** Returns the id of the host's tenant. @throws ApiError unknown_host */
   ofHost(host: string | undefined): Promise<string>;
 };
 
-// A new tenant or host is served this much later at most; without it every request would pay a round trip.
+// A new tenant or host is served after this time at the latest. Without the cache every request would need a round trip.
 const CACHE_MS = 10_000;
 const MAX_CACHED_HOSTS = 1_000;
 
@@ -28,7 +28,7 @@ export function openTenants(pool: pg.Pool): Tenants {
   };
 
   function remember(host: string) {
-    // hosts are the caller's to invent: the map must not grow with them
+    // Clients can send arbitrary hosts, so the map must be bounded.
     if (cache.size >= MAX_CACHED_HOSTS) cache.clear();
     const entry = { tenantId: lookUp(pool, host), until: Date.now() + CACHE_MS };
     cache.set(host, entry);
@@ -41,7 +41,7 @@ async function lookUp(pool: pg.Pool, host: string): Promise<string | null> {
   return rows[0]?.id ?? null;
 }
 
-/** The host of a Host header: lower case, without the port or a trailing dot. */
+/** Returns the host of a Host header in lower case, without the port and a trailing dot. */
 function hostName(header: string | undefined): string {
   const name = (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
   return name.includes('\0') ? '' : name.slice(0, 255);

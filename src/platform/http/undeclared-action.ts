@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
-import { ApiError } from '../errors/errors.js';
-
-const MESSAGE = 'action is not acceptable here. This request takes no action; leave it out.';
+import { invalidFieldError } from '../errors/errors.js';
 
 /**
- * Refuses an `action` in a query or a body for which the contract declares none. Other unknown fields are ignored, but a
- * caller who names an action expects it to be done. The schema judges the actions that are declared.
+ * Rejects an `action` in a query or a body where the contract declares none. Other unknown fields are ignored, but a caller
+ * who sends an action expects it to be executed. The schema validates declared actions.
  *
  * @throws ApiError validation_failed
  */
@@ -20,9 +18,7 @@ export function assertActionDeclared(
     (namesAction(query) && !places.includes('query')) ||
     (namesAction(body) && !places.includes(mediaType ?? ''));
   if (!isUndeclared) return;
-  throw new ApiError('validation_failed', MESSAGE, {
-    errors: [{ field: 'action', code: 'enum', message: MESSAGE }],
-  });
+  throw invalidFieldError('action', 'no_action');
 }
 
 const namesAction = (part: unknown): boolean =>

@@ -3,22 +3,23 @@ import type { FastifyError } from 'fastify';
 import type { Secrets } from '../access/secrets.js';
 import type { Operation } from '../contract/types.js';
 import { inUnitOfWork, type FinalStatement } from '../db/unit-of-work.js';
-import { transaction, snapshot, type Db, type Rows } from '../db/transaction.js';
+import { makeContext, type RequestContext } from '../context/request-context.js';
+import type { Db, Rows } from '../db/transaction.js';
 import { ApiError, type FailureCode } from '../errors/errors.js';
 import { newId } from '../values/ids.js';
-import { JSON_TYPE, type Answer } from '../http/replies/responses.js';
+import { JSON_TYPE, type HttpResponse } from '../http/replies/responses.js';
 import { wrapFailure } from '../http/replies/envelope.js';
 import { toApiError } from '../http/replies/error-handler.js';
 import {
   findStoredResponse,
   insertStoredResponse,
   tryLockKey,
-  type StoredResponseRow,
   type OwnedKey,
 } from './stored-response-queries.js';
 
 /** A request that came with an Idempotency-Key. */
 export type Attempt = {
+  ctx: RequestContext;
   db: Db;
   secrets: Secrets;
   key: OwnedKey;
@@ -33,25 +34,29 @@ export type Attempt = {
  *
  * @throws ApiError idempotency_key_reused, idempotency_in_progress, and what the work throws
  */
-export async function runIdempotent(attempt: Attempt, work: () => Promise<Answer>): Promise<Answer> {
+export async function runIdempotent(
+  attempt: Attempt,
+  work: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   const end = (await findEarlier(attempt)) ?? (await workOnce(attempt, work));
   if ('fault' in end) throw end.fault;
   return end.answer;
 }
 
 /** An answer that is kept, or a refusal that is not. */
-type End = { answer: Answer } | { fault: ApiError };
+type End = { answer: HttpResponse } | { fault: ApiError };
 
-async function workOnce(attempt: Attempt, work: () => Promise<Answer>): Promise<End> {
-  const { db, key } = attempt;
+async function workOnce(attempt: Attempt, work: () => Promise<HttpResponse>): Promise<End> {
+  const { ctx, key } = attempt;
   try {
     return await inUnitOfWork<End>(
       {
-        opening: [tryLockKey(key), findStoredResponse(db, key)],
+        opening: [tryLockKey(key), findStoredResponse(ctx, key)],
         assertMayWork: assertFirst,
         closing: (end) => ('answer' in end ? keep(attempt, end.answer) : undefined),
       },
       (hasWritten) => workToItsEnd(attempt, work, hasWritten),
+      (unit) => ctx.attachUnitOfWork(unit),
     );
   } catch (error) {
     if (error instanceof AnsweredMeanwhile) return findMeanwhile(attempt);
@@ -64,14 +69,14 @@ class AnsweredMeanwhile extends Error {}
 
 function assertFirst([locked, kept]: Rows[]): void {
   if (locked?.[0]?.['is_held'] !== true)
-    throw new ApiError('idempotency_in_progress', undefined, { retryAfterSeconds: 1 });
+    throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1 });
   if (kept?.[0]) throw new AnsweredMeanwhile();
 }
 
 /** A refusal that comes after the writing has been meant to leave what was written: a wrong code that was counted. */
 async function workToItsEnd(
   attempt: Attempt,
-  work: () => Promise<Answer>,
+  work: () => Promise<HttpResponse>,
   hasWritten: () => boolean,
 ): Promise<End> {
   try {
@@ -84,13 +89,13 @@ async function workToItsEnd(
 }
 
 /** A stream can be read once, and an answer that is kept is read twice. */
-async function toWhole(answer: Answer): Promise<Answer> {
+async function toWhole(answer: HttpResponse): Promise<HttpResponse> {
   const { payload } = answer;
   if (typeof payload === 'string' || Buffer.isBuffer(payload)) return answer;
   return { ...answer, payload: await buffer(payload) };
 }
 
-function bytesOf({ payload }: Answer): Buffer {
+function bytesOf({ payload }: HttpResponse): Buffer {
   if (typeof payload === 'string') return Buffer.from(payload);
   if (Buffer.isBuffer(payload)) return payload;
   throw new Error('A stream cannot be kept.');
@@ -102,7 +107,7 @@ const isKept = ({ code, httpStatus }: ApiError): boolean =>
 const KEPT_STATUSES = new Set([400, 404, 409, 422]);
 const OF_THE_KEY = new Set<FailureCode>(['idempotency_key_reused', 'idempotency_in_progress']);
 
-function toRefusal({ operation, requestId }: Attempt, fault: ApiError): Answer {
+function toRefusal({ operation, requestId }: Attempt, fault: ApiError): HttpResponse {
   const body = wrapFailure(fault, operation, requestId, new Date());
   return {
     statusCode: fault.httpStatus,
@@ -119,7 +124,7 @@ async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
   if (!isKept(fault)) throw error;
   const answer = toRefusal(attempt, fault);
   if (bytesOf(answer).length > MAX_REFUSAL_BYTES) throw error;
-  const rows = await transaction(attempt.db, attempt.key.caller, async (tx) => {
+  const rows = await ownContext(attempt).transaction(async (tx) => {
     // refused for what the first request is doing perhaps, which alone may answer then
     assertFirst([await tx.query(tryLockKey(attempt.key))]);
     return tx.query(keep(attempt, answer).statement);
@@ -130,7 +135,7 @@ async function keepRefusal(attempt: Attempt, error: unknown): Promise<End> {
 /** It has changed nothing: without being kept it is found anew. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
-function keep({ secrets, key, operation }: Attempt, answer: Answer): FinalStatement {
+function keep({ secrets, key, operation }: Attempt, answer: HttpResponse): FinalStatement {
   const id = newId();
   const { statusCode, headers, code } = answer;
   const text = JSON.stringify({ statusCode, headers, code, payload: bytesOf(answer).toString('base64') });
@@ -143,15 +148,18 @@ function keep({ secrets, key, operation }: Attempt, answer: Answer): FinalStatem
   };
 }
 
+/** Stored responses are read and refusals stored apart from the handler's work, before it or after it has failed. */
+const ownContext = ({ db, key, requestId }: Attempt): RequestContext =>
+  makeContext(db, key.caller, requestId);
+
 /** The answer that was kept before, marked as such. @throws ApiError when it was to another request */
-async function findEarlier({ db, secrets, key }: Attempt): Promise<{ answer: Answer } | undefined> {
-  const [rows] = await snapshot(db, key.caller, [findStoredResponse(db, key)]);
-  // as: the shape that the statement selects
-  const kept = rows?.[0] as StoredResponseRow | undefined;
+async function findEarlier(attempt: Attempt): Promise<{ answer: HttpResponse } | undefined> {
+  const { ctx, secrets, key } = attempt;
+  const [[kept]] = await ownContext(attempt).read([findStoredResponse(ctx, key)]);
   if (!kept) return undefined;
   if (kept.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');
   // as: keep() has spelt it
-  const answer = JSON.parse(secrets.decrypt(kept.answer_cipher, placeOf(key, kept.id))) as Answer & {
+  const answer = JSON.parse(secrets.decrypt(kept.answer_cipher, placeOf(key, kept.id))) as HttpResponse & {
     payload: string;
   };
   const headers = { ...answer.headers, 'idempotency-replayed': 'true' };

@@ -1,6 +1,6 @@
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
-import { tenantRows } from '../db/filters.js';
-import { sql, type Db, type Sql } from '../db/transaction.js';
+import { tenantRows, type FilterScope } from '../db/filters.js';
+import { sql, type Sql } from '../db/statements.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 
 /** A request's key and whose it is: one user's, or one courier's that sends its API key. */
@@ -16,15 +16,17 @@ const idOf = ({ caller }: OwnedKey) =>
   caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
 
 /** Holds the key to the end of the transaction; answers false, at once, where another holds it. */
-export const tryLockKey = (key: OwnedKey): Sql => sql`
+export const tryLockKey = (key: OwnedKey): Sql<{ is_held: boolean }> => sql`
   select pg_try_advisory_xact_lock(hashtextextended(
     ${`idempotency key ${key.caller.tenantId} ${kindOf(key)} ${key.keyHash} `} || ${idOf(key)}::text, 0)) as is_held`;
 
+type Scope = FilterScope<{ tenantId: string }>;
+
 export type StoredResponseRow = { id: string; request_hash: string; answer_cipher: string };
 
-export const findStoredResponse = (db: Db, key: OwnedKey): Sql => sql`
+export const findStoredResponse = (scope: Scope, key: OwnedKey): Sql<StoredResponseRow> => sql`
   select k.id, k.request_hash, k.answer_cipher from idempotency_keys k
-  where ${tenantRows(db, key.caller, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
+  where ${tenantRows(scope, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
     and k.key_hash = ${key.keyHash} and k.created_at > now() - ${LIFETIME}`;
 
 /** Not the scope's for a user: what users do to themselves may be written in the system's. */
@@ -37,7 +39,7 @@ export type NewStoredResponse = { id: string; operationId: string; answerCipher:
 export const insertStoredResponse = (
   key: OwnedKey,
   { id, operationId, answerCipher }: NewStoredResponse,
-): Sql => sql`
+): Sql<{ id: string }> => sql`
   insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
     operation_id, answer_cipher)
   values (${key.caller.tenantId}::uuid, ${id}::uuid, ${courierOf(key)}, ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},

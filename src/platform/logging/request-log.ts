@@ -5,28 +5,32 @@ import type { FailureCode } from '../errors/errors.js';
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Of the contract's operation behind a route. */
+    /** The contract's operationId of the route. */
     operationId?: string;
   }
 
   interface FastifyRequest {
-    /** Who the credential says it is, whether it was admitted or not. */
-    presented?: UserCaller | KeyCaller;
-    /** Of the reply, when it is a failure. */
+    /** The caller that the credential names, whether the request is accepted or rejected. */
+    claimedCaller?: UserCaller | KeyCaller;
+    /** The code of a failure response. */
     failureCode?: FailureCode | undefined;
   }
 }
 
-/** Enough of a keyed hash to find the courier by, and too little to be the key. */
+/** Hex digits of an API key's hash in the log: enough to find the courier, too few to look the key up. */
 const KEY_ID_LENGTH = 12;
 
-/** Whom a request is attributed to: fields of its log lines. No credential is among them. */
-export function attributionOf({ tenantId, presented, failureCode }: FastifyRequest): Record<string, string> {
+/** Returns the log fields that attribute a request to a tenant and a caller. They never contain a credential. */
+export function attributionOf({
+  tenantId,
+  claimedCaller,
+  failureCode,
+}: FastifyRequest): Record<string, string> {
   return defined({
     tenantId,
-    ...callerFields(presented),
-    // a token of another tenant, sent to this one's host
-    callerTenantId: presented?.tenantId === tenantId ? undefined : presented?.tenantId,
+    ...callerFields(claimedCaller),
+    // Set when a token of another tenant was sent to this tenant's host.
+    callerTenantId: claimedCaller?.tenantId === tenantId ? undefined : claimedCaller?.tenantId,
     code: failureCode,
   });
 }
@@ -43,7 +47,7 @@ const defined = (fields: Record<string, string | undefined>): Record<string, str
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 
-/** Fastify's own lines, but that the end of a request says whom it is attributed to and how it ended. */
+/** Fastify's log lines, with the caller and the failure code added to the line that ends a request. */
 export const makeLogController = (): LogController =>
   Object.assign(new LogController(), {
     requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
@@ -58,12 +62,12 @@ export const makeLogController = (): LogController =>
     },
   });
 
-/** To be called before there is any other hook, which might throw. */
+/** Adds the operationId and aborted requests to the log. Call it before any other hook, because a hook that throws skips the rest. */
 export function attributeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const operationId = request.routeOptions.schema?.operationId;
     if (operationId) request.log = reply.log = request.log.child({ operationId });
-    // the framework says nothing of a client that leaves before it has its reply
+    // Fastify does not log a client that disconnects before the response is complete.
     reply.raw.once('close', () => {
       if (reply.raw.writableFinished) return;
       request.log.info(
@@ -75,9 +79,9 @@ export function attributeRequests(app: FastifyInstance): void {
   });
 }
 
-/** What a log line says of a request: never its query, where a key may stand, and never its headers. */
+/** Serializes a request for the log, without its query, which may contain an API key, and without its headers. */
 export function describeRequest({ method, url, headers, clientAddress }: FastifyRequest) {
-  // a query that was encoded once too often is still a query
+  // %3f is a question mark that was encoded once too often; what follows may also contain a key.
   const path = url.split(/\?|%3f/i)[0];
   return { method, path, host: headers.host, address: clientAddress };
 }

@@ -1,8 +1,8 @@
-/** What the log says of sign-ins, each under a name that never changes: docs/operations.md lists them. */
+/** The login events in the log. Their names are stable; docs/operations.md lists them. */
 export type SecurityEvent =
   'login.succeeded' | 'login.code_required' | 'password.refused' | 'code.refused' | 'account.locked';
 
-export type SecurityFacts = {
+export type SecurityEventFields = {
   reqId: string;
   tenantId: string;
   address: string;
@@ -10,8 +10,8 @@ export type SecurityFacts = {
   /** A keyed hash of the user name that was sent: the name itself may be a password in the wrong field. */
   nameHash?: string | undefined;
   secondFactor?: string | undefined;
-  /** The failure code that the client got. */
+  /** The failure code of the response. */
   code?: string | undefined;
 };
 
-export type SecurityLog = (event: SecurityEvent, facts: SecurityFacts) => void;
+export type SecurityLog = (event: SecurityEvent, fields: SecurityEventFields) => void;

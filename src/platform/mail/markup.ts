@@ -1,7 +1,7 @@
-/** HTML; any other text is escaped where it is put into some. */
+/** HTML that needs no escaping. */
 export type Markup = { readonly html: string };
 
-/** Puts texts into HTML, escaped; other markup goes in as it is. */
+/** Template tag for HTML. Escapes text values and inserts Markup values unchanged. */
 export function markup(parts: TemplateStringsArray, ...values: (string | Markup | Markup[])[]): Markup {
   const rest = values.map((value, n) => toHtml(value) + (parts[n + 1] ?? ''));
   return { html: (parts[0] ?? '') + rest.join('') };

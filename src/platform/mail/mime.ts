@@ -2,9 +2,9 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { oneLine } from './plain-text.js';
 
 export type Message = {
-  /** The same whenever the message is tried again; it makes the Message-ID. */
+  /** The same for every attempt to send the message. It is part of the Message-ID. */
   id: string;
-  /** Shown beside our own address. */
+  /** The display name of the sender's address. */
   senderName: string;
   recipient: { name: string; address: string };
   subject: string;
@@ -13,7 +13,7 @@ export type Message = {
   date: Date;
 };
 
-/** The message as it travels (RFC 5322): ASCII, in lines that every server takes. */
+/** Returns the message as MIME (RFC 5322): ASCII only, with lines of a length that every server accepts. */
 export function toMime(message: Message, from: string): Promise<Buffer> {
   const { id, senderName, recipient, subject, text, html, date } = message;
   const composer = new MailComposer({
@@ -22,7 +22,7 @@ export function toMime(message: Message, from: string): Promise<Buffer> {
     subject: oneLine(subject),
     messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     date,
-    // an answering machine must not answer it (RFC 3834)
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     text,
     html,
@@ -35,6 +35,6 @@ export function toMime(message: Message, from: string): Promise<Buffer> {
 
 const MAX_ADDRESS = 254;
 
-/** Whether mail can be sent to this, and to this alone: a profile may be older than the checks of its fields. */
+/** Returns whether a text is exactly one e-mail address. Profiles of earlier versions may contain unvalidated addresses. */
 export const isAddress = (text: string): boolean =>
   text.length <= MAX_ADDRESS && /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(text);

@@ -5,8 +5,8 @@ import type { Message } from './mime.js';
 import type { SendResult } from './send-result.js';
 
 /**
- * Puts a message into the outbox, a file that only this account may read. It has its name from the moment on in which
- * it is whole.
+ * Writes a message to the outbox folder, as a file that only this account can read. The file gets its final name after it is
+ * complete. Never throws: returns `failed` with the error's code.
  */
 export async function writeToOutbox(
   folder: string,
@@ -22,7 +22,7 @@ export async function writeToOutbox(
     return { outcome: 'sent', reference: file };
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
-    // as: the file system throws errors with a code
+    // Errors of the file system have a code.
     return {
       outcome: 'failed',
       reason: `${(error as NodeJS.ErrnoException).code ?? 'unknown'} in the outbox`,

@@ -1,14 +1,14 @@
 export type SendResult =
   | {
       outcome: 'sent';
-      /** The id that SES gave it, or the file in the outbox. */
+      /** The message id from SES, or the path of the file in the outbox. */
       reference: string;
     }
   | {
-      /** refused: it would be refused again. */
+      /** `refused` is permanent: another attempt would fail too. */
       outcome: 'failed' | 'refused';
-      /** In a few words without addresses, fit for the log. */
+      /** A short reason for the log, without addresses. */
       reason: string;
-      /** What the refusal said, which may name addresses. */
+      /** The full message of the provider, which may contain addresses. */
       detail?: string;
     };

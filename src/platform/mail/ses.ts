@@ -4,12 +4,12 @@ import type { SendResult } from './send-result.js';
 
 export type SesConfig = { region: string; endpoint?: string };
 
-/** Envelope and content; the addresses in the content's headers are for whoever reads it. */
+/** The envelope and the content. SES uses the envelope's addresses, not those in the content's headers. */
 export type SesMail = { source: string; destination: string; bytes: Buffer };
 
 export type Ses = { send(mail: SesMail): Promise<SendResult>; close(): void };
 
-/** Amazon's mail service. Its credentials are where the SDK looks for them. */
+/** Opens Amazon SES. The SDK finds the credentials itself (environment, profile, instance role). */
 export function openSes(config: SesConfig, timeoutMs: number): Ses {
   let client: Promise<SESClient> | undefined;
   return {
@@ -25,12 +25,12 @@ export function openSes(config: SesConfig, timeoutMs: number): Ses {
   };
 }
 
-// Loaded where it is needed, and not before: that takes longer than the service's own modules do together.
+// Loaded on first use, because it takes longer to load than all modules of the service together.
 const loadSdk = () => import('@aws-sdk/client-ses');
 
 async function openClient({ region, endpoint }: SesConfig): Promise<SESClient> {
   const { SESClient } = await loadSdk();
-  // one attempt, because the queue tries again, and later
+  // One attempt, because the job queue retries with backoff.
   return new SESClient({ region, ...(endpoint ? { endpoint } : {}), maxAttempts: 1 });
 }
 
@@ -41,15 +41,15 @@ async function sendRaw(client: SESClient, mail: SesMail, timeoutMs: number): Pro
     Destinations: [mail.destination],
     RawMessage: { Data: mail.bytes },
   });
-  // for all of it: the SDK's own limits end where the answer's body begins
-  const answer = await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
-  if (!answer.MessageId) return { outcome: 'failed', reason: 'an answer without a message id' };
-  return { outcome: 'sent', reference: answer.MessageId };
+  // A timeout for the whole call, because the SDK's own timeouts do not cover the response's body.
+  const response = await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+  if (!response.MessageId) return { outcome: 'failed', reason: 'a response without a message id' };
+  return { outcome: 'sent', reference: response.MessageId };
 }
 
-// What says no to this message and would say so again. Not what time mends, or an operator: quotas, pauses,
-// credentials.
-const REFUSALS = new Set([
+// Permanent errors for this message. Quotas, paused sending and invalid credentials are not listed, because a later attempt
+// may succeed.
+const PERMANENT_ERRORS = new Set([
   'MessageRejected',
   'MailFromDomainNotVerified',
   'MailFromDomainNotVerifiedException',
@@ -59,17 +59,17 @@ const REFUSALS = new Set([
   'ValidationError',
 ]);
 
-/** What the SDK throws, of which no two kinds have the same fields. */
+/** The fields of the SDK's errors. Each kind of error has only some of them. */
 type SdkError = { name: string; message: string; code?: string; $metadata?: { httpStatusCode?: number } };
 
 function toFailure(thrown: unknown, timeoutMs: number): SendResult {
-  // as: the SDK throws errors alone, and what is missing reads as undefined
+  // The SDK only throws errors, and a missing field is undefined.
   const { name, message, code, $metadata } = thrown as SdkError;
-  if (name === 'AbortError') return { outcome: 'failed', reason: `no answer within ${timeoutMs} ms` };
+  if (name === 'AbortError') return { outcome: 'failed', reason: `no response within ${timeoutMs} ms` };
   const status = $metadata?.httpStatusCode;
   const reason = status ? `${name} (HTTP ${status})` : (code ?? name);
-  // what others say may quote the request's own headers
-  return REFUSALS.has(name)
+  // Messages of other errors may contain the request's headers, so only the code is logged.
+  return PERMANENT_ERRORS.has(name)
     ? { outcome: 'refused', reason, detail: oneLine(message) }
     : { outcome: 'failed', reason };
 }

@@ -4,13 +4,13 @@ import { writeToOutbox } from './outbox.js';
 import type { SendResult } from './send-result.js';
 import { openSes } from './ses.js';
 
-/** Sends one message to one recipient. Never throws for what the other side does. */
+/** Sends one message to one recipient. Returns a SendResult for every failure of the provider instead of throwing. */
 export type Mailer = { send(message: Message): Promise<SendResult>; close(): void };
 
 /** How long sending one message may take. */
 const TIMEOUT_MS = 15_000;
 
-/** Mail through SES or, without settings for it, into a folder; the same bytes either way. */
+/** Returns a mailer that uses SES, or writes the same bytes to a folder if SES is not configured. */
 export function makeMailer({ from, ses, outbox }: MailConfig, timeoutMs = TIMEOUT_MS): Mailer {
   if (!ses) {
     return {

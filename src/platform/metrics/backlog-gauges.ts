@@ -3,10 +3,10 @@ import type { BacklogRow } from './backlog-queries.js';
 
 const JOB_STATES = ['ready', 'blocked', 'scheduled', 'running', 'failed'] as const;
 
-/** What waits, in the text that Prometheus reads. */
+/** Renders the backlog in the Prometheus text format. */
 export type BacklogGauges = { render(backlog: BacklogRow): Promise<string> };
 
-/** In a registry of their own: while the database is away they are not told at all, an old figure would mislead. */
+/** These gauges have their own registry, so that they are omitted while the database is unavailable and values would be stale. */
 export function makeBacklogGauges(): BacklogGauges {
   const registry = new Registry();
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
@@ -15,28 +15,31 @@ export function makeBacklogGauges(): BacklogGauges {
   const jobs = gauge('queue_jobs', 'Jobs in the queue.', ['kind', 'state']);
   const oldestReady = gauge(
     'queue_oldest_ready_seconds',
-    'How long the job has waited that a worker could have taken first.',
+    'Age of the oldest job that a worker could take now.',
     ['kind'],
   );
   const longestRunning = gauge(
     'queue_longest_running_seconds',
-    'How long a worker has had the job that it took first.',
+    'Time since the start of the longest running job.',
     ['kind'],
   );
-  const workerPools = gauge(
-    'worker_pools',
-    'Pools of workers that have given a sign of life in the last 45 s.',
-  );
+  const workerPools = gauge('worker_pools', 'Worker pools with a heartbeat in the last 45 s.');
   const outbound = {
-    pending_deliveries: gauge('webhook_deliveries_pending', 'Webhooks to be sent, now or later.'),
-    oldest_due_delivery_seconds: gauge('webhook_oldest_due_seconds', 'How late the latest webhook is.'),
-    paused_endpoints: gauge('webhook_endpoints_paused', 'URLs of couriers that are paused.'),
-    queued_mails: gauge('mails_queued', 'Mails to be sent, now or later.'),
-    oldest_queued_mail_seconds: gauge('mails_oldest_queued_seconds', 'Age of the oldest mail to be sent.'),
-    open_syncs: gauge('customer_syncs_open', 'Synchronisations of customers that wait or run.'),
+    pending_deliveries: gauge(
+      'webhook_deliveries_pending',
+      'Webhook deliveries that are pending, due or scheduled.',
+    ),
+    oldest_due_delivery_seconds: gauge(
+      'webhook_oldest_due_seconds',
+      'Age of the most overdue webhook delivery.',
+    ),
+    paused_endpoints: gauge('webhook_endpoints_paused', 'Courier URLs that are paused.'),
+    queued_mails: gauge('mails_queued', 'Mails that are queued, due or scheduled.'),
+    oldest_queued_mail_seconds: gauge('mails_oldest_queued_seconds', 'Age of the oldest queued mail.'),
+    open_syncs: gauge('customer_syncs_open', 'Customer synchronisations that are queued or running.'),
     oldest_open_sync_seconds: gauge(
       'customer_syncs_oldest_open_seconds',
-      'Age of the oldest synchronisation of customers that waits or runs.',
+      'Age of the oldest queued or running customer synchronisation.',
     ),
   } satisfies Record<keyof BacklogRow['outbound'], Gauge>;
 
@@ -50,7 +53,7 @@ export function makeBacklogGauges(): BacklogGauges {
         longestRunning.set({ kind }, row.longest_running_seconds);
       }
       workerPools.set(backlog.worker_pools);
-      // as: the keys of the gauges are those of the row, see above
+      // `satisfies` above ensures that the gauges have the row's keys.
       for (const name of Object.keys(outbound) as (keyof typeof outbound)[])
         outbound[name].set(backlog.outbound[name]);
       return registry.metrics();

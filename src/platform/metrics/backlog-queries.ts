@@ -1,6 +1,6 @@
 import { sql, type Sql } from '../db/transaction.js';
 
-/** What waits after the commit, over all tenants; ages are in seconds, 0 when nothing waits. */
+/** The backlog of background work over all tenants. Ages are in seconds, and 0 if nothing waits. */
 export type BacklogRow = {
   outbound: {
     pending_deliveries: number;
@@ -11,31 +11,31 @@ export type BacklogRow = {
     open_syncs: number;
     oldest_open_sync_seconds: number;
   };
-  /** A row for each kind of job that there ever was. */
+  /** One row per kind of job that was ever queued. */
   queue: QueueRow[];
-  /** Pools of workers that have been seen lately. */
+  /** Worker pools with a recent heartbeat. */
   worker_pools: number;
 };
 
 export type QueueRow = {
   kind: string;
-  /** A worker may take them now. */
+  /** Jobs that a worker may take now. */
   ready: number;
-  /** Due, behind a job of the same named queue that is being worked on. */
+  /** Due jobs that wait for a running job of the same named queue. */
   blocked: number;
-  /** For later, those among them that are tried again. */
+  /** Jobs for later, including retries. */
   scheduled: number;
   running: number;
-  /** Given up. */
+  /** Jobs that have failed all attempts. */
   failed: number;
   oldest_ready_seconds: number;
   longest_running_seconds: number;
 };
 
-/** Three heartbeats at their slowest: who was not seen for longer is taken for dead. */
+/** Three heartbeats at the longest allowed interval. Worker pools without a heartbeat for longer count as crashed. */
 const LIVE_SECONDS = 45;
 
-/** All of it in one statement, so that it is of one moment and costs one round trip. */
+/** One statement, so that all values are from one snapshot and need one round trip. */
 export function selectBacklog(): Sql {
   return sql`
     select
@@ -47,16 +47,16 @@ export function selectBacklog(): Sql {
 
 const selectQueue = (): Sql => sql`
   select task.identifier as kind,
-    count(*) filter (where job.is_available and run_at <= now() and lane.locked_at is null) as ready,
-    count(*) filter (where job.is_available and run_at <= now() and lane.locked_at is not null) as blocked,
+    count(*) filter (where job.is_available and run_at <= now() and named_queue.locked_at is null) as ready,
+    count(*) filter (where job.is_available and run_at <= now() and named_queue.locked_at is not null) as blocked,
     count(*) filter (where job.is_available and run_at > now()) as scheduled,
     count(*) filter (where job.locked_at is not null) as running,
     count(*) filter (where job.locked_at is null and not job.is_available) as failed,
     coalesce(extract(epoch from now() -
-      min(run_at) filter (where job.is_available and run_at <= now() and lane.locked_at is null)), 0)
+      min(run_at) filter (where job.is_available and run_at <= now() and named_queue.locked_at is null)), 0)
       as oldest_ready_seconds,
     coalesce(extract(epoch from now() - min(job.locked_at)), 0) as longest_running_seconds
   from graphile_worker._private_tasks task
   left join graphile_worker._private_jobs job on job.task_id = task.id
-  left join graphile_worker._private_job_queues lane on lane.id = job.job_queue_id
+  left join graphile_worker._private_job_queues named_queue on named_queue.id = job.job_queue_id
   group by task.identifier order by task.identifier`;

@@ -1,27 +1,27 @@
 import type pg from 'pg';
 import { selectBacklog, type BacklogRow } from './backlog-queries.js';
 
-/** How long an answer serves: however many scrape, the database is asked once in this time. */
-const KEEP_MS = 5_000;
+/** Cache lifetime: the database is queried at most once in this time, however many clients scrape. */
+const CACHE_MS = 5_000;
 
-/** Answers what waits, as the database last told it; undefined when it is away or did not answer in time. */
+/** Returns the latest backlog, or undefined if the database is unavailable or did not respond in time. */
 export type ReadBacklog = () => Promise<BacklogRow | undefined>;
 
-/** @param pool of its own: scrapes must not wait for the connections whose lack they are to show */
-export function openBacklog(pool: pg.Pool): ReadBacklog {
-  let answer: Promise<BacklogRow | undefined> | undefined;
+/** @param pool a separate pool, so that metrics are available when the service's pool is exhausted */
+export function makeBacklogReader(pool: pg.Pool): ReadBacklog {
+  let cached: Promise<BacklogRow | undefined> | undefined;
   let freshUntilMs = 0;
 
   return () => {
-    if (answer && performance.now() < freshUntilMs) return answer;
-    // until it is there, all who ask wait for the same
+    if (cached && performance.now() < freshUntilMs) return cached;
+    // Concurrent callers share the query until it completes.
     freshUntilMs = Infinity;
-    answer = ask(pool).finally(() => (freshUntilMs = performance.now() + KEEP_MS));
-    return answer;
+    cached = queryBacklog(pool).finally(() => (freshUntilMs = performance.now() + CACHE_MS));
+    return cached;
   };
 }
 
-async function ask(pool: pg.Pool): Promise<BacklogRow | undefined> {
+async function queryBacklog(pool: pg.Pool): Promise<BacklogRow | undefined> {
   const { text, values } = selectBacklog();
   const reply = await pool.query<BacklogRow>({ text, values }).catch(() => undefined);
   return reply?.rows[0];

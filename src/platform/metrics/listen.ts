@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { once } from 'node:events';
 import { ConfigError } from '../../config/config.js';
 import { limitPipelining } from '../http/connections/pipelining.js';
-import { watchUnread } from '../http/connections/unread-replies.js';
+import { closeUnreadConnections } from '../http/connections/unread-replies.js';
 import { METRICS_TYPE, type Metrics } from './metrics.js';
 
 export type Listener = {
@@ -28,14 +28,14 @@ export async function listenForScrapes(
     ['/metrics', { type: METRICS_TYPE, read: () => metrics.render() }],
     ['/health', { type: 'text/plain; charset=utf-8', read: () => 'ok\n' }],
   ]);
-  const unread = watchUnread(() => {});
+  const unread = closeUnreadConnections(() => {});
   const turns = limitPipelining(
     (request, response) => {
       const page = pages.get(request.url?.split('?')[0]);
       // the reason may be told: whoever asks here operates the service
       answer(page, request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
     },
-    { ...unread, overran: () => {} },
+    { ...unread, overflowed: () => {} },
   );
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000 }, turns.dispatch);
   server.listen({ host, port });

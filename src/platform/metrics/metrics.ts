@@ -10,14 +10,14 @@ import { watchPools } from './pools.js';
 import { countRequests, type RequestMetrics } from './requests.js';
 
 /**
- * What an operator sees of a process. A label has one of a few fixed values: never a tenant, a courier, an address or
- * a person, which would be too many and are nobody's business.
+ * The metrics of a process. Every label has a small fixed set of values. Tenants, couriers, addresses and persons are never
+ * labels: they would be too many time series, and personal data.
  */
 export type Metrics = RequestMetrics &
   OutboundMetrics & {
-    /** Shows a pool's connections from now on. */
+    /** Adds a pool to the connection gauges. */
     watchPool(name: 'service' | 'worker' | 'queue', pool: pg.Pool): void;
-    /** Everything, in the text that Prometheus reads. */
+    /** Returns all metrics in the Prometheus text format. */
     render(): Promise<string>;
   };
 
@@ -26,10 +26,10 @@ export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 export function makeMetrics(readBacklog: ReadBacklog): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  tellVersion(registry);
+  registerBuildInfo(registry);
   const databaseUp = new Gauge({
     name: 'crossdock_database_up',
-    help: '1 when the database answered when it was last asked what waits, else 0.',
+    help: '1 if the last backlog query succeeded, otherwise 0.',
     registers: [registry],
   });
   const backlogGauges = makeBacklogGauges();
@@ -46,11 +46,11 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
   };
 }
 
-function tellVersion(registry: Registry): void {
-  // as: our own
+function registerBuildInfo(registry: Registry): void {
+  // package.json is our own file.
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
     version: string;
   };
-  const info = { name: 'crossdock_build_info', help: 'Always 1; its label is the version.' };
+  const info = { name: 'crossdock_build_info', help: 'Always 1. The label is the version.' };
   new Gauge({ ...info, labelNames: ['version'], registers: [registry] }).set({ version }, 1);
 }

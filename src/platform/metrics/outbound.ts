@@ -4,13 +4,13 @@ const ATTEMPT_OUTCOMES = ['delivered', 'rejected', 'timeout', 'unreachable', 'un
 const MAIL_RESULTS = ['sent', 'skipped', 'retried', 'failed'] as const;
 const SYNC_RESULTS = ['succeeded', 'failed'] as const;
 
-/** As webhook_attempts has them. */
+/** The values of webhook_attempts.outcome. */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
-/** `retried`: could not be sent, and is tried again; `failed`: given up; `skipped`: nobody to send it to. */
+/** `retried`: not sent, another attempt follows; `failed`: no more attempts; `skipped`: no recipient. */
 export type MailResult = (typeof MAIL_RESULTS)[number];
 export type CustomerSyncResult = (typeof SYNC_RESULTS)[number];
 
-/** For workers to tell what they have done. */
+/** Counters for the worker's tasks. */
 export type OutboundMetrics = {
   webhookAttempt(outcome: AttemptOutcome, seconds: number): void;
   mail(result: MailResult): void;
@@ -25,7 +25,7 @@ export function countOutbound(registry: Registry): OutboundMetrics {
   );
   const attemptSeconds = new Histogram({
     name: 'crossdock_webhook_attempt_duration_seconds',
-    help: 'How long an attempt took, from looking the name up to the end of the answer.',
+    help: 'Duration of an attempt, from the DNS lookup to the end of the response.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
@@ -41,13 +41,13 @@ export function countOutbound(registry: Registry): OutboundMetrics {
     ),
     customerSync: makeTally(
       registry,
-      { name: 'crossdock_customer_syncs_total', help: 'Synchronisations of customers.', label: 'result' },
+      { name: 'crossdock_customer_syncs_total', help: 'Customer synchronisations.', label: 'result' },
       SYNC_RESULTS,
     ),
   };
 }
 
-/** A counter by one label that begins with each value at 0, so that the first of a kind shows as an increase. */
+/** Returns a counter with one label. All values start at 0, so that rate() sees the first increment. */
 function makeTally<Value extends string>(
   registry: Registry,
   { name, help, label }: { name: string; help: string; label: string },

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Gauges of connection pools, and the function that adds one to them. */
+/** Registers gauges for connection pools. Returns the function that adds a pool. */
 export function watchPools(registry: Registry): (name: string, pool: pg.Pool) => void {
   const pools = new Map<string, pg.Pool>();
   const gauge = (
@@ -19,13 +19,11 @@ export function watchPools(registry: Registry): (name: string, pool: pg.Pool) =>
           for (const [labels, value] of valuesOf(pool)) this.set({ pool: poolName, ...labels }, value);
       },
     });
-  gauge('connections', 'Connections to the database.', (pool) => [
+  gauge('connections', 'Database connections.', (pool) => [
     [{ state: 'idle' }, pool.idleCount],
     [{ state: 'busy' }, pool.totalCount - pool.idleCount],
   ]);
-  gauge('connections_max', 'How many connections to the database there may be.', (pool) => [
-    [{}, pool.options.max],
-  ]);
-  gauge('waiting', 'How many wait for a connection to the database.', (pool) => [[{}, pool.waitingCount]]);
+  gauge('connections_max', 'Maximum number of database connections.', (pool) => [[{}, pool.options.max]]);
+  gauge('waiting', 'Requests that wait for a database connection.', (pool) => [[{}, pool.waitingCount]]);
   return (name, pool) => void pools.set(name, pool);
 }

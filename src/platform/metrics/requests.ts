@@ -1,37 +1,37 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export type RequestMetrics = {
-  /** Counts a request; what it answers is told the end: the status, or that the client left before it. */
-  requestBegun(): (operation: string, status: number | 'aborted') => void;
-  /** Counts an answer to what was no request yet: Node's parser or the router could not read it. */
+  /** Counts a request. Call the returned function at its end, with the status or `aborted` if the client disconnected. */
+  requestStarted(): (operation: string, status: number | 'aborted') => void;
+  /** Counts the response to a request that Node's parser or the router rejected. */
   requestRefused(status: number): void;
 };
 
-/** In place of an operationId: an unknown path, a page of the reference. */
+/** Label for requests without an operation: unknown paths and the API reference. */
 export const NO_OPERATION = 'none';
 
 export function countRequests(registry: Registry): RequestMetrics {
   const registers = [registry];
   const total = new Counter({
     name: 'crossdock_http_requests_total',
-    help: 'Requests that have been answered.',
+    help: 'Completed requests.',
     labelNames: ['operation', 'status'],
     registers,
   });
   const seconds = new Histogram({
     name: 'crossdock_http_request_duration_seconds',
-    help: 'From the end of the headers to the last byte of the answer.',
+    help: 'Time from the end of the request headers to the last byte of the response.',
     labelNames: ['operation'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const inFlight = new Gauge({
     name: 'crossdock_http_requests_in_flight',
-    help: 'Requests that are being answered.',
+    help: 'Requests in progress.',
     registers,
   });
   return {
-    requestBegun() {
+    requestStarted() {
       const startMs = performance.now();
       inFlight.inc();
       return (operation, status) => {

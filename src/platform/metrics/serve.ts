@@ -1,5 +1,5 @@
 import { openProbe, type PoolOptions } from '../db/connections/pool.js';
-import { openBacklog } from './backlog.js';
+import { makeBacklogReader } from './backlog.js';
 import { listenForScrapes, type Listener } from './listen.js';
 import { makeMetrics, type Metrics } from './metrics.js';
 
@@ -16,7 +16,7 @@ export async function serveMetrics(
   connection: Omit<PoolOptions, 'size'>,
 ): Promise<ServedMetrics> {
   const probe = openProbe(connection);
-  const metrics = makeMetrics(openBacklog(probe));
+  const metrics = makeMetrics(makeBacklogReader(probe));
   const listener = await listenForScrapes(address, metrics);
   return {
     ...metrics,

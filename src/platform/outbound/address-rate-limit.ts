@@ -1,16 +1,16 @@
 import ipaddr from 'ipaddr.js';
 
-/** Bounds the requests to one address in a process, whichever couriers and tenants they are for. */
-export type AddressGate = {
-  /** Counts a request to the address; 0 when it may be sent, else after how many milliseconds to try again. */
+/** Limits the request rate per destination address in one process, over all couriers and tenants. */
+export type AddressRateLimiter = {
+  /** Counts a request to the address. Returns 0 if it may be sent, otherwise the milliseconds until a retry. */
   take(address: string): number;
 };
 
 const WINDOW_MS = 1_000;
 const MAX_ADDRESSES = 10_000;
 
-// Not rate-limiter-flexible: that answers later, and undici hands out a free connection only while it is asked.
-export function makeAddressGate(requestsPerSecond = Infinity): AddressGate {
+// Not rate-limiter-flexible: it is asynchronous, and undici's dispatch must decide synchronously.
+export function makeAddressRateLimiter(requestsPerSecond = Infinity): AddressRateLimiter {
   const windows = new Map<string, { endsAtMs: number; count: number }>();
 
   function windowOf(key: string, nowMs: number) {
@@ -37,7 +37,7 @@ export function makeAddressGate(requestsPerSecond = Infinity): AddressGate {
   };
 }
 
-/** An IPv6 network of 64 bits counts as one address: whoever has one of its addresses has them all. */
+/** An IPv6 /64 counts as one address, because it usually belongs to one host. */
 function keyOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -1,42 +1,43 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { OutboundConfig } from '../../config/config.js';
-import { makeAddressGate } from './address-rate-limit.js';
+import { makeAddressRateLimiter } from './address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
 export type { OutboundReply, OutboundRequest } from './messages.js';
-import { exchange, type Ended } from './exchange.js';
+import { exchange, type ExchangeResult } from './exchange.js';
 import type { OutboundReply, OutboundRequest } from './messages.js';
 import { makeResolver } from './resolve.js';
 import { validateUrl } from './urls.js';
+import { describeProblem } from '../errors/errors.js';
 
-/** Calls what couriers ask us to call. Never throws for what a target does, never follows a redirect. */
+/** SSRF-safe client for courier URLs. A failure of the target is an outcome, not an exception. It never follows redirects. */
 export type OutboundClient = {
   send(request: OutboundRequest): Promise<OutboundReply>;
-  /** Waits for what is under way. */
+  /** Waits for requests in progress. */
   close(): Promise<void>;
-  /** Cuts it off: unreachable. */
+  /** Aborts requests in progress; their outcome is `unreachable`. */
   destroy(): Promise<void>;
 };
 
 /**
- * The client of docs/decisions/0015.
+ * Creates the client that docs/decisions/0015 describes.
  *
- * @param tls what certificates are verified with; the authorities that Node trusts, unless a test says otherwise
+ * @param tls options for certificate verification. Only tests set it; the default trusts Node's certificate authorities
  */
 export function makeOutboundClient(
   { allowLoopback, dnsServers, ports, requestsPerSecond }: OutboundConfig,
   tls: ConnectionOptions = {},
 ): OutboundClient {
   const resolver = makeResolver(dnsServers);
-  const gate = makeAddressGate(requestsPerSecond);
-  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, gate });
-  const connections = makeConnections(open, gate);
+  const rateLimiter = makeAddressRateLimiter(requestsPerSecond);
+  const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, rateLimiter });
+  const connections = makeConnections(open, rateLimiter);
   let closing: Promise<void> | undefined;
 
-  async function attempt(request: OutboundRequest): Promise<Ended> {
+  async function attempt(request: OutboundRequest): Promise<ExchangeResult> {
     const fault = validateUrl(request.url, { allowLoopback, ports });
-    if (fault) return { outcome: 'unsafe_target', error: `the URL ${fault}` };
-    const headerFault = faultOfHeaders(request.headers);
+    if (fault) return { outcome: 'unsafe_target', error: describeProblem('the URL', ...fault).message };
+    const headerFault = findInvalidHeader(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };
     return exchange(connections, request);
   }
@@ -58,8 +59,8 @@ export function makeOutboundClient(
   };
 }
 
-/** CR, LF and NUL would begin a header of their own, or a request. */
-function faultOfHeaders(headers: Record<string, string>): string | undefined {
+/** Returns the problem of an invalid header, or undefined. CR or LF would start another header or request (request smuggling). */
+function findInvalidHeader(headers: Record<string, string>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'a header has a name that cannot be sent';
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import { makeAddressGate, type AddressGate } from './address-rate-limit.js';
+import { makeAddressRateLimiter, type AddressRateLimiter } from './address-rate-limit.js';
 import { postponed, TargetError } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
@@ -14,31 +14,31 @@ export type Target = {
   isTls: boolean;
 };
 
-/** @throws TargetError, or what the socket failed with */
+/** @throws TargetError, or the socket's error */
 export type OpenSocket = (target: Target, signal: AbortSignal) => Promise<Socket>;
 
 export type ConnectOptions = OutboundRules & {
   resolve: Resolve;
   tls: ConnectionOptions;
-  /** Absent: any number of requests to an address. */
-  gate?: AddressGate;
+  /** The default has no limit. */
+  rateLimiter?: AddressRateLimiter;
 };
 
-// A name with more addresses must not have us knock on hundreds of doors.
+// Limits the connection attempts for a name with many addresses.
 const ADDRESSES_TRIED = 4;
-// Four of them fit into the ten seconds that a webhook has.
+// Four attempts fit into a webhook's timeout of ten seconds.
 const NEXT_ADDRESS_AFTER_MS = 2500;
 
 /**
- * Opens connections that go where they were checked to go: the name is resolved once, every address that it has must be
- * allowed, and the socket is opened to one of these addresses. TLS still asks for the name and verifies it. Each
- * address that is tried counts as a request to it.
+ * Opens connections only to checked addresses (no DNS rebinding): the name is resolved once, all of its addresses must be
+ * allowed, and the socket connects to one of them. TLS still uses and verifies the name. Each attempt counts against the
+ * address's rate limit.
  */
 export function makeOpenSocket({
   allowLoopback,
   resolve,
   tls,
-  gate = makeAddressGate(),
+  rateLimiter = makeAddressRateLimiter(),
 }: ConnectOptions): OpenSocket {
   const isAllowed = (address: string) =>
     isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address));
@@ -55,17 +55,17 @@ export function makeOpenSocket({
   }
 
   return async (target, signal) => {
-    // a lookup cannot be given up, but need not be waited for
+    // A DNS lookup cannot be cancelled, but we can stop waiting for it.
     const addresses = await Promise.race([addressesOf(target.hostname), aborted(signal)]);
     check(addresses);
-    const socket = await reachOne(addresses, target.port, signal, gate);
+    const socket = await reachOne(addresses, target.port, signal, rateLimiter);
     try {
       check([socket.remoteAddress ?? '']);
     } catch (error) {
       socket.destroy();
       throw error;
     }
-    return target.isTls ? secured(socket, target.hostname, tls, signal) : socket;
+    return target.isTls ? startTls(socket, target.hostname, tls, signal) : socket;
   };
 }
 
@@ -78,13 +78,13 @@ async function reachOne(
   addresses: string[],
   port: number,
   signal: AbortSignal,
-  gate: AddressGate,
+  rateLimiter: AddressRateLimiter,
 ): Promise<Socket> {
-  // IPv4 first: more hosts have it working than have IPv6 working
-  const tried = addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, ADDRESSES_TRIED);
-  const last = tried.pop();
-  for (const address of tried) {
-    pay(gate, address);
+  // IPv4 first, because more hosts have working IPv4 than working IPv6.
+  const candidates = addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, ADDRESSES_TRIED);
+  const last = candidates.pop();
+  for (const address of candidates) {
+    countRequest(rateLimiter, address);
     try {
       return await reach(
         address,
@@ -92,41 +92,41 @@ async function reachOne(
         AbortSignal.any([signal, AbortSignal.timeout(NEXT_ADDRESS_AFTER_MS)]),
       );
     } catch {
-      // the next one
+      // Try the next address.
     }
   }
-  pay(gate, last ?? '');
+  countRequest(rateLimiter, last ?? '');
   return reach(last ?? '', port, signal);
 }
 
 /** @throws TargetError postponed */
-function pay(gate: AddressGate, address: string): void {
-  const retryAfterMs = gate.take(address);
+function countRequest(rateLimiter: AddressRateLimiter, address: string): void {
+  const retryAfterMs = rateLimiter.take(address);
   if (retryAfterMs > 0) throw postponed(retryAfterMs);
 }
 
 async function reach(address: string, port: number, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
-  return ready(connect({ host: address, port, noDelay: true }), 'connect', signal);
+  return waitForEvent(connect({ host: address, port, noDelay: true }), 'connect', signal);
 }
 
-async function secured(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
+async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
   const name = hostname.replace(/\.$/, '');
   const secure = connectTls({
     ...options,
     socket,
-    // whom the certificate must name; an address is not asked for by SNI
+    // The name that the certificate must match. SNI does not allow IP addresses.
     host: name,
     servername: isIP(name) ? '' : name,
     ALPNProtocols: ['http/1.1'],
-    // said aloud, because NODE_TLS_REJECT_UNAUTHORIZED would have it otherwise
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
     rejectUnauthorized: true,
   });
-  return ready(secure, 'secureConnect', signal);
+  return waitForEvent(secure, 'secureConnect', signal);
 }
 
-async function ready(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal) {
-  // an error between this event and the next one's listener would end the process
+async function waitForEvent(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal) {
+  // Without a listener, a later error of the socket would end the process.
   socket.on('error', () => {});
   try {
     await once(socket, event, { signal });

@@ -1,59 +1,59 @@
 import type { Socket } from 'node:net';
 import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
-import type { AddressGate } from './address-rate-limit.js';
+import type { AddressRateLimiter } from './address-rate-limit.js';
 import type { OpenSocket } from './connect.js';
 import { postponed } from './failures.js';
 
-/** A request, the signal that its sender no longer waits, and who is told that it is not sent at all. */
+/** A request, the signal that aborts it, and the callback for a request that is not sent because of the rate limit. */
 export type StoppableRequest = Dispatcher.DispatchOptions & {
   signal: AbortSignal;
-  refuse(error: Error): void;
+  reject(error: Error): void;
 };
 
 export type Connections = {
   dispatch(request: StoppableRequest, handler: Dispatcher.DispatchHandler): boolean;
-  /** Waits for the requests that are under way. */
+  /** Waits for requests in progress. */
   close(): Promise<void>;
-  /** Cuts them off. */
+  /** Aborts requests in progress. */
   destroy(): Promise<void>;
 };
 
 const LIMITS = {
-  // an origin: as many as a worker has jobs at most, so that one courier never waits for another's
+  // Per origin: the maximum worker concurrency, so that couriers with the same host never wait for each other.
   connections: 500,
   pipelining: 1,
-  // a connection was checked when it was made; a name that points elsewhere since is looked at again soon
+  // Addresses are checked when a connection is opened. A short lifetime makes changed DNS entries be checked again.
   clientTtl: 10_000,
   keepAliveTimeout: 5000,
   keepAliveMaxTimeout: 5000,
   keepAliveTimeoutThreshold: 1000,
   maxHeaderSize: 16_384,
-  // whoever sends has a time limit for all of it
+  // Disabled, because each request has a timeout for the whole exchange.
   headersTimeout: 0,
   bodyTimeout: 0,
 };
 
-/** Kept connections to each origin, opened by `open` alone and used as often as `gate` lets them. Asks no proxy, follows nothing, unpacks nothing. */
-export function makeConnections(open: OpenSocket, gate: AddressGate): Connections {
+/** Keep-alive connection pools per origin. They use only `open` and the rate limiter: no proxy, no redirects, no decompression. */
+export function makeConnections(open: OpenSocket, rateLimiter: AddressRateLimiter): Connections {
   return new Agent({
     ...LIMITS,
     factory: (origin, poolOptions) =>
       new OriginPool(origin, {
         ...poolOptions,
-        factory: (_origin, options) => makeConnection(origin, options, open, gate),
+        factory: (_origin, options) => makeConnection(origin, options, open, rateLimiter),
       }),
   });
 }
 
-// undici does not tell a connector whom it connects for, and a request that waits for one cannot be given up.
+// undici passes no request to a connector, and a request that waits for a connection cannot be aborted.
 function makeConnection(
   origin: string | URL,
   options: Client.Options,
   open: OpenSocket,
-  gate: AddressGate,
+  rateLimiter: AddressRateLimiter,
 ): Client {
   let signal = AbortSignal.abort();
-  let kept: Socket | undefined;
+  let openSocket: Socket | undefined;
   const client = new Client(origin, {
     ...options,
     connect({ hostname, port, protocol }, done) {
@@ -61,21 +61,22 @@ function makeConnection(
       const target = { hostname, port: Number(port) || (isTls ? 443 : 80), isTls };
       open(target, signal).then(
         (socket) => {
-          kept = socket;
+          openSocket = socket;
           done(null, socket);
         },
-        // as: sockets, TLS and TargetError throw nothing else
+        // Sockets, TLS and our own code only reject with errors.
         (error: unknown) => done(error as Error, null),
       );
     },
   });
   const dispatch = client.dispatch.bind(client);
-  // one request at a time: the one that it is given is the one that it connects for
+  // A client handles one request at a time, so it connects for the request that was dispatched last.
   client.dispatch = (request: StoppableRequest, handler) => {
-    // a new connection has been counted by `open`
-    const retryAfterMs = kept && !kept.destroyed ? gate.take(kept.remoteAddress ?? '') : 0;
+    // `open` counts the request of a new connection.
+    const retryAfterMs =
+      openSocket && !openSocket.destroyed ? rateLimiter.take(openSocket.remoteAddress ?? '') : 0;
     if (retryAfterMs > 0) {
-      request.refuse(postponed(retryAfterMs));
+      request.reject(postponed(retryAfterMs));
       return true;
     }
     signal = request.signal;

@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { OutboundReply, OutboundRequest } from './messages.js';
 import type { Connections } from './connections.js';
-import { TargetError, wordsOf } from './failures.js';
+import { TargetError, describeFailure } from './failures.js';
 
 type Unmeasured<Reply> = Reply extends unknown ? Omit<Reply, 'durationMs'> : never;
-export type Ended = Unmeasured<OutboundReply>;
+export type ExchangeResult = Unmeasured<OutboundReply>;
 
-/** Sends a request to a URL that has been judged, and reads what comes back within the request's limits. */
-export function exchange(connections: Connections, request: OutboundRequest): Promise<Ended> {
+/** Sends a request to a validated URL and reads the response within the request's limits of time and size. */
+export function exchange(connections: Connections, request: OutboundRequest): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     const stopped = new AbortController();
     const body = makeBody(request.maxBytes);
@@ -19,21 +19,24 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
       stop(reply(new TargetError('timeout', `${what} within ${request.timeoutMs / 1000} s`)));
     }, request.timeoutMs);
 
-    /** What came, when the headers had come; else what failed. */
-    function reply(failure: Error): Ended {
+    /** Returns the partial response if its headers have arrived, otherwise the failure. */
+    function reply(failure: Error): ExchangeResult {
       if (status !== undefined) return { outcome: 'answered', status, body: body.bytes(), isCut: true };
-      if (!(failure instanceof TargetError)) return { outcome: 'unreachable', error: wordsOf(failure) };
+      if (!(failure instanceof TargetError))
+        return { outcome: 'unreachable', error: describeFailure(failure) };
       const { outcome, retryAfterMs } = failure;
-      return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, error: wordsOf(failure) };
+      return outcome === 'postponed'
+        ? { outcome, retryAfterMs }
+        : { outcome, error: describeFailure(failure) };
     }
 
-    // what comes after the first end changes nothing
-    function end(ended: Ended): void {
+    // Only the first call has an effect.
+    function end(ended: ExchangeResult): void {
       clearTimeout(timer);
       resolve(ended);
     }
 
-    function stop(ended: Ended): void {
+    function stop(ended: ExchangeResult): void {
       end(ended);
       stopped.abort();
       controller?.abort(new Error('stopped'));
@@ -48,7 +51,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
         headers: request.headers,
         body: request.body ?? null,
         signal: stopped.signal,
-        refuse: (error: Error) => end(reply(error)),
+        reject: (error: Error) => end(reply(error)),
       },
       {
         onRequestStart(started) {
@@ -56,7 +59,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
           if (stopped.signal.aborted) started.abort(new Error('stopped'));
         },
         onResponseStart(_controller, statusCode) {
-          // 1xx are notes on the way
+          // Ignore informational responses.
           if (statusCode >= 200) status = statusCode;
         },
         onResponseData(_controller, chunk) {
@@ -71,22 +74,22 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
   });
 }
 
-/** One buffer: kept as they come, chunks of one byte would take a hundred times their size. */
+/** Collects the body in one buffer, because an array of one-byte chunks would need a hundred times as much memory. */
 function makeBody(maxBytes: number) {
   let buffer = Buffer.alloc(0);
   let size = 0;
   return {
-    /** False when not all of the chunk had room. */
+    /** Returns false if the chunk did not fit completely. */
     append(chunk: Buffer): boolean {
-      const kept = Math.min(chunk.length, maxBytes - size);
-      if (size + kept > buffer.length) {
-        const grown = Buffer.alloc(Math.min(maxBytes, 2 * (size + kept)));
+      const taken = Math.min(chunk.length, maxBytes - size);
+      if (size + taken > buffer.length) {
+        const grown = Buffer.alloc(Math.min(maxBytes, 2 * (size + taken)));
         buffer.copy(grown, 0, 0, size);
         buffer = grown;
       }
-      chunk.copy(buffer, size, 0, kept);
-      size += kept;
-      return kept === chunk.length;
+      chunk.copy(buffer, size, 0, taken);
+      size += taken;
+      return taken === chunk.length;
     },
     bytes: () => buffer.subarray(0, size),
   };

@@ -1,23 +1,23 @@
 import { errors } from 'undici';
 
-/** A target that was not called, or not reached; the message is for the courier's log. */
+/** A target that was not called or not reached. The message appears in the courier's webhook log. */
 export class TargetError extends Error {
   constructor(
     readonly outcome: 'timeout' | 'unreachable' | 'unsafe_target' | 'postponed',
     message: string,
-    /** Of what is postponed: when to try again. */
+    /** For `postponed`: the milliseconds until a retry. */
     readonly retryAfterMs = 0,
   ) {
     super(message);
   }
 }
 
-/** As many requests go to the address already as may. */
+/** The address's rate limit is used up. */
 export const postponed = (retryAfterMs: number) =>
-  new TargetError('postponed', 'the address gets as many requests as it may', retryAfterMs);
+  new TargetError('postponed', 'the rate limit of the address is used up', retryAfterMs);
 
-// What sockets, TLS and undici call it, and what a courier can do something with.
-const WORDS: Partial<Record<string, string>> = {
+// Messages for the courier, by the error codes of sockets, TLS and undici.
+const MESSAGES: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
@@ -42,12 +42,12 @@ const WORDS: Partial<Record<string, string>> = {
 export const codeOf = (error: unknown) =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
-/** What went wrong, in words that tell nothing of our own network: no address, no port, no path. */
-export function wordsOf(error: unknown): string {
+/** Returns a message that contains nothing about our own network: no address, port or path. */
+export function describeFailure(error: unknown): string {
   if (error instanceof TargetError) return error.message;
   const code = codeOf(error);
-  if (WORDS[code]) return WORDS[code];
-  // the parser's errors have a name alone
+  if (MESSAGES[code]) return MESSAGES[code];
+  // Errors of undici's parser have no code from the table.
   if (error instanceof errors.HTTPParserError) return 'what it answered is not HTTP';
   if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'its certificate is not trusted';
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'TLS could not be agreed on';

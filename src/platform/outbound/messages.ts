@@ -1,12 +1,12 @@
-/** A request to an address that a courier gave. */
+/** A request to a courier's URL. */
 export type OutboundRequest = {
   method: 'GET' | 'POST';
   url: string;
   headers: Record<string, string>;
   body?: string;
-  /** For all of it: looking the name up, connecting, sending, and reading the answer. */
+  /** Timeout for the DNS lookup, connecting, sending and reading the response together. */
   timeoutMs: number;
-  /** How much of the answer's body is read; what comes beyond is cut off. */
+  /** The maximum size of the response's body. The rest is not read. */
   maxBytes: number;
 };
 
@@ -16,19 +16,19 @@ export type OutboundReply =
       status: number;
       /** At most maxBytes. */
       body: Buffer;
-      /** Whether there was more, or the time was up or the connection broke before the body's end. */
+      /** Whether the body is incomplete: too large, timed out or disconnected. */
       isCut: boolean;
       durationMs: number;
     }
   | {
-      /** unsafe_target: an address that strangers may not have us call; nothing was connected to. */
+      /** `unsafe_target`: the URL or an address of its host is not allowed. No connection was opened. */
       outcome: 'timeout' | 'unreachable' | 'unsafe_target';
-      /** In words, for the courier's log; nothing of our own network. */
+      /** A message for the courier's log. It contains nothing about our own network. */
       error: string;
       durationMs: number;
     }
   | {
-      /** Not sent: the address gets as many requests as it may, of all couriers and tenants together. */
+      /** Not sent, because the address's rate limit over all couriers and tenants is used up. */
       outcome: 'postponed';
       retryAfterMs: number;
       durationMs: number;

@@ -1,14 +1,14 @@
 import { Resolver } from 'node:dns/promises';
 import { codeOf, TargetError } from './failures.js';
 
-/** @throws TargetError when the name has no address, or nobody says which */
+/** Returns the addresses of a name. @throws TargetError when it has none or the lookup fails */
 export type Resolve = (name: string) => Promise<string[]>;
 
 const IS_NO_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /**
- * Looks names up by DNS alone, in both families, and keeps nothing. By c-ares, because dns.lookup would hold one of the
- * four threads that hash passwords, for as long as a name's server pleases.
+ * Resolves A and AAAA records, without a cache. It uses c-ares, because dns.lookup blocks one of libuv's four threads, which
+ * also hash passwords, for as long as the name server does not respond.
  */
 export function makeResolver(dnsServers: string[]): { resolve: Resolve; cancel(): void } {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });

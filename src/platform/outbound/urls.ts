@@ -1,45 +1,44 @@
 import { isIP } from 'node:net';
+import type { FieldProblem } from '../errors/errors.js';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 import { validatePort, portOf } from '../../config/blocked-ports.js';
 
 export type OutboundRules = {
-  /** Development: http, and hosts of this machine, pass as well. */
+  /** Also allows http and loopback hosts. Only for development. */
   allowLoopback: boolean;
-  /** The only ports that may be called; absent: all but those that browsers refuse. */
+  /** The allowed ports. If undefined, all ports except those that browsers block. */
   ports?: number[] | undefined;
 };
 
 /**
- * What is wrong with a URL that we are to call, as words that follow its field's name; undefined when nothing is.
- * Judges what is written, and addresses written as such. A name's addresses are judged when it is called: what
- * it resolves to now says nothing of later.
+ * Returns the problem of a courier URL, or undefined. Checks the text and IP literals.
+ * A name's addresses are checked on each call, because they can change.
  */
-export function validateUrl(text: string, rules: OutboundRules): string | undefined {
+export function validateUrl(text: string, rules: OutboundRules): FieldProblem | undefined {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]+)/i.exec(text) ?? [];
   const isPlain = /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text);
-  if (!isPlain || !URL.canParse(text)) return 'must be a URL in ASCII: encode other characters';
+  if (!isPlain || !URL.canParse(text)) return ['url_ascii'];
   const isHttp = scheme.toLowerCase() === 'http' && rules.allowLoopback;
-  if (scheme.toLowerCase() !== 'https' && !isHttp) return 'must be an absolute https URL';
-  if (authority.includes('@')) return 'must not hold a user name or a password';
-  if (text.includes('#')) return 'must not have a fragment';
-  return faultOfHost(authority, new URL(text), rules);
+  if (scheme.toLowerCase() !== 'https' && !isHttp) return ['url_scheme'];
+  if (authority.includes('@')) return ['url_credentials'];
+  if (text.includes('#')) return ['url_fragment'];
+  return validateHost(authority, new URL(text), rules);
 }
 
-function faultOfHost(authority: string, url: URL, rules: OutboundRules): string | undefined {
-  const portFault = validatePort(portOf(url), rules.ports);
-  if (portFault) return portFault;
-  // 2130706433, 0x7f.1, %6c: what reads otherwise than it is written hides something
-  if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname)
-    return 'must write its host the usual way';
+function validateHost(authority: string, url: URL, rules: OutboundRules): FieldProblem | undefined {
+  const portProblem = validatePort(portOf(url), rules.ports);
+  if (portProblem) return portProblem;
+  // Rejects obfuscated hosts, which the parser normalizes: 2130706433, 0x7f.1, %6c.
+  if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname) return ['url_host'];
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isAllowed = isIP(host) ? isPublicAddress(host) : isPublicName(host);
   if (isAllowed || (rules.allowLoopback && isLoopback(host))) return undefined;
-  return 'must not point into a private network';
+  return ['url_private'];
 }
 
 const isLoopback = (host: string) => host === 'localhost' || isLoopbackAddress(host);
 
-// What no public name ends in: names of this machine, of a local network, of a cloud's inside, or of nothing.
+// Suffixes that are not public: this machine, local networks, cloud-internal and invalid names.
 const PRIVATE_ENDINGS = new Set(
   'localhost localdomain local internal intranet private corp home lan onion invalid home.arpa'.split(' '),
 );

@@ -1,35 +1,36 @@
 import { sql, type Sql } from '../db/transaction.js';
 
-/** Which of a courier's URLs an event goes to. */
+/** The courier's URL that an event is sent to. */
 export type Endpoint = 'add_package' | 'update_package';
 
-/** What is sent by itself, and delays nobody else: all that goes to one URL of one courier. */
+/** The deliveries to one URL of one courier. Each delivery queue is processed independently of the others. */
 export type DeliveryQueue = { tenantId: string; courierId: string; endpoint: Endpoint };
 
 /**
- * The statement that has lanes worked off, from the transaction's commit on. A lane has one job at most that waits:
- * waking it twice is waking it once. One that is being worked off is looked through once more.
+ * Returns the statement that queues the delivery job of each given queue; the job starts after the transaction's commit.
+ * A delivery queue has at most one waiting job, so calling this twice has the effect of one call. If its job is running, the
+ * job runs once more afterwards.
  *
- * @param lanes selects courier_id and endpoint
+ * @param queues selects courier_id and endpoint
  */
-export const wakeDeliveryQueues = (tenantId: string, lanes: Sql): Sql =>
-  addLaneJobs(tenantId, sql`select lane.*, now() as due from (${lanes}) as lane`, false);
+export const wakeDeliveryQueues = (tenantId: string, queues: Sql): Sql =>
+  addDeliveryJobs(tenantId, sql`select queue.*, now() as due from (${queues}) as queue`, false);
 
 /**
- * The same for later; a job that waits already keeps its time.
+ * The same for a later time. A job that is already waiting keeps its time.
  *
- * @param lanes selects courier_id, endpoint and due; a null due is never
+ * @param queues selects courier_id, endpoint and due; rows with a null due are ignored
  */
-export const wakeDeliveryQueuesWhenDue = (tenantId: string, lanes: Sql): Sql =>
-  addLaneJobs(tenantId, lanes, true);
+export const wakeDeliveryQueuesWhenDue = (tenantId: string, queues: Sql): Sql =>
+  addDeliveryJobs(tenantId, queues, true);
 
-function addLaneJobs(tenantId: string, lanes: Sql, keepsTime: boolean): Sql {
-  // one call a lane, sorted, because transactions that wake the same lanes in different orders deadlock: given both lanes
-  // in one call, the library takes them in the order of whichever plan the session has
+function addDeliveryJobs(tenantId: string, queues: Sql, keepsTime: boolean): Sql {
+  // One call per queue, sorted by key: transactions that add the same jobs in different orders deadlock, and the order within
+  // one call depends on the query plan.
   return sql`select count(*)::int as woken
       from (
         select courier_id, endpoint, due, concat_ws(':', 'deliver', courier_id, endpoint) as key
-        from (${lanes}) as lane where due is not null order by key
+        from (${queues}) as queue where due is not null order by key
       ) as keyed
       cross join lateral graphile_worker.add_jobs(array[row('deliver',
         json_build_object('tenantId', ${tenantId}::text, 'courierId', courier_id, 'endpoint', endpoint),

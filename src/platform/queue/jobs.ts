@@ -1,31 +1,31 @@
 import { sql, type Sql } from '../db/transaction.js';
 import type { DeliveryQueue } from './delivery-queues.js';
 
-/** What workers do, and what each is told. Ids only: the rows they name are read in the tenant's scope. */
+/** The kinds of jobs and their payloads. A payload contains only ids; the task reads the rows in the tenant's scope. */
 export type Jobs = {
-  /** Sends what is due in a lane, see delivery-queues.ts. */
+  /** Sends the due deliveries of a delivery queue, see delivery-queues.ts. */
   deliver: DeliveryQueue;
   sendManifestMail: { tenantId: string; mailId: string };
   sendAccountMail: { tenantId: string; mailId: string };
-  /** Looks the user of a request up, makes the token and queues the mail. */
+  /** Looks up the user of a password reset request, creates the token and queues the mail. */
   preparePasswordReset: { tenantId: string; resetId: string };
   syncCustomers: { tenantId: string; runId: string };
-  /** On the clock: queues a run for each courier that has a URL for it. */
+  /** Cron: queues a synchronisation for each courier with a customer list URL. */
   scheduleCustomerSyncs: Record<string, never>;
-  /** On the clock: wakes what is due and was not woken, and settles what was left half done. */
+  /** Cron: requeues due deliveries without a job, and ends abandoned synchronisations and idle sessions. */
   sweep: Record<string, never>;
-  /** On the clock: chains the audit entries that have been written since. */
+  /** Cron: appends new audit entries to the hash chains. */
   sealAuditLog: Record<string, never>;
-  /** On the clock: deletes what is past its keeping. */
+  /** Cron: deletes rows that are past their retention. */
   prune: Record<string, never>;
 };
 
 /**
- * The statement that queues work, to be done after the commit of the transaction that runs it, at least once. A job that
- * throws is done again after e^attempts seconds, at most six hours.
+ * Returns the statement that queues jobs. They run at least once, after the transaction commits. A job that throws is retried
+ * after e^attempts seconds, at most six hours.
  *
- * @param payloads what each job is told
- * @param withinSeconds over which they are spread by chance, so that not all begin at once
+ * @param payloads one per job
+ * @param withinSeconds the jobs start at random times within this period, so that not all start at once
  */
 export function addJobs<Kind extends keyof Jobs>(
   kind: Kind,

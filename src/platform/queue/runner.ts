@@ -6,11 +6,11 @@ import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
 import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 
-/** What is done for each kind of job. A job that throws is done again later. */
+/** The function for each kind of job. A job whose function throws is retried later. */
 export type Tasks = { [Kind in keyof Jobs]: (payload: Jobs[Kind]) => Promise<void> };
 
 export type QueueOptions = {
-  /** Connections for the queue's own statements; the tasks have theirs. */
+  /** Connections for the queue's own statements. The tasks use another pool. */
   pg: pg.Pool;
   tasks: Tasks;
   concurrency: number;
@@ -20,17 +20,16 @@ export type QueueOptions = {
 
 export type RunningQueue = {
   /**
-   * Takes no more jobs, and returns when those under way have ended, or `withinMs` are over. May be called again, to wait
-   * longer.
+   * Takes no more jobs and waits until the running ones have ended, at most `withinMs`. May be called again, to wait longer.
    *
-   * @returns whether nothing runs any more. If false, jobs still run: they stay locked, and the signs of life go on,
-   *   until they have ended or the process has; after three missed signs other workers take them over.
+   * @returns whether all jobs have ended. If false, running jobs stay locked and the heartbeat continues until they or the
+   *   process end. Other workers recover the jobs after three missed heartbeats.
    */
   stop(withinMs: number): Promise<boolean>;
 };
 
-// When what happens by the clock, in UTC; of all replicas one does it.
-const CLOCK = parseCronItems([
+// Cron schedules, in UTC. Exactly one replica runs each job.
+const CRON_ITEMS = parseCronItems([
   { task: 'sweep', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'sealAuditLog', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
@@ -41,14 +40,14 @@ const POLL_MS = 1_000;
 const RESTART_MS = 1_000;
 
 /**
- * Works the queue until stopped. The library gives up when it cannot write down that a job has ended, as when the
- * database goes away; then it is started again.
+ * Runs jobs until stopped. The library's runner ends when it cannot record the end of a job, for example when the database is
+ * unavailable; then it is restarted.
  */
 export function runQueue(options: QueueOptions): RunningQueue {
   const stopping = new AbortController();
   const state: State = { poolId: undefined };
-  const heart = startHeart(options, state);
-  const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heart));
+  const heartbeat = startHeartbeat(options, state);
+  const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heartbeat));
   return {
     async stop(withinMs) {
       stopping.abort();
@@ -64,31 +63,31 @@ type State = { poolId: string | undefined };
 async function keepRunning(options: QueueOptions, state: State, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
-      await releaseEnded(options, state);
+      await releaseLockedJobs(options, state);
       await runUntilStopped(await startRunner(options, state), stopping);
     } catch (error) {
       options.log({ level: 'error', text: `The queue stopped: ${String(error)}` });
     }
-    // the database may be away: then the next start does it, or, after three missed signs of life, another worker
-    await releaseEnded(options, state).catch(() => undefined);
-    // rejects when told to stop meanwhile
+    // If the database is unavailable, the next start releases the jobs, or another worker after three missed heartbeats.
+    await releaseLockedJobs(options, state).catch(() => undefined);
+    // Rejects if `stop` is called during the wait.
     await sleep(RESTART_MS, undefined, { ref: false, signal: stopping }).catch(() => undefined);
   }
 }
 
-/** Gives back what the last runner has left locked. None of it runs: a runner ends after its jobs. */
-async function releaseEnded({ pg }: QueueOptions, state: State): Promise<void> {
+/** Unlocks the jobs that the last runner left locked. None of them is running, because a runner ends after its jobs. */
+async function releaseLockedJobs({ pg }: QueueOptions, state: State): Promise<void> {
   if (!state.poolId) return;
   await releaseJobs(pg, [state.poolId]);
   state.poolId = undefined;
 }
 
 /**
- * Resolves when the runner has ended, by itself or because it was told to. One that has just started is stopped before it
- * takes a job: its first fetch waits for an answer of the database.
+ * Resolves when the runner has ended, by itself or after `stopping`. A runner that has just started stops before it takes a
+ * job, because its first fetch waits for the database.
  */
 async function runUntilStopped(runner: Runner, stopping: AbortSignal): Promise<void> {
-  // rejects when the runner is ending by itself
+  // Rejects if the runner is already ending by itself.
   const stop = () => void runner.stop().catch(() => undefined);
   if (stopping.aborted) stop();
   else stopping.addEventListener('abort', stop, { once: true });
@@ -100,7 +99,7 @@ async function runUntilStopped(runner: Runner, stopping: AbortSignal): Promise<v
 }
 
 function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State): Promise<Runner> {
-  // as: an emitter with typed names
+  // WorkerEvents is an EventEmitter with typed event names.
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {
     state.poolId = workerPool.id;
@@ -108,9 +107,9 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   });
   return run({
     pgPool: pg,
-    // as: the library knows no more of payloads than that they are JSON; Jobs says what each kind's is
+    // The library types payloads as JSON; only addJobs writes them, and it is typed by Jobs.
     taskList: tasks as TaskList,
-    parsedCronItems: CLOCK,
+    parsedCronItems: CRON_ITEMS,
     noHandleSignals: true,
     events,
     logger: queueLogger(log),
@@ -118,9 +117,9 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
       worker: {
         concurrentJobs: concurrency,
         pollInterval: POLL_MS,
-        // one fetch for all: each by itself would hold the named queues against the others
+        // One shared fetch, because separate fetches of the workers would block each other on the named queues.
         localQueue: { size: concurrency },
-        // without batches the library does not wait for a job's end to be written, and a failure ends the process
+        // Without these settings the library would not wait for a job's end to be recorded, and a failure would end the process.
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
       },
@@ -128,14 +127,16 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   });
 }
 
-function startHeart({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
-  const pulse = async () => {
+function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
+  const beat = async () => {
     if (state.poolId) await recordHeartbeat(pg, state.poolId);
-    const dead = await recoverJobs(pg, heartbeatSeconds);
-    if (dead > 0) log({ level: 'warning', text: `Took over the jobs of ${dead} dead workers.` });
+    const crashed = await recoverJobs(pg, heartbeatSeconds);
+    if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
   };
   const tick = () => {
-    pulse().catch((error: unknown) => log({ level: 'warning', text: `No sign of life: ${String(error)}` }));
+    beat().catch((error: unknown) =>
+      log({ level: 'warning', text: `The heartbeat failed: ${String(error)}` }),
+    );
   };
   return setInterval(tick, heartbeatSeconds * 1_000).unref();
 }

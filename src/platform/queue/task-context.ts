@@ -6,7 +6,7 @@ import type { Mailer } from '../mail/transport.js';
 import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { OutboundClient } from '../outbound/client.js';
 
-/** What a worker's tasks need. */
+/** The dependencies of the worker's tasks. */
 export type TaskDeps = {
   db: Db;
   secrets: Secrets;
@@ -14,7 +14,7 @@ export type TaskDeps = {
   outbound: OutboundClient;
   mailer: Mailer;
   log: FastifyBaseLogger;
-  /** Aborted when the worker is to end: finish what is begun, begin nothing. */
+  /** Aborted when the worker stops: tasks finish the current item and start no new one. */
   stopping: AbortSignal;
   metrics: OutboundMetrics | undefined;
 };

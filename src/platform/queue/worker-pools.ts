@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** How many signs of life a pool of workers may miss before it is taken for dead. */
-const MISSED_BEATS = 3;
+/** A worker pool counts as crashed after this number of missed heartbeats. */
+const MISSED_HEARTBEATS = 3;
 
-/** Says that a pool of workers lives. */
+/** Records a heartbeat of a worker pool. */
 export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void> {
   await pg.query(
     `insert into queue.worker_pools as pool (id) values ($1) on conflict (id) do update set seen_at = now()`,
@@ -12,28 +12,28 @@ export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void
 }
 
 /**
- * Gives the jobs of dead pools back to the queue, and answers how many pools that was. Dead is who holds a job and has
- * not been seen for three beats, by the database's clock; the library itself would wait for four hours.
+ * Unlocks the jobs of crashed worker pools and returns the number of these pools. A pool has crashed if it has a locked job
+ * and no heartbeat for three intervals, by the database's clock. The library itself would wait for four hours.
  */
-export async function recoverJobs(pg: pg.Pool, beatSeconds: number): Promise<number> {
-  const { rows } = await pg.query<{ dead: string[] | null }>(
-    `select array_agg(distinct held.locked_by) as dead
+export async function recoverJobs(pg: pg.Pool, heartbeatSeconds: number): Promise<number> {
+  const { rows } = await pg.query<{ crashed: string[] | null }>(
+    `select array_agg(distinct locked.locked_by) as crashed
      from (
        select locked_by, locked_at from graphile_worker._private_jobs where locked_at is not null
        union all
        select locked_by, locked_at from graphile_worker._private_job_queues where locked_at is not null
-     ) held
-     where held.locked_at < now() - make_interval(secs => $1) and not exists (
-       select from queue.worker_pools living
-       where living.id = held.locked_by and living.seen_at > now() - make_interval(secs => $1))`,
-    [beatSeconds * MISSED_BEATS],
+     ) locked
+     where locked.locked_at < now() - make_interval(secs => $1) and not exists (
+       select from queue.worker_pools alive
+       where alive.id = locked.locked_by and alive.seen_at > now() - make_interval(secs => $1))`,
+    [heartbeatSeconds * MISSED_HEARTBEATS],
   );
-  const dead = rows[0]?.dead ?? [];
-  if (dead.length > 0) await releaseJobs(pg, dead);
-  return dead.length;
+  const crashed = rows[0]?.crashed ?? [];
+  if (crashed.length > 0) await releaseJobs(pg, crashed);
+  return crashed.length;
 }
 
-/** Gives back what these pools hold. */
+/** Unlocks the jobs of these worker pools. */
 export async function releaseJobs(pg: pg.Pool, poolIds: string[]): Promise<void> {
   await pg.query('select graphile_worker.force_unlock_workers($1)', [poolIds]);
   await pg.query('delete from queue.worker_pools where id = any($1)', [poolIds]);

@@ -1,27 +1,26 @@
-import { ApiError, type FieldError } from '../errors/errors.js';
+import { ApiError, fieldError, type FieldError, type FieldProblem } from '../errors/errors.js';
 
-// What is asked of the names and addresses of couriers, warehouses and carriers.
+// Validation of the names and addresses of couriers, warehouses and carriers.
 
-/** What is wrong with a text that ends up in a header of mail or of HTTP. */
-export const validateLine = (text: string): string | undefined =>
-  /[\p{Cc}\u2028\u2029]/u.test(text) ? 'must be one line without control characters' : undefined;
+/** Returns the problem of a text that is used in a mail or HTTP header, or undefined. */
+export const validateLine = (text: string): FieldProblem | undefined =>
+  /[\p{Cc}\u2028\u2029]/u.test(text) ? ['one_line'] : undefined;
 
-// The HTML standard's form of an e-mail address, in a domain with a dot.
+// The e-mail format of the HTML standard, with at least one dot in the domain.
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** What is wrong with a text that is to be an e-mail address. */
-export const validateEmail = (text: string): string | undefined =>
-  EMAIL.test(text) ? undefined : 'must be an e-mail address';
+/** Returns the problem of an e-mail address, or undefined. */
+export const validateEmail = (text: string): FieldProblem | undefined =>
+  EMAIL.test(text) ? undefined : ['email'];
 
-/** @throws ApiError validation_failed naming every field that has a fault */
-export function assertUsable(faults: Record<string, string | undefined>): void {
-  const errors = Object.entries(faults).flatMap(([field, fault]): FieldError[] =>
-    fault ? [{ field, code: 'unusable', message: `${field} ${fault}.` }] : [],
+/** @throws ApiError validation_failed that lists every field with a problem */
+export function assertUsable(problems: Record<string, FieldProblem | undefined>): void {
+  const errors = Object.entries(problems).flatMap(([field, problem]): FieldError[] =>
+    problem ? [fieldError(field, ...problem)] : [],
   );
-  if (errors.length === 0) return;
-  throw new ApiError('validation_failed', errors.map(({ message }) => message).join(' '), { errors });
+  if (errors.length > 0) throw new ApiError('validation_failed', { errors });
 }
 
-/** An optional text as it is stored: a blank one is none. */
+/** Returns null for a missing or blank text. */
 export const textOrNull = (text: string | undefined): string | null => (text?.trim() ? text : null);

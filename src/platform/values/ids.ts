@@ -1,14 +1,14 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** A new UUIDv7: ids made later sort later, which keeps index pages warm. */
+/** Returns a new UUIDv7. Its order by time keeps index inserts local. */
 export const newId = (): string => v7();
 
 const BYTES = 16;
 
 /**
- * Many at once, as 32 hexadecimal digits each, which PostgreSQL reads as well: 100,000 of the other kind took 0.7 s
- * of the event loop. They count up where UUIDv7 leaves room for it (RFC 9562, 6.2, method 1).
+ * Returns many UUIDv7, as 32 hexadecimal digits without hyphens, which PostgreSQL accepts. 100,000 calls of newId blocked the
+ * event loop for 0.7 s. They contain a counter (RFC 9562, 6.2, method 1).
  *
  * @param count at most 2^24
  */

@@ -3,15 +3,12 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address in its one canonical spelling; undefined when the text is no address. An IPv4-mapped one is IPv4. */
+/** Returns an address in canonical form, IPv4-mapped addresses as IPv4; undefined if the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   return parse(text)?.toString();
 }
 
-/**
- * What limits count as one client: an IPv4 address, or the first half of an IPv6 address, because a subscriber has a
- * whole /64 to send from.
- */
+/** Returns the network that rate limits count as one client: an IPv4 address or an IPv6 /64, which is one subscriber. */
 export function networkOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return address;
@@ -22,12 +19,12 @@ export function networkOf(address: string): string {
     .join(':');
 }
 
-/** Tells whether an address is in one of the blocks, which are addresses or CIDR blocks. */
+/** Returns a function that tests whether an address is in one of the blocks (addresses or CIDR blocks). */
 export function makeBlockMatcher(blocks: string[]): (address: string) => boolean {
   const subnets = blocks.map(parseBlock);
   return (address) => {
     const parsed = parse(address);
-    // an IPv6 address is never in an IPv4 block; the library throws when asked
+    // The library throws if the address and the block are of different families.
     return (
       parsed !== undefined &&
       subnets.some(([net, bits]) => net.kind() === parsed.kind() && parsed.match(net, bits))
@@ -42,7 +39,7 @@ function parseBlock(block: string): [Address, number] {
 }
 
 function parse(text: string): Address | undefined {
-  // isIP first: the library also takes 127.1 and 0x7f.0.0.1
+  // isIP first, because the library also accepts 127.1 and 0x7f.0.0.1.
   return isIP(text) === 0 ? undefined : ipaddr.process(text);
 }
 

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
-import { makeResponseValidator } from '../../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle, describeOperation, operationIds, operationOf } from '../../support/service/contract.js';
@@ -9,7 +9,7 @@ import type { FuzzRequest } from './requests.js';
 
 type Failure = { code: string; request_id: string; errors?: { field: string; code: string }[] };
 
-const { judge: validateReply, judgeFailure: validateFailure } = makeResponseValidator(bundle);
+const { validate: validateReply, validateFailure } = makeResponseValidator(bundle);
 const ajv = makeAjv();
 const compiled = new Map<Schema, ValidateFunction>();
 

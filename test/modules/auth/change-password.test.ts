@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
+import { describeProblem } from '../../../src/platform/errors/errors.js';
 import { validatePassword } from '../../../src/modules/auth/credentials/password-policy.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
@@ -200,6 +201,7 @@ describe('new password validation', () => {
     ['digits and a syllable', '4821-7735-an-9921', undefined],
     ['an old word', 'crossdock-demo', undefined],
   ])('evaluates %s: %j gives %s', async (_what, password, code) => {
-    expect((await validatePassword(password, ['longusername-1', 'Long Name']))?.code).toBe(code);
+    const problem = await validatePassword(password, ['longusername-1', 'Long Name']);
+    expect(problem && describeProblem('new_password', ...problem).code).toBe(code);
   });
 });

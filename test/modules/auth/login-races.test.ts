@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeLoginLimiter } from '../../../src/platform/access/login-gate.js';
+import { makeLoginLimiter } from '../../../src/platform/access/login-limiter.js';
 import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
 import { pipeline } from '../../../src/platform/db/transaction.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';

@@ -170,7 +170,7 @@ describe('draft creation', () => {
     await expectNothingWritten(async () => {
       const third = await billing.draft(courierId);
       expectError(third, 400, 'nothing_to_bill');
-      expect(third.body['message']).toContain('3 are on another');
+      expect(third.body['message']).toContain('on another bill: 3.');
     });
   });
 
@@ -598,7 +598,9 @@ describe('payments', () => {
       );
       const tooMuch = await billing.pay(billId, 10.01);
       expectError(tooMuch, 400, 'payment_exceeds_balance');
-      expect(tooMuch.body['message']).toBe('10.00 USD are outstanding. Record no more than that.');
+      expect(tooMuch.body['message']).toBe(
+        'The balance of the bill is 10.00 USD. Record a payment of at most that amount.',
+      );
       expectError(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
       expectError(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');
       const body = { action: 'void_payment', payment_id, reason: 'R' };

@@ -192,7 +192,7 @@ describe('updating the profile', () => {
       const reply = await update({ as: 'hrb', body });
       expect(reply).toMatchObject({
         status: 200,
-        body: { message: 'The settings are like that already. Nothing was changed.', data: WHOLE },
+        body: { message: 'The settings already have these values. Nothing was changed.', data: WHOLE },
       });
     }
     expect(await fingerprint(service.owner)).toEqual(before);

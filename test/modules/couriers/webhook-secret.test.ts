@@ -143,7 +143,7 @@ describe('rotation of the webhook secret', () => {
     const fresh = secretIn(reply);
     expect(reply.body).toMatchObject({
       status: 'success',
-      message: 'New secret made. The one before it signs beside it for 24 hours.',
+      message: 'New secret created. The previous secret also signs for 24 hours.',
       data: { webhook_secret: expect.stringMatching(STANDARD) },
     });
     expect(fresh).not.toBe(old);

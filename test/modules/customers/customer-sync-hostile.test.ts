@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readAnswer } from '../../../src/modules/customers/sync/sync-answer.js';
+import { readSyncResponse } from '../../../src/modules/customers/sync/sync-response.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -305,7 +305,7 @@ describe('sync of 30,000 valid records', () => {
     ]);
     // For comparison: parsing the largest response without the worker thread.
     const largest = recordsOf(100_000);
-    expect(await longestBlockMs(async () => readAnswer(largest))).toBeGreaterThan(100);
+    expect(await longestBlockMs(async () => readSyncResponse(largest))).toBeGreaterThan(100);
     expect(blockedMs).toBeLessThan(200);
     expect(peak - before).toBeLessThan(384 * MIB);
   }, 300_000);

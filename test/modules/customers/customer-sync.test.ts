@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { settleAbandonedRuns, scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
+import { failAbandonedRuns, scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
 import { setSyncUrl, startSyncRig, TOKEN, type SyncRig } from '../../support/builders/customer-sync.js';
@@ -130,7 +130,7 @@ describe('requesting a synchronisation', () => {
       const before = await fingerprint(service.owner);
       const second = await requestSync({ as: 'admin', body: { courier_id: IEX } });
       expect(second.body['message']).toBe(
-        'A synchronisation of these customers is waiting or running already. This is it.',
+        'A synchronisation of these customers is already queued or running.',
       );
       expect(second.body['data']).toEqual({ ...first.body['data'], status });
       expect(await fingerprint(service.owner)).toEqual(before);
@@ -365,7 +365,7 @@ describe('processing a response', () => {
         index: 0,
         field: 'user_code',
         code: 'repeated',
-        message: 'Record 0: user_code comes again further down, and the last one counts.',
+        message: 'Record 0: user_code appears again further down in the list. The last record counts.',
       },
       { index: 2, field: 'first_name', code: 'blank', message: 'Record 2: first_name must not be blank.' },
     ]);
@@ -767,12 +767,12 @@ describe('run and job', () => {
            started_at = case when $3 then now() - make_interval(mins => $2) end`,
         [status, minutes, isStarted],
       );
-      return settleAbandonedRuns(service.db, DEMO.tenants.demo);
+      return failAbandonedRuns(service.db, DEMO.tenants.demo);
     };
     expect(await open('queued', 59, false)).toBe(0);
     expect(await open('running', 59, true)).toBe(0);
     expect(await open('succeeded', 90, true)).toBe(0);
-    expect(await settleAbandonedRuns(service.db, DEMO.tenants.two)).toBe(0);
+    expect(await failAbandonedRuns(service.db, DEMO.tenants.two)).toBe(0);
     for (const [status, isStarted] of [
       ['queued', false],
       ['running', true],
@@ -788,7 +788,7 @@ describe('run and job', () => {
     await service.owner.query(
       "update customer_sync_runs set status = 'running', created_at = now() - interval '2 hours', started_at = now()",
     );
-    expect(await settleAbandonedRuns(service.db, DEMO.tenants.demo)).toBe(0);
+    expect(await failAbandonedRuns(service.db, DEMO.tenants.demo)).toBe(0);
     await service.owner.query("update customer_sync_runs set status = 'failed'");
     expect((await requestSync()).body['message']).toBe('Synchronisation queued.');
   });

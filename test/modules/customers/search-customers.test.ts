@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { rollDice } from '../../../src/development/demo/values/dice.js';
+import { seededRandom } from '../../../src/development/demo/values/seeded-random.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { clone } from '../../support/builders/couriers.js';
@@ -78,7 +78,7 @@ describe('basic search', () => {
       `select * from customers where courier_id = $1 order by last_name, first_name, id`,
       [IEX],
     );
-    const dice = rollDice(3);
+    const dice = seededRandom(3);
     const texts = [
       '%%',
       '__',
@@ -383,7 +383,7 @@ describe('dictionary of terms', () => {
     }));
     await Promise.all(
       Array.from({ length: 20 }, (_, caller) => {
-        const dice = rollDice(caller);
+        const dice = seededRandom(caller);
         const shuffled = people
           .map((person) => ({ person, at: dice.whole(0, 1 << 30) }))
           .sort((a, b) => a.at - b.at)

@@ -322,7 +322,9 @@ describe('rejected files store nothing', () => {
         '9 branch pattern',
       ],
     );
-    expect(reply.body['message']).toBe('Nothing was stored. Correct the 12 named in errors.');
+    expect(reply.body['message']).toBe(
+      'Nothing was stored. Correct the cells named in errors. There are 12.',
+    );
     expect(reply.body['errors'][1]).toEqual({
       field: 'first_name',
       row: 4,
@@ -338,7 +340,7 @@ describe('rejected files store nothing', () => {
     const reply = await upload(lines(...Array.from({ length: 1_500 }, (_, n) => `B-${n},,`)));
     expect(reply.status).toBe(400);
     expect(reply.body['message']).toBe(
-      'Nothing was stored. Correct the 3000 named in errors. The first 1000 are listed.',
+      'Nothing was stored. Correct the cells named in errors. There are 3000, of which the first 1000 are listed.',
     );
     expect(errorsOf(reply)).toHaveLength(1_000);
     expect(errorsOf(reply).at(-1)).toBe('501 last_name blank');

@@ -193,7 +193,7 @@ test('other requests are served while 12 uploads run', async () => {
 
 describe('keyed limiter', () => {
   test('runs one task per key, different keys in parallel, and rejects with 503 if the queue or the wait is too long', async () => {
-    const limiter = makeKeyedLimiter({ places: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
+    const limiter = makeKeyedLimiter({ concurrency: 2, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 5 });
     const open: Record<string, () => void> = {};
     const work = (key: string, name: string) =>
       limiter

@@ -220,9 +220,9 @@ describe('failed sending', () => {
     ],
     ['a redirect', { status: 302, body: '' }, 'Unknown (HTTP 302)'],
     ['200 with an unknown body', { status: 200, body: 'Welcome to our portal' }, 'Error (HTTP 200)'],
-    ['200 without a body', { status: 200, body: '' }, 'an answer without a message id'],
-    ['no response', 'hang', `no answer within ${TIMEOUT_MS} ms`],
-    ['an endless response', 'trickle', `no answer within ${TIMEOUT_MS} ms`],
+    ['200 without a body', { status: 200, body: '' }, 'a response without a message id'],
+    ['no response', 'hang', `no response within ${TIMEOUT_MS} ms`],
+    ['an endless response', 'trickle', `no response within ${TIMEOUT_MS} ms`],
   ];
   test.each(PASSING)('retries after %s and then sends the mail once', async (_, answer, reason) => {
     const { mail } = await queueMail();

@@ -274,7 +274,9 @@ describe('manifest status transitions', () => {
     const next = STATUSES[STATUSES.indexOf(from) + 1];
     expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_invalid_transition' } });
     expect(reply.body['message']).toBe(
-      next ? `A manifest in ${from} can only become ${next}.` : `A manifest in ${from} stays as it is.`,
+      next
+        ? `The manifest is ${from}. Its next status can only be: ${next}.`
+        : `The manifest is ${from}. That status is final.`,
     );
     expect(await infoOf(id)).toMatchObject({ status: from, notes: null });
     expect(await row('packages', mine)).toMatchObject({ status: 'received' });
@@ -464,7 +466,7 @@ describe('adding and removing packages', () => {
       ...unavailable.map((each, index) => ({
         field: `package_ids[${index + 2}]`,
         code: 'not_available',
-        message: `Package ${each} cannot fly: its status is ${PACKAGE_STATUSES[index + 1]}.`,
+        message: `Package ${each} is ${PACKAGE_STATUSES[index + 1]}. Only a received package can be added to a manifest.`,
       })),
     ]);
     expect(await row('packages', free)).toMatchObject({ manifest_id: null });
@@ -483,7 +485,7 @@ describe('adding and removing packages', () => {
       expect(texts[0]?.replaceAll(foreign, unknown)).toBe(texts[1]);
       expect(replies[1]).toMatchObject({ status: 404, body: { code: 'package_not_found' } });
       expect(replies[1]?.body['errors']).toEqual([
-        { field: 'package_ids[2]', code: 'not_found', message: `There is no package ${unknown}.` },
+        { field: 'package_ids[2]', code: 'not_found', message: `Package ${unknown} does not exist.` },
       ]);
     }
     expect(await row('packages', free)).toMatchObject({ manifest_id: null });

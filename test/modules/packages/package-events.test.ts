@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
-import { nextOf, SUSPENDED, type PackageStatus } from '../../../src/modules/packages/events/transitions.js';
+import {
+  nextStatuses,
+  SUSPENDED,
+  type PackageStatus,
+} from '../../../src/modules/packages/events/transitions.js';
 import { bundle } from '../../support/service/contract.js';
 import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
@@ -97,7 +101,7 @@ async function expectChain(id: string): Promise<Row[]> {
     if (source !== 'recorded' || from === null) continue;
     const isReleased =
       (SUSPENDED as readonly string[]).includes(from) && ['received', 'shipped'].includes(to);
-    if (!isReleased) expect(nextOf(from)).toContain(to);
+    if (!isReleased) expect(nextStatuses(from)).toContain(to);
   }
   expect(await statusOf(id)).toEqual({ status: events.at(-1)?.status });
   return events;

@@ -213,7 +213,7 @@ describe('save_rates', () => {
     await expectNothingWritten(async () => {
       for (const rates of [table, bare, [...table].reverse(), [table[1], bare[2], table[0]]]) {
         const { body } = await save(courierId, rates);
-        expect(body.message).toBe('It is like that already. Nothing was changed.');
+        expect(body.message).toBe('The rates already have these values. Nothing was changed.');
         expect(body.data.rates).toEqual(table);
       }
     });
@@ -567,7 +567,7 @@ describe('update_air_freight', () => {
     await expectNothingWritten(async () => {
       const { status, body } = await update(courierId, 1.1);
       expect([status, body.data.air_freight_rate]).toEqual([200, 1.1]);
-      expect(body.message).toBe('It is like that already. Nothing was changed.');
+      expect(body.message).toBe('The rates already have these values. Nothing was changed.');
     });
   });
 

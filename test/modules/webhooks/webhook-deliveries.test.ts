@@ -222,7 +222,7 @@ describe('redeliver', () => {
       const reply = await manage('iex', { action: 'redeliver', delivery_id: id });
       const created = String(reply.body['data'].delivery_id);
       expect(reply.body).toMatchObject({
-        message: 'The event is sent again.',
+        message: 'The event was queued again.',
         data: { event_id: before?.event_id, endpoint: 'add_package', created: true },
       });
       expect(created).not.toBe(id);
@@ -318,7 +318,7 @@ describe('redeliver', () => {
     for (const id of [randomUUID(), await plantSent(HRB), await plantSent(TWO)])
       expect(await manage('iex', { action: 'redeliver', delivery_id: id })).toMatchObject({
         status: 404,
-        body: { code: 'delivery_not_found', message: 'There is no such delivery.' },
+        body: { code: 'delivery_not_found', message: 'Delivery not found. Check delivery_id.' },
       });
   });
 });
@@ -350,7 +350,7 @@ describe('recover_since', () => {
     const others = [await plantFor(HRB), await plantFor(TWO)];
     const reply = await recover('iex');
     expect(reply.body).toMatchObject({
-      message: '3 events are sent again.',
+      message: '3 events were queued again.',
       data: {
         since: '2026-01-01 00:00:00',
         endpoints: {
@@ -412,7 +412,7 @@ describe('recover_since', () => {
     await pause(IEX, 'update_package');
     const paused = await recover('iex');
     expect(paused.body).toMatchObject({
-      message: '1 event is sent again. update_package is paused; send it a test first.',
+      message: '1 event was queued again. update_package is paused. Send a test first.',
       data: {
         endpoints: {
           add_package: { selected: 1, queued: 1, skipped: null },
@@ -446,7 +446,7 @@ describe('recover_since', () => {
     );
     const first = await recover('iex');
     expect(first.body).toMatchObject({
-      message: '100000 events are sent again. There are more: call again.',
+      message: '100000 events were queued again. There are more events: repeat the request.',
       data: { has_more: true, endpoints: { add_package: { selected: 100_001, queued: 100_000 } } },
     });
     expect(
@@ -483,7 +483,7 @@ describe('send_test', () => {
     await plantFor(IEX);
     const { body } = await sendTest('iex');
     expect(body).toMatchObject({
-      message: 'A test is on its way to update_package.',
+      message: 'A test was queued for update_package.',
       data: { endpoint: 'update_package', created: true },
     });
     const [found] = (await list('iex', { event_id: body['data'].event_id })).body['data'] as object[];

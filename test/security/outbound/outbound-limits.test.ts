@@ -172,9 +172,10 @@ describe('ports', () => {
     const rules = { allowLoopback: false, ports: [443, 8443] };
     expect(validateUrl('https://example.com/', rules)).toBeUndefined();
     expect(validateUrl('https://example.com:8443/', rules)).toBeUndefined();
-    expect(validateUrl('https://example.com:9443/', rules)).toBe(
-      'must not use port 9443. Use one of the ports 443, 8443',
-    );
+    expect(validateUrl('https://example.com:9443/', rules)).toEqual([
+      'port_not_allowed',
+      { port: 9443, ports: '443, 8443' },
+    ]);
     const narrowed = await startService({ env: { OUTBOUND_PORTS: '443, 8443' } });
     const save = (url: string) =>
       narrowed.call('updateCourierSettings', { as: 'iex', body: { api_url_add_package: url } });

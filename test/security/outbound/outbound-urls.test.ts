@@ -18,11 +18,11 @@ describe('hostile URLs', () => {
     expect(accepted).toEqual([]);
   });
 
-  test("the message completes a sentence that starts with the field's name", () => {
-    expect(validateUrl('ftp://example.com/', STRICT)).toBe('must be an absolute https URL');
-    expect(validateUrl('https://10.0.0.1/', STRICT)).toBe('must not point into a private network');
-    expect(validateUrl('https://2130706433/', STRICT)).toBe('must write its host the usual way');
-    expect(validateUrl('https://u@example.com/', STRICT)).toBe('must not hold a user name or a password');
+  test('names the problem of errors.yaml that a URL has', () => {
+    expect(validateUrl('ftp://example.com/', STRICT)).toEqual(['url_scheme']);
+    expect(validateUrl('https://10.0.0.1/', STRICT)).toEqual(['url_private']);
+    expect(validateUrl('https://2130706433/', STRICT)).toEqual(['url_host']);
+    expect(validateUrl('https://u@example.com/', STRICT)).toEqual(['url_credentials']);
   });
 });
 

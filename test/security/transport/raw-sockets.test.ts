@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeResponseValidator } from '../../../src/platform/contract/check-responses.js';
+import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import { bundle } from '../../support/service/contract.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { openSocket, receive, talk, type RawReply } from '../../support/service/wire.js';
 
-const { judgeFailure: validateFailure } = makeResponseValidator(bundle);
+const { validateFailure } = makeResponseValidator(bundle);
 
 let service: Service;
 /** Responses to the slow requests. They are all sent at once and wait in parallel to the other tests. */

@@ -81,7 +81,7 @@ describe('unread responses', () => {
   });
 
   test('that exceed the memory limit together close the longest unread connections first', async () => {
-    const unread = { stalledMs: 60_000, hurriedMs: 300, heldBytes: 512 * 1024 };
+    const unread = { stalledMs: 60_000, overloadedStalledMs: 300, bufferedBytes: 512 * 1024 };
     const service = await start({ timeouts: { ...usual, unread } });
     const body = JSON.stringify({ limit: 10_000 });
     const list =
@@ -90,7 +90,7 @@ describe('unread responses', () => {
     const { bytes } = await service.call('retrievePackages', { as: 'admin', body: { limit: 10_000 } });
     // The kernel buffers some responses of each connection.
     for (let n = 0; n < 6; n += 1) await openUnread(service.url, list.repeat(60));
-    const allowed = Math.floor(unread.heldBytes / bytes.length);
+    const allowed = Math.floor(unread.bufferedBytes / bytes.length);
     expect(allowed).toBeLessThan(4);
     // The client's agent keeps one connection open.
     await until(async () => (await connections(service)) <= allowed + 1, 25_000);

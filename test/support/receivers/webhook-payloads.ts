@@ -5,7 +5,7 @@ import {
   type ContractOperation,
   type Schema,
 } from '../../../src/platform/contract/bundle.js';
-import { seal } from '../../../src/platform/contract/check-responses.js';
+import { rejectUndeclared } from '../../../src/platform/contract/response-validator.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle } from '../service/contract.js';
 
@@ -47,7 +47,7 @@ function bodyOf(type: string): ObjectSchema {
 }
 
 function validateAgainst(type: string, schema: Schema, value: unknown): void {
-  const validate = compiled.get(schema) ?? ajv.compile(seal(schema));
+  const validate = compiled.get(schema) ?? ajv.compile(rejectUndeclared(schema));
   compiled.set(schema, validate);
   if (validate(value)) return;
   const problems = (validate.errors ?? []).map(

@@ -1,8 +1,9 @@
 // After a whole run: everything that the contract declares must have been seen (operations, statuses, media types
-// of requests and answers, actions, failure codes), and no failure code that it does not declare.
+// of requests and answers, actions, failure codes and their messages), and no failure code that it does not declare.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { matchFailure } from '../failures/failure-templates.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 
@@ -21,7 +22,9 @@ export default class CoverageReporter {
     if (!this.isWholeRun) return;
     const declared = declaredFacts();
     const seen = seenFacts();
-    const asked = [...declared].filter((fact) => !NOT_ASKED_FOR.has(fact.split(' ')[1]));
+    const asked = [...declared].filter(
+      (fact) => !NOT_ASKED_FOR.has(/^\S+ (?:says )?(\d{3})\b/.exec(fact)?.[1]),
+    );
     const unseen = asked.filter((fact) => !seen.has(fact));
     // of what requests carry, only the declared is the contract's affair: the rest is refused or ignored
     const undeclared = [...seen].filter(
@@ -80,11 +83,15 @@ function replyFacts(status, { content }, deref) {
     example,
     ...Object.values(examples).map((each) => deref(each).value),
   ]);
-  const codes = examples.map((example) => example?.code).filter((code) => code !== undefined);
+  const failures = Number(status) >= 400 ? examples.filter((example) => example !== undefined) : [];
   return [
     status,
     ...Object.keys(content).map((mediaType) => `${status} ${mediaType}`),
-    ...(Number(status) >= 400 ? codes.map((code) => `${status} ${code}`) : []),
+    ...failures.map(({ code }) => `${status} ${code}`),
+    // every message of an example, by its template
+    ...failures.flatMap((failure) =>
+      matchFailure(Number(status), failure).texts.map((text) => `says ${status} ${text}`),
+    ),
   ];
 }
 

@@ -5,7 +5,7 @@ import bcrypt from 'bcrypt';
 import pg from 'pg';
 import { readConfig } from '../../../dist/src/config/config.js';
 import { openSecrets } from '../../../dist/src/platform/access/secrets.js';
-import { analyzeFilled } from '../../../dist/src/platform/db/migrations/analyze.js';
+import { analyzeNonEmptyTables } from '../../../dist/src/platform/db/migrations/analyze.js';
 import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-postgres/embedded-server.js';
 import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
 import { DEMO, seedDemo } from '../../../dist/src/development/demo/seed.js';
@@ -121,7 +121,7 @@ export async function makeTemplates(adminUrl, prefix, config) {
     await seedDemo(client, openSecrets(config.secrets), new Date());
     // A hash of the service's own cost takes a fifth of a second of CPU for each login; a test of that time makes one.
     await client.query('update users set password_hash = $1', [await bcrypt.hash(DEMO.password, 4)]);
-    await analyzeFilled(client);
+    await analyzeNonEmptyTables(client);
     await client.end();
   } finally {
     await admin.end();

@@ -1,9 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObservedResponse } from '../../../src/platform/contract/check-responses.js';
+import type { ObservedResponse } from '../../../src/platform/contract/response-validator.js';
 import { projectRoot } from '../../../src/config/project-root.js';
+import { matchFailure, type FailureBody } from '../failures/failure-templates.mjs';
 
-type Observation = Omit<ObservedResponse, 'faults'>;
+type Observation = Omit<ObservedResponse, 'problems'>;
 
 const noted = new Set<string>();
 
@@ -24,11 +25,20 @@ export function observe(reply: Observation): void {
 /** In the words that the reporter has for what is declared. */
 function factsOf({ status, mediaType, requestMediaType, action, text }: Observation): string[] {
   const facts = [`${status}`, `${status} ${mediaType || 'no body'}`];
-  if (status >= 400) return [...facts, `${status} ${codeIn(text)}`];
+  if (status >= 400) {
+    // The response validator has found the failure envelope to be one.
+    const failure = JSON.parse(text) as FailureBody;
+    const { texts } = matchFailure(status, failure);
+    return [
+      ...facts,
+      `${status} ${failure.code}`,
+      ...texts.filter(isOfContract).map((each) => `says ${status} ${each}`),
+    ];
+  }
   if (requestMediaType) facts.push(`takes ${requestMediaType}`);
   if (action) facts.push(`does ${action}`);
   return facts;
 }
 
-// as: the judge has found the failure envelope to be one
-const codeIn = (text: string) => (JSON.parse(text) as { code: string }).code;
+/** A caller can invent field names; those of the contract are plain. */
+const isOfContract = (text: string) => /^[\w .[\]]{1,200}$/.test(text);

@@ -8,6 +8,7 @@ import type { Db } from '../../../src/platform/db/transaction.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { filledPath } from './contract.js';
+import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
@@ -108,7 +109,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     onReply(reply) {
       observe(reply);
       const { operationId, status } = reply;
-      faults.push(...reply.faults.map((fault) => `${operationId} ${status}: ${fault}`));
+      const found = [...reply.problems, ...failureFaults(reply)];
+      faults.push(...found.map((fault) => `${operationId} ${status}: ${fault}`));
     },
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,4 +1,4 @@
-import { cycle, type Dice } from './dice.js';
+import { cycle, type SeededRandom } from './seeded-random.js';
 
 export type Goods = { shipper: string; description: string };
 export type Parcel = {
@@ -34,32 +34,33 @@ const GOODS: [shipper: string, ...descriptions: string[]][] = [
 /** Bounds that two tiers share, where the lower one must win. */
 const TIER_BOUNDS = [1000, 5000, 10_000, 15_000];
 
-export function goods(dice: Dice): Goods {
-  const [shipper, ...descriptions] = dice.pick(GOODS);
-  return { shipper, description: dice.pick(descriptions) };
+export function goods(random: SeededRandom): Goods {
+  const [shipper, ...descriptions] = random.pick(GOODS);
+  return { shipper, description: random.pick(descriptions) };
 }
 
-export function parcel(dice: Dice): Parcel {
-  const thousandths = weightThousandths(dice);
-  const size = Math.ceil(Math.cbrt(thousandths / 1000) * 5) + dice.whole(2, 5);
-  const isMeasured = dice.whole(1, 4) > 1;
+export function parcel(random: SeededRandom): Parcel {
+  const thousandths = weightThousandths(random);
+  const size = Math.ceil(Math.cbrt(thousandths / 1000) * 5) + random.whole(2, 5);
+  const isMeasured = random.whole(1, 4) > 1;
   const inches = (spread: number) =>
-    isMeasured ? size + dice.whole(0, spread) + cycle([0, 0.25, 0.5], size) : null;
+    isMeasured ? size + random.whole(0, spread) + cycle([0, 0.25, 0.5], size) : null;
   return {
     weightLb: (thousandths / 1000).toFixed(3),
     lengthIn: inches(6),
     widthIn: inches(3),
     heightIn: inches(1),
-    packageType: packageType(thousandths, dice),
+    packageType: packageType(thousandths, random),
   };
 }
 
 // Most parcels are light; every tier gets its share, and a scale shows one, two or three decimals.
-function weightThousandths(dice: Dice): number {
-  const share = dice.whole(1, 100);
-  if (share > 96) return dice.pick(TIER_BOUNDS);
-  const step = dice.pick([1, 10, 100]);
-  const within = (minimum: number, maximum: number) => Math.ceil(dice.whole(minimum, maximum) / step) * step;
+function weightThousandths(random: SeededRandom): number {
+  const share = random.whole(1, 100);
+  if (share > 96) return random.pick(TIER_BOUNDS);
+  const step = random.pick([1, 10, 100]);
+  const within = (minimum: number, maximum: number) =>
+    Math.ceil(random.whole(minimum, maximum) / step) * step;
   if (share <= 22) return within(50, 1000);
   if (share <= 66) return within(1001, 5000);
   if (share <= 82) return within(5001, 15_000);
@@ -67,8 +68,8 @@ function weightThousandths(dice: Dice): number {
   return within(50_001, 95_000);
 }
 
-function packageType(thousandths: number, dice: Dice): string {
+function packageType(thousandths: number, random: SeededRandom): string {
   if (thousandths > 50_000) return 'pallet';
-  if (thousandths < 700) return dice.pick(['envelope', 'bag']);
-  return dice.pick(['box', 'box', 'box', 'bag', 'tube']);
+  if (thousandths < 700) return random.pick(['envelope', 'bag']);
+  return random.pick(['box', 'box', 'box', 'bag', 'tube']);
 }

@@ -1,4 +1,4 @@
-import { cycle } from './dice.js';
+import { cycle } from './seeded-random.js';
 
 export type Person = { firstName: string; lastName: string; email: string };
 

@@ -1,4 +1,4 @@
-import type { Dice } from './dice.js';
+import type { SeededRandom } from './seeded-random.js';
 
 export const CARRIERS = ['USPS', 'UPS', 'FedEx', 'DHL Express', 'Amazon Logistics', 'OnTrac'] as const;
 export type Carrier = (typeof CARRIERS)[number];
@@ -6,28 +6,28 @@ export type Carrier = (typeof CARRIERS)[number];
 const MIAMI_ZIP = '33166';
 
 /** A number in the carrier's format, with its check digit, as the shipper would send it to the customer. */
-export function shortNumber(carrier: Carrier, dice: Dice): string {
+export function shortNumber(carrier: Carrier, random: SeededRandom): string {
   switch (carrier) {
     case 'USPS':
-      return withUspsCheck(dice.pick(['9400111899', '9205590164', '9361289676']) + dice.digits(11));
+      return withUspsCheck(random.pick(['9400111899', '9205590164', '9361289676']) + random.digits(11));
     case 'UPS':
-      return `1Z${withUpsCheck(dice.pick(['A17R92', '9V54E0', 'W8F331']) + dice.pick(['01', '03', 'YW']) + dice.digits(7))}`;
+      return `1Z${withUpsCheck(random.pick(['A17R92', '9V54E0', 'W8F331']) + random.pick(['01', '03', 'YW']) + random.digits(7))}`;
     case 'FedEx':
-      return withFedexCheck(dice.pick(['2', '4', '7']) + dice.digits(10));
+      return withFedexCheck(random.pick(['2', '4', '7']) + random.digits(10));
     case 'DHL Express':
-      return withDhlCheck(dice.pick(['1', '3', '5']) + dice.digits(8));
+      return withDhlCheck(random.pick(['1', '3', '5']) + random.digits(8));
     case 'Amazon Logistics':
-      return `TBA${dice.digits(12)}`;
+      return `TBA${random.digits(12)}`;
     case 'OnTrac':
-      return withUpsCheck(`C1${dice.digits(12)}`);
+      return withUpsCheck(`C1${random.digits(12)}`);
   }
 }
 
 /** The same number as the scanner reads it from the label: some of USPS's and FedEx's barcodes carry more. */
-export function scannedNumber(carrier: Carrier, short: string, dice: Dice): string {
-  const isLong = dice.whole(1, 3) === 1;
+export function scannedNumber(carrier: Carrier, short: string, random: SeededRandom): string {
+  const isLong = random.whole(1, 3) === 1;
   if (isLong && carrier === 'USPS') return `420${MIAMI_ZIP}${short}`;
-  if (isLong && carrier === 'FedEx') return `9622001${dice.digits(13)}00${short}`;
+  if (isLong && carrier === 'FedEx') return `9622001${random.digits(13)}00${short}`;
   return short;
 }
 

@@ -6,8 +6,8 @@ import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 
-/** A user who asks for a change of itself. */
-export type Own = {
+/** The context of a user who changes its own account. */
+export type OwnAccountContext = {
   deps: Deps;
   caller: UserCaller;
   address: string;
@@ -16,34 +16,40 @@ export type Own = {
 };
 
 /**
- * The scope in which a user's change of itself is written: what sign-in keeps, throttles and codes, no courier may see.
- * Who asks has been let in before, and each statement names the one user.
+ * Returns the scope for changes of a user's own account. Couriers have no access to throttles and codes. The
+ * caller is already authorized, and each statement is limited to the caller's user id.
  */
 export const systemOf = ({ tenantId }: UserCaller): SystemCaller => ({ kind: 'system', tenantId });
 
-/** The caller's own account. @throws ApiError when it may not enter */
-export async function ownAccount({ deps: { db }, caller }: Own): Promise<Account> {
+/**
+ * Returns the caller's own account.
+ * @throws ApiError token_invalid if the account may no longer log in
+ */
+export async function ownAccount({ deps: { db }, caller }: OwnAccountContext): Promise<Account> {
   const [rows] = await snapshot(db, caller, [accountById(db, caller, caller.userId)]);
-  // as: the shape that accountById selects
+  // accountById selects exactly these columns.
   const account = rows?.[0] as Account | undefined;
   if (!account) throw new ApiError('token_invalid');
   return account;
 }
 
-/** Notes what users did to themselves: the scope is the system's, the deed is theirs. */
+/**
+ * Records a change in the audit trail with the user as actor, although the transaction has the system's
+ * scope.
+ */
 export async function record(
-  { caller, requestId }: Own,
+  { caller, requestId }: OwnAccountContext,
   tx: Tx,
   fact: Omit<AuditFact, 'entity' | 'entityId'>,
 ): Promise<void> {
   await tx.execute(auditStatement(caller, requestId, [{ ...fact, entity: 'user', entityId: caller.userId }]));
 }
 
-/** Mails the caller about what it, or whoever has its token, has just done. */
-export const tellOwner = (own: Own, tx: Tx, kind: AccountMailKind): Promise<void> =>
-  queueAccountMail(own.deps.db, tx, { userId: own.caller.userId, kind, client: own });
+/** Queues a mail to the user about the change, in case somebody else has the user's token. */
+export const queueOwnerMail = (context: OwnAccountContext, tx: Tx, kind: AccountMailKind): Promise<void> =>
+  queueAccountMail(context.deps.db, tx, { userId: context.caller.userId, kind, client: context });
 
-/** What the caller was let in with has changed meanwhile, and its token has ended with it. */
-export function assertWritten(rows: number): void {
+/** Throws if a compare-and-set changed no row: the account has changed and the token has been revoked. */
+export function assertUpdated(rows: number): void {
   if (rows !== 1) throw new ApiError('token_invalid');
 }

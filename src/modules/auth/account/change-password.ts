@@ -1,65 +1,81 @@
 import { deletePreauthTokens, setPassword } from './queries.js';
-import { assertWritten, ownAccount, record, systemOf, tellOwner, type Own } from './account-context.js';
+import {
+  assertUpdated,
+  ownAccount,
+  record,
+  systemOf,
+  queueOwnerMail,
+  type OwnAccountContext,
+} from './account-context.js';
 import { withPassword } from '../credentials/password-attempt.js';
-import { validatePassword, type PasswordProblem } from '../credentials/password-policy.js';
+import { validatePassword } from '../credentials/password-policy.js';
 import { hashPassword } from '../credentials/passwords.js';
 import { accountById, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
-import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { transaction } from '../../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import {
+  ApiError,
+  fieldError,
+  invalidFieldError,
+  type FieldProblem,
+} from '../../../platform/errors/errors.js';
 import { beginSession } from '../../sessions/public.js';
 
 /**
- * Puts a password in the place of the caller's own and ends its tokens. Begins the session of a new one.
- *
+ * Replaces the caller's password, revokes its tokens and starts a new session.
  * @throws ApiError validation_failed, password_wrong, too_many_attempts, overloaded
  */
-export async function changePassword(own: Own, current: string, wanted: string): Promise<SignIn> {
-  const account = await ownAccount(own);
+export async function changePassword(
+  context: OwnAccountContext,
+  current: string,
+  wanted: string,
+): Promise<SignIn> {
+  const account = await ownAccount(context);
   const fault =
-    (await validatePassword(wanted, [account.username, account.fullName])) ?? faultOfSame(current, wanted);
-  if (fault) throw invalidFieldError('new_password', fault.message, fault.code);
-  return confirmPassword(own, account, 'current_password', current, async (confirmed) => {
+    (await validatePassword(wanted, [account.username, account.fullName])) ??
+    unchangedPassword(current, wanted);
+  if (fault) throw invalidFieldError('new_password', ...fault);
+  return confirmPassword(context, account, 'current_password', current, async (confirmed) => {
     const hash = await hashPassword(wanted);
-    return store(own, confirmed, hash);
+    return store(context, confirmed, hash);
   });
 }
 
-/** What was sent as the current one is about to be compared with it. */
-const faultOfSame = (current: string, wanted: string): PasswordProblem | undefined =>
-  current === wanted ? { code: 'unchanged', message: 'must not be the current one' } : undefined;
+/** Returns a problem if the new password equals the current one. The current one is verified later. */
+const unchangedPassword = (current: string, wanted: string): FieldProblem | undefined =>
+  current === wanted ? ['unchanged'] : undefined;
 
-/** Does `work` when the caller knows its own password. @throws ApiError password_wrong naming the field */
+/**
+ * Runs `work` if the password is the caller's own.
+ * @throws ApiError password_wrong with the given field in `errors`
+ */
 export function confirmPassword<Result>(
-  { deps, caller, address, requestId }: Own,
+  { deps, caller, address, requestId }: OwnAccountContext,
   { username }: Account,
   field: string,
   password: string,
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const attempt = { tenantId: caller.tenantId, username, password, address, requestId };
-  const refuse = () =>
-    new ApiError('password_wrong', undefined, {
-      errors: [{ field, code: 'wrong', message: `${field} is wrong.` }],
-    });
+  const refuse = () => new ApiError('password_wrong', { errors: [fieldError(field, 'wrong')] });
   return withPassword(deps, attempt, refuse, work);
 }
 
-async function store(own: Own, account: Account, hash: string): Promise<SignIn> {
-  const { deps, caller } = own;
+async function store(context: OwnAccountContext, account: Account, hash: string): Promise<SignIn> {
+  const { deps, caller } = context;
   return transaction(deps.db, systemOf(caller), async (tx) => {
-    assertWritten(await tx.execute(setPassword(deps.db, caller, account, hash)));
+    assertUpdated(await tx.execute(setPassword(deps.db, caller, account, hash)));
     await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
-    await tx.execute(forgetFailures(deps.db, caller, passwordThrottle(account.username)));
-    await record(own, tx, {
+    await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
+    await record(context, tx, {
       action: 'user.password_changed',
       before: { must_change_password: account.mustChangePassword },
       after: { must_change_password: false },
     });
-    await tellOwner(own, tx, 'password_changed');
+    await queueOwnerMail(context, tx, 'password_changed');
     const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
-    if (!changed) throw new Error('The user went missing inside its own transaction.');
-    return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', own) };
+    if (!changed) throw new Error('The user was not found in the transaction that wrote it.');
+    return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', context) };
   });
 }

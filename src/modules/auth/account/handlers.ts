@@ -1,7 +1,7 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import { toBegun, toDisabled, toEnabled, toPasswordChanged, toRegenerated, toStatus } from './view.js';
+import { toSetupStarted, toDisabled, toEnabled, toPasswordChanged, toRegenerated, toStatus } from './view.js';
 import { changePassword } from './change-password.js';
 import {
   disableFactor,
@@ -11,12 +11,12 @@ import {
   setUpFactor,
 } from './second-factor.js';
 
-/** What users do about themselves. */
+/** Handlers of the operations on the caller's own account. */
 export function accountHandlers(deps: Deps) {
   return {
     async changePassword({ body, caller, tenantId, address, userAgent, requestId }) {
-      const own = { deps, caller, address, userAgent, requestId };
-      const signIn = await changePassword(own, body.current_password, body.new_password);
+      const context = { deps, caller, address, userAgent, requestId };
+      const signIn = await changePassword(context, body.current_password, body.new_password);
       return toPasswordChanged(signIn, tenantId, deps.tokens);
     },
 
@@ -25,14 +25,14 @@ export function accountHandlers(deps: Deps) {
     },
 
     manageTwoFactor({ body, caller, tenantId, address, userAgent, requestId }) {
-      const own = { deps, caller, address, userAgent, requestId };
+      const context = { deps, caller, address, userAgent, requestId };
       return byAction<typeof body, Promise<ReplyOf<'manageTwoFactor'>>>(body, {
-        setup: async ({ password }) => toBegun(await setUpFactor(own, password)),
-        enable: async ({ code }) => toEnabled(await enableFactor(own, code), tenantId, deps.tokens),
+        setup: async ({ password }) => toSetupStarted(await setUpFactor(context, password)),
+        enable: async ({ code }) => toEnabled(await enableFactor(context, code), tenantId, deps.tokens),
         disable: async ({ password, code }) =>
-          toDisabled(await disableFactor(own, password, code), tenantId, deps.tokens),
+          toDisabled(await disableFactor(context, password, code), tenantId, deps.tokens),
         regenerate_backup_codes: async ({ password, code }) =>
-          toRegenerated(await regenerateBackupCodes(own, password, code)),
+          toRegenerated(await regenerateBackupCodes(context, password, code)),
       });
     },
   } satisfies Pick<Handlers, 'changePassword' | 'getTwoFactor' | 'manageTwoFactor'>;

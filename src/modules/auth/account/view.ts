@@ -33,8 +33,8 @@ export function toStatus({
   };
 }
 
-export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply> {
-  // by the few who set up a factor, and not by every process that starts
+export async function toSetupStarted({ secret, uri, expiresAt }: Setup): Promise<Reply> {
+  // Imported on first use, because few users set up a second factor.
   const { default: QRCode } = await import('qrcode');
   return {
     statusCode: 200,
@@ -51,7 +51,7 @@ export async function toBegun({ secret, uri, expiresAt }: Setup): Promise<Reply>
 export function toEnabled({ backupCodes, ...signIn }: Enabled, tenantId: string, tokens: Tokens): Reply {
   return {
     statusCode: 200,
-    message: 'Two-factor authentication is on. The backup codes are shown this once.',
+    message: 'Two-factor authentication is on. The backup codes are shown only once.',
     data: { ...freshToken(signIn, tenantId, tokens), backup_codes: backupCodes },
   };
 }
@@ -64,7 +64,7 @@ export const toDisabled = (signIn: SignIn, tenantId: string, tokens: Tokens): Re
 
 export const toRegenerated = (backupCodes: string[]): Reply => ({
   statusCode: 200,
-  message: 'Ten new backup codes made. They are shown this once.',
+  message: 'Ten new backup codes created. They are shown only once.',
   data: { backup_codes: backupCodes },
 });
 

@@ -13,23 +13,23 @@ export type Account = {
   tokenVersion: number;
   twoFactorEnabled: boolean;
   totpSecret: string | null;
-  /** The tenant requires a second factor of the user's role. */
+  /** Whether the tenant requires a second factor for the user's role. */
   isFactorRequired: boolean;
-  /** The password is a one-time one. */
+  /** The password is a one-time password. */
   mustChangePassword: boolean;
-  /** It was a one-time one, and nobody has changed it in time: a wrong one. */
+  /** The password is an expired one-time password. It is treated as a wrong password. */
   isPasswordExpired: boolean;
-  /** The user is enabled, and so is its courier. */
+  /** Both the user and its courier are enabled. */
   isEnabled: boolean;
-  /** Seconds since the epoch by the database's clock. */
+  /** The database's clock, in seconds since the epoch. */
   nowS: number;
 };
 
 export const accountByName = (db: Db, caller: Caller, username: string): Sql =>
   selectAccount(db, caller, sql`users.username = lower(${username})`);
 
-/** As accountById, and held: who changes it waits until this transaction has done what rests on it. */
-export const accountToEnter = (db: Db, caller: Caller, userId: string): Sql =>
+/** As accountById, and locks the user: concurrent changes wait until this transaction ends. */
+export const lockAccountForLogin = (db: Db, caller: Caller, userId: string): Sql =>
   sql`${accountById(db, caller, userId)} for share of users`;
 
 export const accountById = (db: Db, caller: Caller, userId: string): Sql =>
@@ -49,11 +49,11 @@ function selectAccount(db: Db, caller: Caller, condition: Sql): Sql {
     where ${tenantRows(db, caller, 'users')} and ${condition}`;
 }
 
-/** Whether the tenant requires a second factor of the user's role. */
+/** Whether the tenant requires a second factor for the user's role. */
 const isFactorRequired = sql`exists (select from security_settings settings
   where settings.tenant_id = users.tenant_id and users.role = any (settings.require_two_factor))`;
 
-/** Valid for five minutes. */
+/** The token is valid for five minutes. */
 export function insertPreauthToken(caller: Caller, userId: string, tokenHash: string): Sql {
   return sql`insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
     values (${caller.tenantId}::uuid, ${tokenHash}, ${userId}::uuid, now() + interval '5 minutes')`;
@@ -64,7 +64,7 @@ export function deleteExpiredPreauthTokens(db: Db, caller: Caller, userId: strin
     where ${tenantRows(db, caller, 'preauth_tokens')} and user_id = ${userId}::uuid and expires_at <= now()`;
 }
 
-/** Uses the token up and answers whose it was; no row when it is unknown, used or expired. */
+/** Marks the token as used and returns its user. Returns no row if the token is unknown, used or expired. */
 export function consumePreauthToken(db: Db, caller: Caller, tokenHash: string): Sql {
   return sql`update preauth_tokens set consumed_at = now()
     where ${tenantRows(db, caller, 'preauth_tokens')} and token_hash = ${tokenHash}
@@ -72,14 +72,14 @@ export function consumePreauthToken(db: Db, caller: Caller, tokenHash: string): 
     returning user_id as "userId"`;
 }
 
-/** Writes no row when this step, or a later one, has been accepted before. */
+/** Updates no row if this step or a later one was already accepted. */
 export function acceptTotpStep(db: Db, caller: Caller, userId: string, step: number): Sql {
   return sql`update users set totp_last_step = ${step}::int
     where ${tenantRows(db, caller, 'users')} and id = ${userId}::uuid
       and (totp_last_step is null or totp_last_step < ${step}::int)`;
 }
 
-/** Writes no row when the user has no such code, or has used it. */
+/** Updates no row if the user has no such code or has already used it. */
 export function consumeBackupCode(db: Db, caller: Caller, userId: string, codeHash: string): Sql {
   return sql`update backup_codes set used_at = now()
     where ${tenantRows(db, caller, 'backup_codes')} and user_id = ${userId}::uuid and code_hash = ${codeHash}

@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
 
-/** Without what looks alike when it is copied by hand: 0 and O, 1, I and L. */
+/** Without characters that look alike in handwriting: 0 and O, 1, I and L. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const COUNT = 10;
 
-/** Ten different codes of the form XXXX-XXXX, 39 bits each: five guesses, and they are locked. */
+/**
+ * Returns ten different codes of the form XXXX-XXXX with 39 bits each. Five wrong attempts lock the user's
+ * codes.
+ */
 export function newBackupCodes(): string[] {
   const codes = new Set<string>();
   while (codes.size < COUNT) codes.add(`${newGroup()}-${newGroup()}`);

@@ -2,9 +2,9 @@ import { acceptTotpStep, consumeBackupCode, type Account } from './account-queri
 import {
   codeThrottle,
   countAttempt,
-  forgetFailures,
+  resetFailures,
   lock,
-  lockedOut,
+  lockedOutError,
   lockLeft,
   MAX_FAILURES,
 } from './throttle.js';
@@ -14,28 +14,27 @@ import type { Db, Rows, Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
-type Guesser = { userId: string; requestId: string };
+type CodeUser = { userId: string; requestId: string };
 
 /**
- * Counts an attempt at a user's second factor, then has `take` judge it: undefined is a wrong code. Right ones forget
- * the failures before them. Codes are counted together wherever one is asked for.
- *
- * Answers refusals, and `take` must: thrown, they would take back that the attempt was counted.
+ * Counts an attempt at a user's second factor, then runs `verify`, which returns undefined for a wrong code.
+ * A correct code resets the count. Attempts of all operations count together. Rejections are returned, not
+ * thrown, here and in `verify`: a thrown error would roll back the count.
  */
 export async function tryCode<Found>(
   db: Db,
   tx: Tx,
-  { userId, requestId }: Guesser,
-  take: () => Promise<Found | ApiError | undefined>,
+  { userId, requestId }: CodeUser,
+  verify: () => Promise<Found | ApiError | undefined>,
 ): Promise<Found | ApiError | undefined> {
   const throttle = codeThrottle(userId);
-  // before the user is read: its row makes those who guess at once wait for each other
+  // Counted before the user is read: the lock of the throttle's row serializes concurrent attempts.
   const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
-  if (!counted) return lockedOut(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
-  const found = await take();
+  if (!counted) return lockedOutError(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
+  const found = await verify();
   if (found instanceof ApiError) return found;
   if (found !== undefined) {
-    await tx.execute(forgetFailures(db, tx.caller, throttle));
+    await tx.execute(resetFailures(db, tx.caller, throttle));
   } else if (counted.failures >= MAX_FAILURES) {
     await tx.execute(lock(db, tx.caller, throttle));
     const fact = { action: 'user.locked_out', entity: 'user' as const, entityId: userId };
@@ -46,8 +45,8 @@ export async function tryCode<Found>(
 
 export type Factor = 'totp' | 'backup_code';
 
-/** Uses the code up and answers what kind it was, or undefined when it is not, or no longer, the user's. */
-export async function takeCode(
+/** Uses up the code and returns its kind, or undefined if it is wrong or already used. */
+export async function verifyCode(
   deps: Deps,
   tx: Tx,
   account: Account,
@@ -55,11 +54,11 @@ export async function takeCode(
 ): Promise<Factor | undefined> {
   if (!account.twoFactorEnabled) return undefined;
   const isBackupCode = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/.test(code);
-  if (isBackupCode) return (await takeBackupCode(deps, tx, account, code)) ? 'backup_code' : undefined;
-  return (await takeTotpCode(deps, tx, account, code)) ? 'totp' : undefined;
+  if (isBackupCode) return (await verifyBackupCode(deps, tx, account, code)) ? 'backup_code' : undefined;
+  return (await verifyTotpCode(deps, tx, account, code)) ? 'totp' : undefined;
 }
 
-async function takeBackupCode(
+async function verifyBackupCode(
   { db, secrets }: Deps,
   tx: Tx,
   { id }: Account,
@@ -69,7 +68,7 @@ async function takeBackupCode(
   return (await tx.execute(consumeBackupCode(db, tx.caller, id, codeHash))) === 1;
 }
 
-export async function takeTotpCode(
+export async function verifyTotpCode(
   { db, secrets }: Deps,
   tx: Tx,
   account: Account,

@@ -9,11 +9,11 @@ export type NewUser = {
   email: string | null;
   role: Role;
   courierId: string | null;
-  /** Of a one-time password. */
+  /** The hash of a one-time password. */
   passwordHash: string;
 };
 
-/** Stores a user who has a one-time password, and answers until when that lets it in. */
+/** Stores a user with a one-time password. Returns when the password expires. */
 export async function insertUser(tx: Tx, { tenantId }: UserCaller, user: NewUser): Promise<Date> {
   const [row] = await tx.query<{ expires: Date }>(sql`insert into users
       (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)

@@ -1,11 +1,11 @@
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { isPassword } from './passwords.js';
+import { passwordMatches } from './passwords.js';
 import { accountByName, type Account } from './account-queries.js';
 import {
   assertUnlocked,
   countAttempt,
   lock,
-  lockedOut,
+  lockedOutError,
   lockLeft,
   MAX_FAILURES,
   passwordThrottle,
@@ -14,7 +14,7 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import { pipeline } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { SecurityFacts } from '../../../platform/logging/security-log.js';
+import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
 export type PasswordAttempt = {
   tenantId: string;
@@ -25,12 +25,11 @@ export type PasswordAttempt = {
 };
 
 /**
- * Does `work` for whoever knows the user's password, in the turn that the hash took: what hashes again there is
- * bounded too. Wrong passwords are counted together wherever one is asked for. `work` forgets them, in the
- * transaction that makes sure that the password is still the same.
- *
- * @param refuse what to answer a wrong password, which one for an unknown user and one that has expired are too
- * @throws ApiError too_many_attempts, overloaded, or the refusal
+ * Runs `work` if the password is correct, still inside the limit on concurrent hashes, so that further hashes
+ * in `work` are limited too. Failed attempts of all operations count together. `work` must reset the count in
+ * the transaction that checks that the password is still the same.
+ * @param refuse returns the error for a wrong password, an unknown user or an expired password
+ * @throws ApiError too_many_attempts, overloaded, or the error of `refuse`
  */
 export async function withPassword<Result>(
   deps: Deps,
@@ -39,53 +38,57 @@ export async function withPassword<Result>(
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   const { tenantId, username, address } = attempt;
-  const seen: Seen = {};
+  const attempted: AttemptedUser = {};
   try {
-    await deps.loginGate.assertMayTry(tenantId, address);
-    // asked before the queue, where a flood on a locked name would stand in others' way
+    await deps.loginLimiter.assertMayTry(tenantId, address);
+    // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
-    return await deps.loginGate.withLimit(tenantId, username, async () => {
-      const account = await verifyPassword(deps, attempt, seen);
+    return await deps.loginLimiter.withLimit(tenantId, username, async () => {
+      const account = await verifyPassword(deps, attempt, attempted);
       if (!account) throw refuse();
       return work(account);
     });
   } catch (error) {
     if (error instanceof ApiError)
-      deps.securityLog('password.refused', { ...factsOf(deps, attempt, seen), code: error.code });
+      deps.securityLog('password.refused', { ...factsOf(deps, attempt, attempted), code: error.code });
     throw error;
   }
 }
 
-/** Whose name it was, once that is known. */
-type Seen = { userId?: string };
+/** The user of the name, once it is known. */
+type AttemptedUser = { userId?: string };
 
 const NAME_HASH_LENGTH = 16;
 
-function factsOf({ secrets }: Deps, attempt: PasswordAttempt, { userId }: Seen): SecurityFacts {
+function factsOf(
+  { secrets }: Deps,
+  attempt: PasswordAttempt,
+  { userId }: AttemptedUser,
+): SecurityEventFields {
   const { requestId: reqId, tenantId, address, username } = attempt;
   const nameHash = secrets.lookupHash(username.toLowerCase(), 'user_name').slice(0, NAME_HASH_LENGTH);
   return { reqId, tenantId, address, userId, nameHash };
 }
 
-/** The account that the password opens. */
+/** Returns the account if the password is correct. */
 async function verifyPassword(
   deps: Deps,
   attempt: PasswordAttempt,
-  seen: Seen,
+  attempted: AttemptedUser,
 ): Promise<Account | undefined> {
-  // again, because those before it in the queue may have used up what the address had left
-  await deps.loginGate.assertMayTry(attempt.tenantId, attempt.address);
+  // Checked again, because requests before it in the queue may have exhausted the limit of the address.
+  await deps.loginLimiter.assertMayTry(attempt.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(deps, attempt);
-  if (account) seen.userId = account.id;
-  const isRight = await isPassword(attempt.password, account?.passwordHash);
+  if (account) attempted.userId = account.id;
+  const isRight = await passwordMatches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
-  await deps.loginGate.countFailure(attempt.tenantId, attempt.address);
+  await deps.loginLimiter.countFailure(attempt.tenantId, attempt.address);
   if (failures >= MAX_FAILURES) await lockOut(deps, attempt, account);
   return undefined;
 }
 
-/** Counts the attempt and looks the user up, in one short transaction that ends before the hash begins. */
+/** Counts the attempt and selects the account, in one short transaction that ends before the hash begins. */
 async function beginAttempt(
   { db }: Deps,
   attempt: PasswordAttempt,
@@ -97,12 +100,15 @@ async function beginAttempt(
     lockLeft(db, caller, throttle),
     accountByName(db, caller, attempt.username),
   ]);
-  if (!counted?.[0]) throw lockedOut(left ?? []);
-  // as: the shape that accountByName selects
+  if (!counted?.[0]) throw lockedOutError(left ?? []);
+  // accountByName selects exactly these columns.
   return { failures: Number(counted[0]['failures']), account: accounts?.[0] as Account | undefined };
 }
 
-/** The same statements for an unknown name, which has nothing that a fact could be noted of. */
+/**
+ * Executes the same statements for an unknown name, but without an audit entry, because there is no user to
+ * record it for.
+ */
 async function lockOut(deps: Deps, attempt: PasswordAttempt, account: Account | undefined): Promise<void> {
   const { db } = deps;
   const caller = callerOf(attempt);

@@ -1,52 +1,42 @@
+import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
-/** In characters: an emoji is one. */
+/** Counted in code points: an emoji of one code point counts once. */
 export const MIN_PASSWORD_LENGTH = 12;
 
-/** Why a password will not do. `message` goes on after the name of the field. */
-export type PasswordProblem = { code: string; message: string };
-
 /**
- * What is wrong with a new password, or undefined. A list of what people choose stops more guesses than rules on
- * capitals and digits do (NIST SP 800-63B, 3.1.1.2): there are none.
- *
- * @param names the user's own, which a guess tries first
+ * Returns the problem of a new password, or undefined. A list of common passwords prevents more guesses than
+ * composition rules do, so there are no such rules (NIST SP 800-63B, 3.1.1.2).
+ * @param names the user's own names, which are guessed first
  */
 export async function validatePassword(
   password: string,
   names: string[] = [],
-): Promise<PasswordProblem | undefined> {
-  if ([...password].length < MIN_PASSWORD_LENGTH)
-    return { code: 'minLength', message: `must have ${MIN_PASSWORD_LENGTH} characters or more` };
-  if (password.includes('\0')) return { code: 'nul', message: 'must not hold a NUL character' };
-  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
-    return { code: 'bytes', message: `must have at most ${MAX_PASSWORD_BYTES} bytes in UTF-8` };
-  if (isRepetition(password)) {
-    const message = `must not repeat a text shorter than ${MIN_PASSWORD_LENGTH} characters`;
-    return { code: 'repeated', message };
-  }
+): Promise<FieldProblem | undefined> {
+  if ([...password].length < MIN_PASSWORD_LENGTH) return ['minLength', { limit: MIN_PASSWORD_LENGTH }];
+  if (password.includes('\0')) return ['nul'];
+  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return ['bytes', { limit: MAX_PASSWORD_BYTES }];
+  if (isRepetition(password)) return ['repetition', { limit: MIN_PASSWORD_LENGTH }];
   const spellings = [password, withoutPadding(password)].map((each) => each.toLowerCase());
-  if (names.some((name) => spellings.includes(name.toLowerCase())))
-    return { code: 'personal', message: 'must not be your user name or your full name' };
+  if (names.some((name) => spellings.includes(name.toLowerCase()))) return ['personal'];
   const common = await commonPasswords();
-  if (spellings.some((each) => common.has(each)))
-    return {
-      code: 'common',
-      message: 'must not be a common password, with digits or signs around it or without',
-    };
+  if (spellings.some((each) => common.has(each))) return ['common'];
   return undefined;
 }
 
-/** Characters are whole code points, or half an emoji would be repeated. */
+/** Matches whole code points; otherwise half of a surrogate pair could match. */
 function isRepetition(password: string): boolean {
   const [, unit] = /^(.+?)\1+$/su.exec(password) ?? [];
   return unit !== undefined && [...unit].length < MIN_PASSWORD_LENGTH;
 }
 
-/** Shorter ones are in the list as well, and would forbid what has no word in it but a syllable. */
+/** The list also contains shorter words, which would reject passwords that only contain a common syllable. */
 const MIN_CORE_LENGTH = 4;
 
-/** The password without the digits and signs that people put around a word to make it long enough. */
+/**
+ * Returns the password without leading and trailing digits and signs, which people add to make a word long
+ * enough.
+ */
 function withoutPadding(password: string): string {
   const core = password.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   return core.length < MIN_CORE_LENGTH ? password : core;
@@ -54,7 +44,10 @@ function withoutPadding(password: string): string {
 
 let loading: Promise<Set<string>> | undefined;
 
-/** The published list, in lower case. 49,000 entries, loaded when the first password is set: 16 MB, 30 ms. */
+/**
+ * Returns the published list in lower case: 49,000 entries, 16 MB. Loaded in 30 ms when the first password is
+ * set.
+ */
 function commonPasswords(): Promise<Set<string>> {
   loading ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Set(dictionary['passwords-common'].map((each) => each.toLowerCase())),

@@ -4,15 +4,14 @@ import { pipeline, sql, type Db, type Rows, type Sql } from '../../../platform/d
 import { ApiError } from '../../../platform/errors/errors.js';
 
 /**
- * Failures in a row, counted in the database by its own clock, so that all replicas count together.
- *
- * An attempt is counted before it is judged: of any number at once, MAX_FAILURES are let through. Success
- * forgets the count, and so does time: failures in a row are over when the last is older than the lock would
- * be. That lets nobody guess faster than the lock itself does, and keeps a slip a month from adding up.
+ * Consecutive failures, counted in the database by its own clock, so that all replicas share the count. An
+ * attempt is counted before it is verified, so at most MAX_FAILURES of any number of concurrent attempts
+ * proceed. Success resets the count. It is also reset if the last failure is older than the duration of the
+ * lock: this allows no faster guessing than the lock itself, and occasional mistakes do not add up.
  */
 export type Throttle = {
   kind: 'password' | 'code' | 'password_reset';
-  /** A login name as lower() spells it, known or not; for codes, a user's id. */
+  /** A login name in the form of lower(), known or unknown. For codes, a user's id. */
   subject: Sql;
 };
 
@@ -24,7 +23,7 @@ export const passwordThrottle = (username: string): Throttle => ({
   kind: 'password',
   subject: sql`lower(${username})`,
 });
-/** Requests for a reset, which are counted whether or not they succeed. */
+/** Counts requests for a password reset, successful or not. */
 export const resetThrottle = (username: string): Throttle => ({
   kind: 'password_reset',
   subject: sql`lower(${username})`,
@@ -32,8 +31,8 @@ export const resetThrottle = (username: string): Throttle => ({
 export const codeThrottle = (userId: string): Throttle => ({ kind: 'code', subject: sql`${userId}::text` });
 
 /**
- * Counts an attempt and answers the failures in a row should it fail; no row while locked. The last attempt
- * locks before it is judged, so that none slips in behind it.
+ * Counts an attempt and returns the number of consecutive failures including it. Returns no row while locked.
+ * The last attempt sets the lock before it is verified, so that no concurrent attempt can follow it.
  */
 export function countAttempt(caller: Caller, { kind, subject }: Throttle): Sql {
   return sql`insert into login_throttles as throttle (tenant_id, kind, subject, failures, updated_at)
@@ -48,7 +47,7 @@ export function countAttempt(caller: Caller, { kind, subject }: Throttle): Sql {
 
 const isOver = sql`(throttle.locked_until <= now() or throttle.updated_at <= now() - ${lockTime}) is true`;
 
-/** Seconds that the lock has left; no row when it is not locked. */
+/** Selects the remaining seconds of the lock. Returns no row if not locked. */
 export function lockLeft(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
   return sql`select ceil(extract(epoch from throttle.locked_until - now()))::int as seconds
     from login_throttles throttle
@@ -56,27 +55,27 @@ export function lockLeft(db: Db, caller: Caller, { kind, subject }: Throttle): S
       and throttle.locked_until > now()`;
 }
 
-/** Lets the lock begin with the failure that caused it. */
+/** Starts the lock at the failure that caused it. */
 export function lock(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
   return sql`update login_throttles throttle set locked_until = now() + ${lockTime}, updated_at = now()
     where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
       and throttle.failures >= ${MAX_FAILURES}::int`;
 }
 
-export function forgetFailures(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
+export function resetFailures(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
   return sql`delete from login_throttles throttle
     where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}`;
 }
 
-/** @throws ApiError too_many_attempts with the lock's Retry-After */
+/** @throws ApiError too_many_attempts with the remaining seconds in Retry-After */
 export async function assertUnlocked(db: Db, caller: Caller, throttle: Throttle): Promise<void> {
   const [found] = await pipeline(db, caller, [lockLeft(db, caller, throttle)]);
-  if (found?.[0]) throw lockedOut(found);
+  if (found?.[0]) throw lockedOutError(found);
 }
 
-/** The refusal while locked, from what lockLeft answered. */
-export function lockedOut(left: Rows): ApiError {
-  return new ApiError('too_many_attempts', undefined, {
+/** Returns the error while locked, from the rows of lockLeft. */
+export function lockedOutError(left: Rows): ApiError {
+  return new ApiError('too_many_attempts', {
     retryAfterSeconds: Number(left[0]?.['seconds'] ?? LOCK_S),
   });
 }

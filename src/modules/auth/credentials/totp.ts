@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import speakeasy from 'speakeasy';
 
-/** Seconds that a code stands for, and how many steps before and after the current one are taken too. */
+/**
+ * The validity of a code in seconds, and the number of steps before and after the current one that are
+ * accepted.
+ */
 const STEP_S = 30;
 const WINDOW_STEPS = 1;
 
-/** Ten bytes, in the alphabet of base 32. The library takes an empty secret, and then codes that anybody can make. */
+/** At least ten bytes in base 32. The library accepts an empty secret, whose codes anybody can compute. */
 const USABLE_SECRET = /^[A-Z2-7]{16,}=*$/i;
 
 /**
- * The 30-second step (RFC 6238, SHA-1) that `code` belongs to, or undefined when it is not a code of now or a
- * neighbouring step. The caller must take each step once: this file remembers nothing.
- *
+ * Returns the 30-second step (RFC 6238, SHA-1) of a code, or undefined if it is not the code of the current
+ * or an adjacent step. The caller must ensure that each step is accepted only once.
  * @param secret base 32
  * @param nowS seconds since the epoch
  */
 export function stepOfCode(secret: string, code: string, nowS: number): number | undefined {
   if (!USABLE_SECRET.test(secret)) return undefined;
-  // the library reads codes with parseInt, to which 72814x, +72814 and a blank before it are numbers too
+  // The library parses codes with parseInt, which accepts 72814x, +72814 and leading spaces.
   if (!/^\d{6}$/.test(code)) return undefined;
   const found = speakeasy.totp.verifyDelta({
     secret,
@@ -30,20 +32,20 @@ export function stepOfCode(secret: string, code: string, nowS: number): number |
   return found && Math.floor(nowS / STEP_S) + found.delta;
 }
 
-/** What authenticators recommend for SHA-1, and 32 letters of base 32 without padding. */
+/** The length recommended for SHA-1; it encodes to 32 characters of base 32 without padding. */
 const SECRET_BYTES = 20;
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret, base 32. */
+/** Returns a new secret in base 32. */
 export function newTotpSecret(): string {
   const bits = Array.from(randomBytes(SECRET_BYTES), (byte) => byte.toString(2).padStart(8, '0')).join('');
   return bits.replace(/.{5}/g, (five) => BASE_32.charAt(parseInt(five, 2)));
 }
 
-/** The secret as authenticators read it, from a QR code or a link. */
+/** Returns the otpauth URI that authenticators read from a QR code or a link. */
 export function otpauthUri(issuer: string, username: string, secret: string): string {
   const [party, user] = [encodeURIComponent(issuer), encodeURIComponent(username)];
-  // a URL's own encoding of a space, the plus sign, is shown as one by authenticators
+  // Encoded with %20: authenticators would show a plus sign literally.
   return `otpauth://totp/${party}:${user}?secret=${secret}&issuer=${party}&algorithm=SHA1&digits=6&period=${STEP_S}`;
 }

@@ -1,13 +1,13 @@
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { withPassword } from '../credentials/password-attempt.js';
-import { accountToEnter, type Account } from '../credentials/account-queries.js';
+import { lockAccountForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
-import { forgetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
 import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction, type Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
-import { ApiError, type FieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
 
 export type LoginAttempt = {
@@ -19,51 +19,50 @@ export type LoginAttempt = {
   requestId: string;
 };
 
-/** Signed in, or half way there: a token to send with the second factor. */
+/** A finished login, or a token that must be sent with the second factor. */
 export type LoginOutcome = SignIn | { preauthToken: string };
 
 type Credentials = LoginAttempt & { username: string; password: string };
 
 /**
- * Judges a user name and a password. Who does not know the password learns nothing of the user: not whether
- * there is one, not whether it is disabled, by neither the words nor the time of the answer.
- *
+ * Verifies a user name and a password. Without the correct password, neither the response nor its time
+ * reveals whether the user exists or is disabled.
  * @throws ApiError credentials_required, credentials_invalid, account_disabled, too_many_attempts, overloaded
  */
 export async function logIn(deps: Deps, attempt: LoginAttempt): Promise<LoginOutcome> {
   const credentials = requireCredentials(attempt);
   const refuse = () => new ApiError('credentials_invalid');
-  return withPassword(deps, credentials, refuse, (account) => enter(deps, credentials, account));
+  return withPassword(deps, credentials, refuse, (account) => finishPasswordStep(deps, credentials, account));
 }
 
 function requireCredentials(attempt: LoginAttempt): Credentials {
   const { username = '', password = '' } = attempt;
   const given = Object.entries({ username, password });
-  const errors = given.filter(([, value]) => value.trim() === '').map(([field]) => requiredField(field));
-  if (errors.length > 0) throw new ApiError('credentials_required', undefined, { errors });
+  const errors = given
+    .filter(([, value]) => value.trim() === '')
+    .map(([field]) => fieldError(field, 'credential'));
+  if (errors.length > 0) throw new ApiError('credentials_required', { errors });
   return { ...attempt, username, password };
 }
 
-const requiredField = (field: string): FieldError => ({
-  field,
-  code: 'required',
-  message: `${field} must not be absent or blank.`,
-});
-
-async function enter(deps: Deps, credentials: Credentials, account: Account): Promise<LoginOutcome> {
+async function finishPasswordStep(
+  deps: Deps,
+  credentials: Credentials,
+  account: Account,
+): Promise<LoginOutcome> {
   const preauthToken = newPreauthToken();
   const outcome = await transaction(deps.db, callerOf(credentials), async (tx) => {
-    // read again: a hash takes long enough for the user to be disabled, or to change the password
-    const [fresh] = await tx.query<Account>(accountToEnter(deps.db, tx.caller, account.id));
+    // Read again, because the user may have been disabled or have changed the password during the hash.
+    const [fresh] = await tx.query<Account>(lockAccountForLogin(deps.db, tx.caller, account.id));
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
-    await tx.execute(forgetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
+    await tx.execute(resetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
     if (!fresh.isEnabled) return new ApiError('account_disabled');
-    if (!fresh.twoFactorEnabled) return noteLogin(deps, tx, credentials, fresh);
+    if (!fresh.twoFactorEnabled) return recordLogin(deps, tx, credentials, fresh);
     await storePreauthToken(deps, tx, fresh.id, preauthToken);
     return { preauthToken };
   });
-  // thrown only now: inside, it would take back that the failures are forgotten
+  // Thrown after the commit: inside the transaction it would roll back the reset of the failures.
   if (outcome instanceof ApiError) throw outcome;
   const { requestId: reqId, tenantId, address } = credentials;
   const event = 'preauthToken' in outcome ? 'login.code_required' : 'login.succeeded';
@@ -71,7 +70,7 @@ async function enter(deps: Deps, credentials: Credentials, account: Account): Pr
   return outcome;
 }
 
-async function noteLogin(
+async function recordLogin(
   deps: Deps,
   tx: Tx,
   credentials: Credentials,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { takeCode, tryCode } from '../credentials/code-attempt.js';
+import { verifyCode, tryCode } from '../credentials/code-attempt.js';
 import {
   accountById,
-  accountToEnter,
+  lockAccountForLogin,
   consumePreauthToken,
   deleteExpiredPreauthTokens,
   insertPreauthToken,
@@ -13,7 +13,7 @@ import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction, type Tx } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { SecurityFacts } from '../../../platform/logging/security-log.js';
+import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
 
 export type CodeAttempt = {
@@ -29,39 +29,38 @@ const TOKEN_BYTES = 32;
 
 export const newPreauthToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
 
-/** Keeps the token's hash for five minutes, in the caller's transaction. */
+/** Stores the token's hash for five minutes, in the caller's transaction. */
 export async function storePreauthToken(deps: Deps, tx: Tx, userId: string, token: string): Promise<void> {
   await tx.execute(deleteExpiredPreauthTokens(deps.db, tx.caller, userId));
   await tx.execute(insertPreauthToken(tx.caller, userId, deps.secrets.lookupHash(token, 'preauth_token')));
 }
 
 /**
- * Judges the second factor. The token is used up whatever comes of it.
- *
+ * Verifies the second factor. The token is used up whether or not the code is correct.
  * @throws ApiError code_invalid, account_disabled, too_many_attempts
  */
 export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise<SignIn> {
   const { tenantId, address, requestId: reqId } = attempt;
-  const facts: SecurityFacts = { reqId, tenantId, address };
-  await deps.loginGate.assertMayTry(tenantId, address);
+  const facts: SecurityEventFields = { reqId, tenantId, address };
+  await deps.loginLimiter.assertMayTry(tenantId, address);
   const outcome = await transaction(deps.db, { kind: 'system', tenantId }, (tx) =>
-    judge(deps, tx, attempt, facts),
+    verifyAttempt(deps, tx, attempt, facts),
   );
   if (!(outcome instanceof ApiError)) {
     deps.securityLog('login.succeeded', facts);
     return outcome;
   }
-  if (outcome.code === 'code_invalid') await deps.loginGate.countFailure(tenantId, address);
+  if (outcome.code === 'code_invalid') await deps.loginLimiter.countFailure(tenantId, address);
   deps.securityLog('code.refused', { ...facts, code: outcome.code });
   throw outcome;
 }
 
-// Answers a refusal instead of throwing it: thrown, it would give the token back with everything else.
-async function judge(
+// Returns a rejection instead of throwing it: a thrown error would roll back the use of the token.
+async function verifyAttempt(
   deps: Deps,
   tx: Tx,
   attempt: CodeAttempt,
-  facts: SecurityFacts,
+  facts: SecurityEventFields,
 ): Promise<SignIn | ApiError> {
   const { db, secrets } = deps;
   const tokenHash = secrets.lookupHash(attempt.preauthToken, 'preauth_token');
@@ -74,17 +73,17 @@ async function judge(
     const [account] = await tx.query<Account>(accountById(db, tx.caller, userId));
     if (!account) return new ApiError('code_invalid');
     if (!account.isEnabled) return new ApiError('account_disabled');
-    const factor = await takeCode(deps, tx, account, attempt.code);
+    const factor = await verifyCode(deps, tx, account, attempt.code);
     return factor && { account, factor };
   });
   if (outcome === undefined) return new ApiError('code_invalid');
   if (outcome instanceof ApiError) return outcome;
   const { factor } = outcome;
   facts.secondFactor = factor;
-  // read again and held, so that nothing ends the user's tokens between here and the commit
-  const [account] = await tx.query<Account>(accountToEnter(db, tx.caller, userId));
+  // Read again and locked, so that no concurrent change revokes the user's tokens before the commit.
+  const [account] = await tx.query<Account>(lockAccountForLogin(db, tx.caller, userId));
   if (!account?.isEnabled) return new ApiError('account_disabled');
-  // What ended the user's tokens after the first step ends this sign-in too.
+  // A change that revoked the user's tokens after the first step also invalidates this login.
   if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');
   await tx.execute(
     auditStatement(tx.caller, attempt.requestId, [

@@ -2,7 +2,7 @@ import type { SignIn } from '../sign-in.js';
 import type { Tokens } from '../../../platform/access/tokens.js';
 import type { ReplyOf } from '../../../platform/contract/types.js';
 
-/** The answer to a finished sign-in, with a fresh access token. */
+/** Returns the reply of a finished login, with a new access token. */
 export function toLoggedIn(
   { account, sessionId }: SignIn,
   tenantId: string,

@@ -20,7 +20,10 @@ export type BillDetail = {
   payments: PaymentRow[];
 };
 
-/** A bill with a page of its lines and all payments. @throws ApiError bill_not_found, also for what a courier may not see */
+/**
+ * Returns a bill with one page of its lines and all payments.
+ * @throws ApiError bill_not_found, also if the courier may not see the bill
+ */
 export async function readBill(
   db: Db,
   caller: UserCaller,
@@ -34,7 +37,7 @@ export async function readBill(
     countLines(db, caller, billId),
     paymentsOfBill(db, caller, billId),
   ]);
-  // as: the shapes that the four statements select
+  // The four statements select exactly these columns.
   const [bill] = bills as BillHeadRow[];
   if (!bill) throw new ApiError('bill_not_found');
   return {

@@ -4,13 +4,13 @@ import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import type { BillRow } from '../list/queries.js';
 
-/** Who bills, or who is billed, as it stands on paper; frozen by the publication. */
+/** The issuer or the recipient as printed. Frozen by the publication. */
 export type Party = {
   name: string;
-  /** Of a courier. */
+  /** Only for a courier. */
   code?: string;
   company_name?: string | null;
-  /** The address, line by line, without blank ones. */
+  /** The address, line by line, without blank lines. */
   address: string[];
   phone: string | null;
   email: string | null;
@@ -23,7 +23,10 @@ export type BillHeadRow = BillRow & {
   bill_to: Party;
 };
 
-/** One bill that the caller may see, with its parties: frozen ones, or as they are while it is a draft. */
+/**
+ * Selects one bill that the caller may see, with its parties: the frozen ones, or the current ones of a
+ * draft.
+ */
 export function findBill(db: Db, caller: UserCaller, billId: string): Sql {
   return sql`select b.id, b.invoice_number, b.sequence_number, b.courier_id, c.name as courier_name,
       c.code as courier_code, b.service_type, b.start_date, b.end_date, b.total_packages, b.tax_rate, b.subtotal,
@@ -33,16 +36,19 @@ export function findBill(db: Db, caller: UserCaller, billId: string): Sql {
     join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     join tenants o on o.id = b.tenant_id
     left join warehouses w on ${tenantRows(db, caller, 'w')} and w.tenant_id = b.tenant_id and w.is_primary
-    where ${seenBills(db, caller)} and b.id = ${billId}::uuid`;
+    where ${visibleBills(db, caller)} and b.id = ${billId}::uuid`;
 }
 
-/** The application's own filter: a courier sees its own, and no draft. Row-level security says both again. */
-export function seenBills(db: Db, caller: UserCaller): Sql {
+/**
+ * The application's own filter: a courier sees only its own bills, and no drafts. Row-level security enforces
+ * the same.
+ */
+export function visibleBills(db: Db, caller: UserCaller): Sql {
   const own = ownRows(db, caller, 'b');
   return caller.courierId !== null && db.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;
 }
 
-/** The primary warehouse; a tenant that has none bills in its own name. */
+/** The primary warehouse, or the tenant if it has none. */
 export const partyOfWarehouse = sql`jsonb_build_object('name', coalesce(w.name, o.name),
   'address', to_jsonb(array_remove(array[nullif(w.address, ''), nullif(w.city, ''), nullif(w.country, '')], null)),
   'phone', w.phone, 'email', w.email)`;
@@ -71,7 +77,7 @@ export type BillLineRow = {
 
 export type LinePage = { limit: number; offset: number };
 
-/** In the order of the bill. What a courier may not see of a number is not even read out for it. */
+/** Selects lines in the order of the bill. The hidden part of a number is never read for a courier. */
 export function linesOfBill(db: Db, caller: UserCaller, billId: string, { limit, offset }: LinePage): Sql {
   const number =
     caller.courierId === null
@@ -80,14 +86,14 @@ export function linesOfBill(db: Db, caller: UserCaller, billId: string, { limit,
   return sql`select l.id, l.position, l.kind, l.description, l.package_id, ${number} as tracking_number,
       l.house_number, l.user_code, l.received_at, l.weight_lb, l.tier, l.rate_usd, l.amount_usd
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
-    where ${ownRows(db, caller, 'l')} and ${seenBills(db, caller)} and l.bill_id = ${billId}::uuid
+    where ${ownRows(db, caller, 'l')} and ${visibleBills(db, caller)} and l.bill_id = ${billId}::uuid
     order by l.position limit ${limit}::int offset ${offset}::bigint`;
 }
 
 export function countLines(db: Db, caller: UserCaller, billId: string): Sql {
   return sql`select count(*)::int as total
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
-    where ${ownRows(db, caller, 'l')} and ${seenBills(db, caller)} and l.bill_id = ${billId}::uuid`;
+    where ${ownRows(db, caller, 'l')} and ${visibleBills(db, caller)} and l.bill_id = ${billId}::uuid`;
 }
 
 export type PaymentRow = {
@@ -101,10 +107,10 @@ export type PaymentRow = {
   void_reason: string | null;
 };
 
-/** Voided ones too, the oldest first. */
+/** Selects all payments, including voided ones, oldest first. */
 export function paymentsOfBill(db: Db, caller: UserCaller, billId: string): Sql {
   return sql`select p.id, p.amount_usd, p.method, p.reference, p.received_on, p.recorded_at, p.voided_at, p.void_reason
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id
-    where ${ownRows(db, caller, 'p')} and ${seenBills(db, caller)} and p.bill_id = ${billId}::uuid
+    where ${ownRows(db, caller, 'p')} and ${visibleBills(db, caller)} and p.bill_id = ${billId}::uuid
     order by p.recorded_at, p.id`;
 }

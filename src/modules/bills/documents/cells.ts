@@ -17,7 +17,10 @@ export const HEADINGS = [
   'Description',
 ] as const;
 
-/** A line of the file, in the order of HEADINGS; what does not apply is empty. Figures stay figures, minus and all. */
+/**
+ * Returns the cells of one row, in the order of HEADINGS. A value that does not apply is empty. Numbers are
+ * not escaped, even with a minus sign.
+ */
 export const toCells =
   (bill: BillHeadRow) =>
   (line: BillLineRow): Cell[] => [

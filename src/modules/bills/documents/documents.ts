@@ -17,17 +17,20 @@ import { countLines, logoOfBill } from './queries.js';
 import type { Invoice } from './pdf/invoice.js';
 import type { InvoiceWriter } from './pdf/writer.js';
 
-/** 190 pages, three seconds of a core. More is for a program to read, and no reader of paper. */
+/** 190 pages, which take three seconds of CPU time. Longer bills are only useful in formats for programs. */
 const MAX_PDF_LINES = 10_000;
 const LINES_A_PART = 5_000;
 const READING_MS = 15_000;
 
-/** What a PDF is made with. */
+/** The dependencies of a PDF. */
 export type Printing = { db: Db; printLogo: LogoPrinter; writeInvoice: InvoiceWriter };
 
 type Ctx = { db: Db; caller: UserCaller; billId: string };
 
-/** A bill as a file. @throws ApiError bill_not_found, bill_too_long */
+/**
+ * Returns a bill as a file.
+ * @throws ApiError bill_not_found, bill_too_long
+ */
 export async function downloadBill(
   { db, printLogo, writeInvoice }: Printing,
   caller: UserCaller,
@@ -39,7 +42,7 @@ export async function downloadBill(
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
   const { kept, ...read } = await snapshotTransaction(db, caller, READING_MS, (tx) => readInvoice(tx, ctx));
-  // an invoice without its logo is an invoice
+  // The invoice is printed even without its logo.
   const invoice = { ...read, logo: kept && (await printLogo(caller.tenantId, kept)) };
   return {
     name: fileName(invoice.bill, 'pdf'),
@@ -61,7 +64,8 @@ async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   const { db, caller, billId } = ctx;
   const bill = await readBill(tx, ctx);
   const [counted] = await tx.query<{ total: number }>(countLines(db, caller, billId, MAX_PDF_LINES + 1));
-  if (counted && counted.total > MAX_PDF_LINES) throw new ApiError('bill_too_long');
+  if (counted && counted.total > MAX_PDF_LINES)
+    throw new ApiError('bill_too_long', { args: { limit: MAX_PDF_LINES } });
   const payments = await tx.query<PaymentRow>(paymentsOfBill(db, caller, billId));
   const [kept] = await tx.query<KeptLogo>(logoOfBill(db, caller, billId));
   const lines: string[] = [];
@@ -73,9 +77,9 @@ async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   };
 }
 
-/** Dates become text, as they do in the lines. */
+/** Converts dates to text, as in the lines. */
 function toJson(rows: { bill: BillHeadRow; payments: PaymentRow[] }): Pick<Invoice, 'bill' | 'payments'> {
-  // as: what JSON makes of these rows
+  // JSON converts only the dates of these rows, to text.
   return JSON.parse(JSON.stringify(rows)) as Pick<Invoice, 'bill' | 'payments'>;
 }
 
@@ -94,7 +98,7 @@ async function* linesInParts(tx: PlainTx, { db, caller, billId }: Ctx): AsyncGen
   }
 }
 
-/** A draft has no number: it is called after its id. */
+/** A draft has no number, so the file is named after its id. */
 function fileName(
   { id, status, invoice_number: number }: Pick<BillHeadRow, 'id' | 'status' | 'invoice_number'>,
   extension: string,

@@ -1,23 +1,26 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import { laneOf } from '../../../platform/identity/callers.js';
+import { limiterKeyOf } from '../../../platform/identity/callers.js';
 import { makeLogoPrinter } from '../../couriers/public.js';
 import type { Deps } from '../../dependencies.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { downloadBill } from './documents.js';
 import { makeInvoiceWriter } from './pdf/writer.js';
 
-/** One per courier, so that one with large bills leaves a place to all others; each holds a thread's heap. */
-const FILES_AT_ONCE = 2;
+/**
+ * Limited per courier, so that one courier's large bills do not block the others. Each file needs a worker
+ * thread.
+ */
+const MAX_CONCURRENT_FILES = 2;
 const FILE_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function billDocumentHandlers({ db, drawLogo }: Deps) {
-  const files = makeKeyedLimiter({ places: FILES_AT_ONCE, ...FILE_QUEUE });
+  const files = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_FILES, ...FILE_QUEUE });
   const printing = { db, printLogo: makeLogoPrinter(db, drawLogo), writeInvoice: makeInvoiceWriter() };
 
   return {
     downloadCourierBill: async ({ query, caller }) => ({
       statusCode: 200,
-      file: await files.run(laneOf(caller), () => downloadBill(printing, caller, query)),
+      file: await files.run(limiterKeyOf(caller), () => downloadBill(printing, caller, query)),
     }),
   } satisfies Pick<Handlers, 'downloadCourierBill'>;
 }

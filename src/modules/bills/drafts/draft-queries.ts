@@ -15,8 +15,8 @@ import {
 import { MAX_USD, type Ctx } from '../shared/context.js';
 
 /**
- * Holds the courier's row; undefined when the tenant has no such courier. Two drafts of one courier take turns, so that
- * the second sees what the first took.
+ * Locks the courier's row. Returns undefined if the tenant has no such courier. Serializes concurrent drafts
+ * of one courier, so that the second sees the packages that the first has billed.
  */
 export async function lockCourier({ db, tx, caller }: Ctx, courierId: string): Promise<string | undefined> {
   const rows = await tx.query<{ id: string }>(sql`
@@ -30,14 +30,14 @@ export type NewDraft = {
   invoiceNumber: string;
   period: Period;
   serviceType: string;
-  /** Percent, decimal text. */
+  /** In percent, as decimal text. */
   taxRate: string;
   remarks: string | null;
   maxPackages: number;
 };
 
-/** What came of it; amounts are decimal text. `is_drawn` is false where nothing was stored. */
-export type DrawnRow = Gaps & {
+/** The result of a creation. Amounts are decimal text. `is_drawn` is false if nothing was stored. */
+export type InsertedDraftRow = Gaps & {
   is_drawn: boolean;
   total_packages: number;
   already_billed: number;
@@ -47,13 +47,13 @@ export type DrawnRow = Gaps & {
 };
 
 /**
- * Stores a draft with all of its lines in one statement, which sees the packages, the tiers and the other bills as they
- * were at one moment; or nothing, where there is nothing to bill or too much.
+ * Stores a draft with all of its lines in one statement, which sees packages, tiers and other bills at one
+ * point in time. Stores nothing if there is nothing to bill, or too much.
  */
-export async function drawDraft(ctx: Ctx, draft: NewDraft): Promise<DrawnRow | undefined> {
+export async function insertDraft(ctx: Ctx, draft: NewDraft): Promise<InsertedDraftRow | undefined> {
   const { db, tx, caller } = ctx;
   const { id, invoiceNumber, period, serviceType, taxRate, remarks, maxPackages } = draft;
-  const rows = await tx.query<DrawnRow>(sql`
+  const rows = await tx.query<InsertedDraftRow>(sql`
     with ${bandsAndCuts(db, caller, period)},
       fee as (select array_agg(fee_usd order by place) as fees, array_agg(${tierLabel} order by place) as tiers from bands),
       found as materialized (
@@ -107,7 +107,7 @@ export async function drawDraft(ctx: Ctx, draft: NewDraft): Promise<DrawnRow | u
   return rows[0];
 }
 
-/** Deletes a draft with its lines; answers how many bills that was. */
+/** Deletes a draft with its lines. Returns the number of deleted bills. */
 export async function removeDraft({ db, tx, caller }: Ctx, billId: string): Promise<number> {
   return tx.execute(sql`
     delete from bills b where ${ownRows(db, caller, 'b')} and b.id = ${billId}::uuid and b.status = 'draft'`);

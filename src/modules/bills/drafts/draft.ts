@@ -4,39 +4,44 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { wordGap } from '../../rates/public.js';
-import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js';
-import { drawDraft, lockCourier, removeDraft, type DrawnRow, type NewDraft } from './draft-queries.js';
+import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
+import {
+  insertDraft,
+  lockCourier,
+  removeDraft,
+  type InsertedDraftRow,
+  type NewDraft,
+} from './draft-queries.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
-/** 100,000 packages take seconds; the pool's own limit is for pages. */
+/** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
 const TIMEOUT_MS = 60_000;
 const MAX_PACKAGES = 100_000;
 
 export type CreatedDraft = {
   billId: string;
   invoiceNumber: string;
-  drawn: DrawnRow;
+  drawn: InsertedDraftRow;
   warnings: string[];
 };
 
 /**
- * Drafts a bill of what a courier's packages of a period cost, with their weights and fees as they are now. Packages on
- * another bill are left out.
- *
+ * Creates a draft for the packages that a courier received in a period, with their current weights and fees.
+ * Packages on another bill are left out.
  * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
  */
-export async function createDraft(change: Change, wanted: Wanted<'create_draft'>): Promise<CreatedDraft> {
-  const { start_date: startDate, end_date: endDate } = wanted;
-  if (endDate < startDate) throw invalidFieldError('end_date', 'must not be before start_date', 'minimum');
+export async function createDraft(change: Change, input: ActionInput<'create_draft'>): Promise<CreatedDraft> {
+  const { start_date: startDate, end_date: endDate } = input;
+  if (endDate < startDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });
   const draft = {
-    period: { courierId: wanted.courier_id, startDate, endDate },
-    serviceType: wanted.service_type,
-    // the contract has seen to it that nothing is rounded here
-    taxRate: wanted.tax_rate.toFixed(3),
-    remarks: wanted.remarks ?? null,
+    period: { courierId: input.courier_id, startDate, endDate },
+    serviceType: input.service_type,
+    // The contract has limited the decimals, so nothing is rounded here.
+    taxRate: input.tax_rate.toFixed(3),
+    remarks: input.remarks ?? null,
     maxPackages: MAX_PACKAGES,
   };
-  return underFreeNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));
+  return withUniqueNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));
 }
 
 async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft> {
@@ -44,7 +49,7 @@ async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft
     const ctx = { ...change, tx };
     const courierId = await lockCourier(ctx, draft.period.courierId);
     if (!courierId) throw new ApiError('courier_not_found');
-    const drawn = await drawDraft(ctx, draft);
+    const drawn = await insertDraft(ctx, draft);
     if (!drawn?.is_drawn) throw whyNotDrawn(drawn);
     const { total_packages, already_billed, subtotal, tax_amount, total_amount } = drawn;
     const { id, invoiceNumber, period, serviceType, taxRate, remarks } = draft;
@@ -58,25 +63,24 @@ async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft
   });
 }
 
-function whyNotDrawn(drawn: DrawnRow | undefined): ApiError | Error {
+function whyNotDrawn(drawn: InsertedDraftRow | undefined): ApiError | Error {
   if (!drawn) return new Error('The courier went missing under its own lock.');
   const { total_packages: total, already_billed: billed, total_amount: amount } = drawn;
   if (total === 0) {
-    const elsewhere = billed === 0 ? '' : `; ${billed} ${billed === 1 ? 'is' : 'are'} on another`;
-    return new ApiError(
-      'nothing_to_bill',
-      `The courier has no package of this period that is on no bill yet${elsewhere}.`,
-    );
+    return billed === 0
+      ? new ApiError('nothing_to_bill')
+      : new ApiError('nothing_to_bill', { variant: 'already_billed', args: { count: billed } });
   }
-  const excess =
-    total > MAX_PACKAGES
-      ? `The period has ${total} packages to bill, and a bill at most ${MAX_PACKAGES}.`
-      : `The bill would come to ${amount} USD, and a bill comes to ${MAX_USD} at most.`;
-  return new ApiError('bill_too_large', `${excess} Choose a shorter period.`);
+  return total > MAX_PACKAGES
+    ? new ApiError('bill_too_large', { variant: 'packages', args: { count: total, limit: MAX_PACKAGES } })
+    : new ApiError('bill_too_large', { variant: 'amount', args: { amount, limit: MAX_USD } });
 }
 
-/** Deletes a draft for good: its packages can be billed anew. @throws ApiError bill_not_found, bill_not_draft */
-export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_draft'>): Promise<string> {
+/**
+ * Deletes a draft permanently. Its packages can be billed again.
+ * @throws ApiError bill_not_found, bill_not_draft
+ */
+export async function deleteDraft(change: Change, { bill_id }: ActionInput<'delete_draft'>): Promise<string> {
   return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
     const ctx = { ...change, tx };
     const { id, balance: _, paid_amount: __, ...before } = await lockDraftForUpdate(ctx, bill_id);
@@ -86,12 +90,15 @@ export async function deleteDraft(change: Change, { bill_id }: Wanted<'delete_dr
   });
 }
 
-// no I, L, O and U, which are misread
+// Without I, L, O and U, which are easily misread.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const NUMBER_TRIES = 3;
 
-/** Of 10^12 numbers, a tenant with 100,000 drafts has the next one's already once in ten million times. */
-async function underFreeNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
+/**
+ * There are 10^12 numbers: for a tenant with 100,000 drafts, a new number is already in use once in ten
+ * million times.
+ */
+async function withUniqueNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     const suffix = Array.from({ length: 8 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
     try {

@@ -5,15 +5,18 @@ import { countBills, pageOfBills, type BillQuery, type BillRow } from './queries
 
 export type BillPage = { query: BillQuery; rows: BillRow[]; total: number };
 
-/** Stored invoices: every courier's for staff; for a courier its own, and never a draft. @throws ApiError validation_failed */
+/**
+ * Returns stored bills: all couriers for staff; for a courier its own, without drafts.
+ * @throws ApiError validation_failed
+ */
 export async function loadBills(db: Db, caller: UserCaller, query: BillQuery): Promise<BillPage> {
   if (query.from && query.to && query.to < query.from) {
-    throw invalidFieldError('to', 'must not be before from', 'minimum');
+    throw invalidFieldError('to', 'before', { other: 'from' });
   }
   const [rows, counted] = await snapshot(db, caller, [
     pageOfBills(db, caller, query),
     countBills(db, caller, query),
   ]);
-  // as: the shapes that the two statements select
+  // The two statements select exactly these columns.
   return { query, rows: rows as BillRow[], total: (counted as { total: number }[])[0]?.total ?? 0 };
 }

@@ -5,7 +5,7 @@ import { join, sql, type Db, type Sql } from '../../../platform/db/transaction.j
 
 export type BillQuery = QueryOf<'loadCourierBills'>;
 
-/** Amounts and the rate are decimal text, dates text. */
+/** Amounts and the rate are decimal text, dates are text. */
 export type BillRow = {
   id: string;
   invoice_number: string;
@@ -16,7 +16,7 @@ export type BillRow = {
   start_date: string;
   end_date: string;
   total_packages: number;
-  /** Percent. */
+  /** In percent. */
   tax_rate: string;
   subtotal: string;
   tax_amount: string;
@@ -28,7 +28,7 @@ export type BillRow = {
   published_at: Date | null;
 };
 
-/** One page, the newest first; the id decides between two of one moment, so that no page repeats a bill. */
+/** Selects one page, newest first. The id breaks ties, so that no page repeats a bill. */
 export function pageOfBills(db: Db, caller: UserCaller, query: BillQuery): Sql {
   return sql`select b.id, b.invoice_number, b.courier_id, c.name as courier_name, c.code as courier_code,
       b.service_type, b.start_date, b.end_date, b.total_packages, b.tax_rate, b.subtotal, b.tax_amount,
@@ -47,9 +47,9 @@ export function countBills(db: Db, caller: UserCaller, query: BillQuery): Sql {
 function matching(db: Db, caller: UserCaller, query: BillQuery): Sql {
   const isStaff = caller.courierId === null;
   const conditions = [ownRows(db, caller, 'b')];
-  // row-level security says both again
+  // Row-level security enforces the same.
   if (!isStaff && db.applicationFilters) conditions.push(sql`b.status <> 'draft'`);
-  // couriers have one account, whatever they ask for
+  // A courier only ever sees its own bills, whatever courier_id says.
   if (isStaff && query.courier_id) conditions.push(sql`b.courier_id = ${query.courier_id}::uuid`);
   if (query.status) conditions.push(sql`b.status = ${query.status}`);
   if (query.from) conditions.push(sql`b.end_date >= ${query.from}::date`);

@@ -5,7 +5,7 @@ import { MAX_USD, type Ctx } from '../shared/context.js';
 /** Decimal text. */
 export type TotalsRow = { subtotal: string; tax_amount: string; total_amount: string };
 
-/** Adds a line behind the others, and what it charges to the draft; undefined where the totals do not allow it. */
+/** Appends a line and adds its amount to the draft. Returns undefined if the totals would be out of range. */
 export async function insertAdjustment(
   ctx: Ctx,
   line: { id: string; billId: string; description: string; amountUsd: string },
@@ -23,7 +23,7 @@ export async function insertAdjustment(
   return rows[0];
 }
 
-/** Whose line it is; undefined when the tenant has no such adjustment. */
+/** Returns the bill of an adjustment, or undefined if the tenant has no such adjustment. */
 export async function findBillOfAdjustment(ctx: Ctx, lineId: string): Promise<string | undefined> {
   const rows = await ctx.tx.query<{ bill_id: string }>(sql`
     select l.bill_id from bill_lines l
@@ -41,15 +41,22 @@ export async function deleteAdjustment(ctx: Ctx, lineId: string): Promise<Remove
   return rows[0];
 }
 
-/** Takes what a removed line charged off the draft; undefined where the totals do not allow it. */
-export async function takeOff(ctx: Ctx, billId: string, amountUsd: string): Promise<TotalsRow | undefined> {
+/**
+ * Subtracts the amount of a removed line from the draft. Returns undefined if the totals would be out of
+ * range.
+ */
+export async function subtractAmount(
+  ctx: Ctx,
+  billId: string,
+  amountUsd: string,
+): Promise<TotalsRow | undefined> {
   const rows = await ctx.tx.query<TotalsRow>(sql`
     with ${chargedDraft(ctx, billId, sql`(select -${amountUsd}::numeric as usd) as charge`)}
     select subtotal::text, tax_amount::text, total_amount::text from charged`);
   return rows[0];
 }
 
-/** `charged`: the draft with another subtotal, and all that follows from it. */
+/** `charged`: the draft with a changed subtotal and all totals that depend on it. */
 function chargedDraft({ db, caller }: Ctx, billId: string, charge: Sql): Sql {
   return sql`charged as (
     update bills b set subtotal = n.subtotal, tax_amount = n.tax_amount, total_amount = n.subtotal + n.tax_amount

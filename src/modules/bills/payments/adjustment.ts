@@ -5,27 +5,26 @@ import {
   deleteAdjustment,
   findBillOfAdjustment,
   insertAdjustment,
-  takeOff,
+  subtractAmount,
   type TotalsRow,
 } from './adjustment-queries.js';
-import { record, MAX_USD, type Change, type Wanted } from '../shared/context.js';
+import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 
 export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
 
 /**
- * Charges something on a draft, or gives something back.
- *
+ * Adds a charge or a credit to a draft.
  * @throws ApiError validation_failed, bill_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
-export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustment'>): Promise<Adjusted> {
-  const { description, amount } = wanted;
-  if (amount === 0) throw invalidFieldError('amount', 'must not be 0', 'not_zero');
-  // the contract has seen to it that nothing is rounded here
+export async function addAdjustment(change: Change, input: ActionInput<'add_adjustment'>): Promise<Adjusted> {
+  const { description, amount } = input;
+  if (amount === 0) throw invalidFieldError('amount', 'zero');
+  // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = amount.toFixed(2);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const bill = await lockDraftForUpdate(ctx, wanted.bill_id);
+    const bill = await lockDraftForUpdate(ctx, input.bill_id);
     const line = { id: newId(), billId: bill.id, description, amountUsd };
     const totals = await insertAdjustment(ctx, line);
     if (!totals) throw amount < 0 ? new ApiError('bill_total_negative') : tooLarge();
@@ -37,13 +36,12 @@ export async function addAdjustment(change: Change, wanted: Wanted<'add_adjustme
 }
 
 /**
- * Takes an adjustment off a draft.
- *
+ * Removes an adjustment from a draft.
  * @throws ApiError adjustment_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
 export async function removeAdjustment(
   change: Change,
-  { line_id: lineId }: Wanted<'remove_adjustment'>,
+  { line_id: lineId }: ActionInput<'remove_adjustment'>,
 ): Promise<Adjusted> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -51,9 +49,9 @@ export async function removeAdjustment(
     if (!billId) throw new ApiError('adjustment_not_found');
     const bill = await lockDraftForUpdate(ctx, billId);
     const removed = await deleteAdjustment(ctx, lineId);
-    // whoever held the bill before has removed it
+    // A concurrent request has already removed it.
     if (!removed) throw new ApiError('adjustment_not_found');
-    const totals = await takeOff(ctx, bill.id, removed.amount_usd);
+    const totals = await subtractAmount(ctx, bill.id, removed.amount_usd);
     if (!totals) throw removed.amount_usd.startsWith('-') ? tooLarge() : new ApiError('bill_total_negative');
     const before = { line_id: lineId, ...removed, ...totalsOf(bill) };
     await record(ctx, { action: 'bill.adjustment_removed', billId: bill.id, before, after: { ...totals } });
@@ -67,5 +65,4 @@ const totalsOf = ({ subtotal, tax_amount, total_amount }: TotalsRow) => ({
   total_amount,
 });
 
-const tooLarge = () =>
-  new ApiError('bill_too_large', `A bill comes to ${MAX_USD} USD at most, with its tax.`);
+const tooLarge = () => new ApiError('bill_too_large', { variant: 'adjustment', args: { limit: MAX_USD } });

@@ -7,7 +7,7 @@ import type { BillRow } from '../list/queries.js';
 /** Amounts are decimal text. */
 export type SettledRow = { paid_amount: string; balance: string; status: BillRow['status'] };
 
-/** `YYYY-MM-DD` in UTC, by the database's clock. */
+/** Returns the database's date in UTC, `YYYY-MM-DD`. */
 export async function findToday({ tx }: Ctx): Promise<string> {
   const [row] = await tx.query<{ today: string }>(
     sql`select (now() at time zone 'UTC')::date::text as today`,
@@ -24,7 +24,7 @@ export type NewPayment = {
   receivedOn: string;
 };
 
-/** Stores a payment and what it leaves to pay; undefined where that would be less than nothing. */
+/** Stores a payment and updates the balance. Returns undefined if the balance would be negative. */
 export async function insertPayment(
   { db, tx, caller }: Ctx,
   bill: LockedBill,
@@ -46,7 +46,7 @@ export async function insertPayment(
   return rows[0];
 }
 
-/** Which bill a payment is of; undefined when the tenant has no such payment. */
+/** Returns the bill of a payment, or undefined if the tenant has no such payment. */
 export async function findBillOfPayment(
   { db, tx, caller }: Ctx,
   paymentId: string,
@@ -56,7 +56,7 @@ export async function findBillOfPayment(
   return rows[0]?.bill_id;
 }
 
-/** Makes a payment count no more, and its bill owe that much again; undefined where it counted no more already. */
+/** Voids a payment and increases the bill's balance. Returns undefined if it was already void. */
 export async function markVoid(
   { db, tx, caller }: Ctx,
   paymentId: string,

@@ -1,7 +1,7 @@
 import { transaction } from '../../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { record, type Change, type Ctx, type Wanted } from '../shared/context.js';
+import { record, type Change, type Ctx, type ActionInput } from '../shared/context.js';
 import type { LockedBill } from '../shared/locked-bill-queries.js';
 import { lockBillForUpdate } from '../shared/locked-bill.js';
 import {
@@ -16,15 +16,14 @@ import {
 export type Settled = { billId: string; paymentId: string; row: SettledRow; isChanged: boolean };
 
 /**
- * Records what was paid of a published bill; the payment that leaves nothing outstanding makes it paid.
- *
+ * Records a payment of a published bill. The payment that settles the balance marks it as paid.
  * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance
  */
-export async function recordPayment(change: Change, wanted: Wanted<'record_payment'>): Promise<Settled> {
+export async function recordPayment(change: Change, input: ActionInput<'record_payment'>): Promise<Settled> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const payment = await readPayment(ctx, wanted);
-    const bill = await lockBillForUpdate(ctx, wanted.bill_id);
+    const payment = await readPayment(ctx, input);
+    const bill = await lockBillForUpdate(ctx, input.bill_id);
     if (bill.status === 'draft') throw new ApiError('bill_not_published');
     const row = await insertPayment(ctx, bill, payment);
     if (!row) throw exceedsBalance(bill);
@@ -39,26 +38,25 @@ export async function recordPayment(change: Change, wanted: Wanted<'record_payme
   });
 }
 
-async function readPayment(ctx: Ctx, wanted: Wanted<'record_payment'>): Promise<NewPayment> {
+async function readPayment(ctx: Ctx, input: ActionInput<'record_payment'>): Promise<NewPayment> {
   const today = await findToday(ctx);
-  const receivedOn = wanted.received_on ?? today;
-  if (receivedOn > today) throw invalidFieldError('received_on', 'must not be in the future', 'maximum');
-  // the contract has seen to it that nothing is rounded here
-  const amountUsd = wanted.amount.toFixed(2);
-  return { id: newId(), amountUsd, method: wanted.method, reference: wanted.reference ?? null, receivedOn };
+  const receivedOn = input.received_on ?? today;
+  if (receivedOn > today) throw invalidFieldError('received_on', 'in_the_future');
+  // The contract has limited the decimals, so nothing is rounded here.
+  const amountUsd = input.amount.toFixed(2);
+  return { id: newId(), amountUsd, method: input.method, reference: input.reference ?? null, receivedOn };
 }
 
 const exceedsBalance = ({ balance }: LockedBill) =>
-  new ApiError('payment_exceeds_balance', `${balance} USD are outstanding. Record no more than that.`);
+  new ApiError('payment_exceeds_balance', { args: { balance } });
 
 /**
- * Makes a payment count no more; a bill that it had settled is published again. Voiding again changes nothing, so that
- * a call whose answer was lost can be repeated.
- *
+ * Voids a payment. A bill that it had settled becomes published again. Voiding again changes nothing, so a
+ * request can be repeated.
  * @throws ApiError payment_not_found
  */
-export async function voidPayment(change: Change, wanted: Wanted<'void_payment'>): Promise<Settled> {
-  const { payment_id: paymentId, reason } = wanted;
+export async function voidPayment(change: Change, input: ActionInput<'void_payment'>): Promise<Settled> {
+  const { payment_id: paymentId, reason } = input;
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const billId = await findBillOfPayment(ctx, paymentId);

@@ -13,9 +13,9 @@ export type PublishedRow = {
 };
 
 /**
- * Gives a draft the tenant's next number and freezes who bills whom; undefined where its lines do not add up to it. The
- * counter's row is held to the end of the transaction, so that the numbers are in the order of commits, and one whose
- * transaction fails is the next one's.
+ * Gives a draft the tenant's next number and freezes its parties. Returns undefined if the lines do not add
+ * up to the total. The counter's row stays locked until the end of the transaction, so that numbers are in
+ * the order of commits, and a failed transaction leaves no gap.
  */
 export async function publishDraft(
   { db, tx, caller }: Ctx,

@@ -1,16 +1,16 @@
 import { transaction } from '../../../platform/db/transaction.js';
-import { record, type Change, type Wanted } from '../shared/context.js';
+import { record, type Change, type ActionInput } from '../shared/context.js';
 import { lockDraftForUpdate } from '../shared/locked-bill.js';
 import { publishDraft, type PublishedRow } from './publish-queries.js';
 
 export type Published = { billId: string; row: PublishedRow };
 
 /**
- * Numbers a draft, for good: from now on its courier sees it, and only its payments move. A bill of 0.00 is paid.
- *
+ * Publishes a draft and gives it its permanent number. From now on its courier sees it, and only its payments
+ * can change. A bill of 0.00 is paid at once.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function publishBill(change: Change, { bill_id }: Wanted<'publish'>): Promise<Published> {
+export async function publishBill(change: Change, { bill_id }: ActionInput<'publish'>): Promise<Published> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const bill = await lockDraftForUpdate(ctx, bill_id);

@@ -6,20 +6,22 @@ import type { Period } from './queries.js';
 
 type DifferingBill = DataOf<'billingReconciliation'>['differing_bills'][number];
 
-/** Figures are decimal text, whether they count or are of money. */
+/** Figures are decimal text, both counts and amounts. */
 export type CheckRow = {
   bills: number;
   check_name: Exclude<DifferingBill['check'], 'packages'>;
   expected: string;
   found: string;
   differing: number;
-  /** The first of them. */
+  /** The first bills that differ. */
   examples: { bill_id: string; invoice_number: string; expected: string; found: string }[];
 };
 
 const MAX_EXAMPLES = 100;
 
-/** What the bills whose period has a day in common with this one say of themselves, against what they are made of. */
+/**
+ * Selects the bills that overlap the period, and compares their stored totals with their lines and payments.
+ */
 export function checkBills(db: Db, caller: UserCaller, { courierId, from, to }: Period): Sql {
   return sql`with summed as materialized (
       select b.*, l.packages, l.amount_usd, p.received_usd

@@ -14,14 +14,17 @@ export type Reason = Exception['reasons'][number];
 export type FiguresRow = Record<`${'published' | 'draft' | 'unbilled'}_${'lb' | 'usd'}`, string> &
   Record<`${'published' | 'draft' | 'unbilled'}_packages` | Reason | 'packages' | 'exceptions', number> & {
     weight_lb: string;
-    /** Of the row of all of them. */
+    /** Whether this is the row of the totals. */
     is_total: boolean;
     courier_id: string | null;
     courier_name: string | null;
     courier_code: string | null;
   };
 
-/** One row for each courier that the packages belong to now, and one of all. Read once, however many there are. */
+/**
+ * Selects one row per courier that packages currently belong to, and one row of totals. Scans the packages
+ * once.
+ */
 export function figuresOfPackages(db: Db, caller: UserCaller, period: Period): Sql {
   const heap = (condition: Sql, fee: Sql) =>
     sql`count(*) filter (where ${condition})::int, coalesce(sum(weight_lb) filter (where ${condition}), 0),
@@ -36,7 +39,7 @@ export function figuresOfPackages(db: Db, caller: UserCaller, period: Period): S
         count(*) filter (where left_out)::int, count(*) filter (where no_tier)::int,
         count(*) filter (where weight_changed)::int, count(*) filter (where courier_changed)::int,
         count(*) filter (where fee_changed)::int, count(*) filter (where outside_period)::int
-      from (${judgedPackages(db, caller, period)}) as judged
+      from (${checkedPackages(db, caller, period)}) as judged
       group by grouping sets ((), (courier_id))
     ) as f (is_total, courier_id, packages, weight_lb, published_packages, published_lb, published_usd, draft_packages,
       draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, owner_unknown, not_billed, left_out,
@@ -45,7 +48,7 @@ export function figuresOfPackages(db: Db, caller: UserCaller, period: Period): S
     order by c.name, c.id`;
 }
 
-/** Counted from the packages alone, for the other count to be held against. */
+/** Counts the packages independently of the figures, to compare both. */
 export function countReceived(db: Db, caller: UserCaller, period: Period): Sql {
   const billedTo = sql`exists (select from bill_lines l
     where ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
@@ -56,7 +59,7 @@ export function countReceived(db: Db, caller: UserCaller, period: Period): Sql {
   return sql`select count(*)::int as received from packages p where ${received(db, caller, period)} ${wanted}`;
 }
 
-/** Whether there is the courier that was named. */
+/** Selects whether the courier exists. */
 export function findCourier(db: Db, caller: UserCaller, { courierId }: Period): Sql {
   return sql`select c.id from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId ?? null}::uuid`;
 }
@@ -76,7 +79,7 @@ export type ExceptionRow = Pick<
 > & {
   received_at: Date;
   weight_lb: string;
-  /** At intake; null where it has not been changed since. */
+  /** The weight at intake; null if it was never changed. */
   received_weight_lb: string | null;
   weight_changed_at: Date | null;
   weight_changed_by: string | null;
@@ -87,9 +90,9 @@ export type ExceptionRow = Pick<
 
 export type ExceptionPage = { before: string | undefined; limit: number };
 
-/** The page that ends before the package, the newest intake first, and one more where there is more. */
+/** Selects the page before a package, newest intake first, and one row more to detect a next page. */
 export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, page: ExceptionPage): Sql {
-  // names are read for the page alone
+  // Names are read only for the rows of the page.
   return sql`with ${accounts(db, caller, period)}
     select e.id as package_id, p.tracking_number, p.house_number, e.received_at, e.courier_id, c.name as courier_name,
       e.weight_lb, e.received_weight_lb, change.at as weight_changed_at,
@@ -101,7 +104,7 @@ export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, pag
         case when weight_changed then 'weight_changed' end, case when courier_changed then 'courier_changed' end,
         case when fee_changed then 'fee_changed' end, case when outside_period then 'outside_period' end], null) as reasons
     from (
-      select * from (${judgedPackages(db, caller, period, page.before)}) as judged
+      select * from (${checkedPackages(db, caller, period, page.before)}) as judged
       where ${isException} order by received_at desc, id desc limit ${page.limit}::int + 1
     ) as e
     join packages p on ${tenantRows(db, caller, 'p')} and p.id = e.id
@@ -111,7 +114,7 @@ export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, pag
     order by e.received_at desc, e.id desc`;
 }
 
-/** When the weight of the package `e` was last changed, and by whom, as the audit log has it. */
+/** Selects when and by whom the weight of the package `e` was last changed, from the audit log. */
 const lastChangeOfWeight = (db: Db, caller: UserCaller): Sql => sql`
   select a.at, u.full_name
   from audit_entries a
@@ -123,7 +126,7 @@ const lastChangeOfWeight = (db: Db, caller: UserCaller): Sql => sql`
 const isException = sql`(owner_unknown or not_billed or left_out or no_tier or weight_changed or courier_changed
   or fee_changed or outside_period)`;
 
-/** What each courier is billed by, ready to be looked up in, and the days of the period that it has a bill for. */
+/** Each courier's tiers, prepared for lookup, and the billed days of the period. */
 const accounts = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`accounts as materialized (
   select c.id, rates.cuts, rates.fees, billed.days
   from couriers c
@@ -137,8 +140,8 @@ const accounts = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`
       and b.start_date <= ${to}::date and b.end_date >= ${from}::date) as billed
   where ${tenantRows(db, caller, 'c')})`;
 
-/** Every package received in the period beside its line on a bill, if any, with what is to be said of it. */
-function judgedPackages(db: Db, caller: UserCaller, period: Period, before?: string): Sql {
+/** Selects every package received in the period with its bill line, if any, and the findings about it. */
+function checkedPackages(db: Db, caller: UserCaller, period: Period, before?: string): Sql {
   return sql`select r.*,
       bill_id is null and courier_id is null as owner_unknown,
       bill_id is null and courier_id is not null and not is_day_billed as not_billed,

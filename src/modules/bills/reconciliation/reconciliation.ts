@@ -28,8 +28,8 @@ const MAX_DAYS = 366;
 const DAY_MS = 86_400_000;
 
 /**
- * What was received in a period against what was billed, and the bills against themselves, all as of one moment.
- *
+ * Compares the packages received in a period with the bills, and checks the bills themselves, in one
+ * snapshot.
  * @throws ApiError validation_failed, courier_not_found
  */
 export async function reconcile(
@@ -38,9 +38,9 @@ export async function reconcile(
   query: ReconciliationQuery,
 ): Promise<Reconciliation> {
   const { courier_id: courierId, from, to, before, limit } = query;
-  if (to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   if (parseDate(to).getTime() - parseDate(from).getTime() >= MAX_DAYS * DAY_MS) {
-    throw invalidFieldError('to', `must be at most ${MAX_DAYS - 1} days after from`, 'maximum');
+    throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
   }
   const period = { courierId, from, to };
   const [couriers, figures, counted, checks, found] = await snapshot(db, caller, [
@@ -51,7 +51,7 @@ export async function reconcile(
     pageOfExceptions(db, caller, period, { before, limit }),
   ]);
   if (courierId && !couriers?.[0]) throw new ApiError('courier_not_found');
-  // as: the shapes that the statements select
+  // The statements select exactly these columns.
   const exceptions = found as ExceptionRow[];
   const page = exceptions.slice(0, limit);
   return {

@@ -41,7 +41,7 @@ function wordOutcome({ packages, exceptions }: FiguresRow, checks: Data['checks'
   return `${packages === 1 ? '1 package' : `${packages} packages`}, ${exceptions} with a reason to look at ${exceptions === 1 ? 'it' : 'them'}. ${outcome}`;
 }
 
-// in the order of the contract
+// In the order of the contract.
 const BILL_CHECKS = [
   'bill_packages',
   'bill_subtotals',
@@ -51,7 +51,7 @@ const BILL_CHECKS = [
   'bill_statuses',
 ] as const satisfies CheckRow['check_name'][];
 
-/** The one check that no bill answers for: the two counts were made apart from each other. */
+/** The only check that does not depend on bills: two independent counts of packages must be equal. */
 function checkPackages(received: number, total: FiguresRow): Data['checks'][number] {
   const found = total.published_packages + total.draft_packages + total.unbilled_packages;
   return { check: 'packages', expected: received, found, differing: 0, ties: received === found };
@@ -59,7 +59,7 @@ function checkPackages(received: number, total: FiguresRow): Data['checks'][numb
 
 function viewCheck(name: CheckRow['check_name'], rows: CheckRow[]): Data['checks'][number] {
   const row = rows.find(({ check_name }) => check_name === name);
-  // no bill has a day in common with the period
+  // No bill overlaps the period.
   if (!row) return { check: name, expected: 0, found: 0, differing: 0, ties: true };
   const { expected, found, differing } = row;
   return {
@@ -122,7 +122,7 @@ const viewException = (row: ExceptionRow): Data['exceptions'][number] => ({
   courier_id: row.courier_id,
   courier_name: row.courier_name,
   weight: Number(row.weight_lb),
-  // without a courier there are no tiers; where none covers the weight there is no fee
+  // Without a courier there are no tiers, and without a tier for the weight there is no fee.
   fee: row.courier_id === null ? null : Number(row.fee_usd),
   reasons: row.reasons,
   bill_id: row.bill_id,

@@ -3,16 +3,16 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Db, PlainTx } from '../../../platform/db/transaction.js';
 
-/** Who asks for a change. */
+/** The context of a change. */
 export type Change = { db: Db; caller: UserCaller; requestId: string };
 
-/** A change inside its transaction. */
+/** The context of a change inside its transaction. */
 export type Ctx = Change & { tx: PlainTx };
 
-/** What an action of ManageCourierBills is asked to do. */
-export type Wanted<Name> = Omit<Extract<BodyOf<'manageCourierBills'>, { action: Name }>, 'action'>;
+/** The body of an action of ManageCourierBills. */
+export type ActionInput<Name> = Omit<Extract<BodyOf<'manageCourierBills'>, { action: Name }>, 'action'>;
 
-/** Beyond it a bill's columns end, numeric(12, 2). */
+/** The maximum of a bill's columns, numeric(12, 2). */
 export const MAX_USD = '9999999999.99';
 
 type Fact = {

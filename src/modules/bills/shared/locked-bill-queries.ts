@@ -17,8 +17,8 @@ export type LockedBill = {
 };
 
 /**
- * Reads a bill and holds it to the end of the transaction. Whoever changes a bill, its lines or its payments takes
- * this lock first; then, to publish, the counter's.
+ * Selects a bill and locks it until the end of the transaction. Every change of a bill, its lines or its
+ * payments takes this lock first. A publication locks the counter after it.
  */
 export async function lockBill({ db, tx, caller }: Ctx, billId: string): Promise<LockedBill | undefined> {
   const rows = await tx.query<LockedBill>(sql`

@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { seenBills } from '../detail/queries.js';
+import { visibleBills } from '../detail/queries.js';
 
 /** Dates are text, both inclusive and in UTC. */
 export type StatementPeriod = { courierId: string; from: string; to: string };
@@ -24,10 +24,10 @@ export type AccountRow = {
   credit: string;
 };
 
-/** A courier's account in figures: over the period, and by the age of its bills at the end of it. */
+/** Selects the figures of a courier's account: over the period, and by the age of its bills at the end. */
 export function figuresOfAccount(db: Db, caller: UserCaller, period: StatementPeriod): Sql {
   const { courierId, from, to } = period;
-  // a bill that is published after the period has no age in it, and what was paid for it is credit
+  // A bill published after the period has no age in it; payments for it count as credit.
   return sql`with moves as materialized (${movesOfAccount(db, caller, period)}),
     dues as (
       select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
@@ -62,20 +62,20 @@ export type MovementRow = {
   method: string | null;
   reference: string | null;
   amount_usd: string;
-  /** What is owed after it. */
+  /** The balance after the movement. */
   balance_usd: string;
 };
 
 export type MovementPage = { page: number; limit: number };
 
-/** The movements of the period, the oldest first, with the balance that all before it have led to. */
+/** Selects the movements of the period, oldest first, each with the balance after it. */
 export function pageOfMovements(
   db: Db,
   caller: UserCaller,
   period: StatementPeriod,
   { page, limit }: MovementPage,
 ): Sql {
-  // of one moment: the kind and the id decide, so that no page repeats a movement
+  // Kind and id break ties, so that no page repeats a movement.
   const order = sql`day, recorded_at, kind, coalesce(payment_id, bill_id)`;
   return sql`select m.*
     from (
@@ -87,14 +87,15 @@ export function pageOfMovements(
 }
 
 /**
- * All that has moved a courier's balance until the end of the period. Money counts from the day that it came in, which
- * may be before its bill was published. Bills of before publications were recorded count from when they were made.
+ * Selects all movements of a courier's balance until the end of the period. A payment counts from its date,
+ * which may be before the bill was published. Bills from before publication times were recorded count from
+ * their creation.
  */
 function movesOfAccount(db: Db, caller: UserCaller, { courierId, to }: StatementPeriod): Sql {
   const bills = sql`(
     select b.tenant_id, b.id, b.invoice_number, b.total_amount, coalesce(b.published_at, b.created_at) as published_at
     from bills b
-    where ${seenBills(db, caller)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
+    where ${visibleBills(db, caller)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
   const payments = sql`bill_payments p
     join ${bills} b on b.tenant_id = p.tenant_id and b.id = p.bill_id`;
   const voidedOn = sql`greatest((p.voided_at at time zone 'UTC')::date, p.received_on)`;

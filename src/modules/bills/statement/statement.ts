@@ -9,20 +9,20 @@ export type StatementQuery = QueryOf<'courierStatement'>;
 export type Statement = { query: StatementQuery; account: AccountRow; movements: MovementRow[] };
 
 /**
- * A courier's account over a period: of any courier for staff, for a courier its own, whatever it names.
- *
+ * Returns a courier's account over a period: of any courier for staff; for a courier its own, whatever id it
+ * sends.
  * @throws ApiError validation_failed, courier_not_found
  */
 export async function readStatement(db: Db, caller: UserCaller, query: StatementQuery): Promise<Statement> {
   const courierId = caller.courierId ?? query.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
-  if (query.to < query.from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  if (query.to < query.from) throw invalidFieldError('to', 'before', { other: 'from' });
   const period = { courierId, from: query.from, to: query.to };
   const [accounts, movements] = await snapshot(db, caller, [
     figuresOfAccount(db, caller, period),
     pageOfMovements(db, caller, period, query),
   ]);
-  // as: the shapes that the two statements select
+  // The two statements select exactly these columns.
   const [account] = accounts as AccountRow[];
   if (!account) throw new ApiError('courier_not_found');
   return { query, account, movements: movements as MovementRow[] };

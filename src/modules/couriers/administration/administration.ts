@@ -5,8 +5,8 @@ import type { Deps } from '../../dependencies.js';
 import { record, type Change } from '../shared/context.js';
 import { changeFields } from '../settings/courier.js';
 import { assertAcceptable } from '../shared/fields.js';
-import { readRecord } from '../shared/record.js';
-import { takeProfile, type CourierUpdate } from './fields.js';
+import { readRecord } from '../shared/read-record.js';
+import { pickProfile, type CourierUpdate } from './fields.js';
 import {
   countOfCouriers,
   pageOfCouriers,
@@ -23,17 +23,20 @@ export async function listCouriers(
     pageOfCouriers(db, caller, query),
     countOfCouriers(db, caller, query),
   ]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   return { rows: (rows ?? []) as RecordRow[], total: Number(counted?.[0]?.['total']) };
 }
 
-/** Changes what is sent and differs. @throws ApiError validation_failed, courier_not_found */
+/**
+ * Changes the given fields that differ.
+ * @throws ApiError validation_failed, courier_not_found
+ */
 export async function updateCourier(
   { outbound }: Deps,
   change: Change,
   body: CourierUpdate,
 ): Promise<{ row: RecordRow; isChanged: boolean }> {
-  const sent = takeProfile(body);
+  const sent = pickProfile(body);
   assertAcceptable(sent, outbound);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
@@ -43,9 +46,8 @@ export async function updateCourier(
 }
 
 /**
- * Lets a courier in, or stops it: whoever enters a scope after the commit, on whatever replica, is asked for it in
- * the same round trip.
- *
+ * Activates or deactivates a courier. Every replica applies the change to requests that start after the
+ * commit, because each transaction checks it in the same round trip.
  * @throws ApiError courier_not_found
  */
 export async function setActivity(

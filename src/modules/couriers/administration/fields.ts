@@ -5,7 +5,7 @@ export type CourierUpdate = Extract<BodyOf<'manageCouriers'>, { action: 'update'
 
 type Profile = Omit<CourierUpdate, 'action' | 'courier_id'>;
 
-// every one of the schema's fields, or it does not compile; as: the keys of the literal
+// The compiler requires every field of the schema. Object.keys() returns the keys of this literal.
 const PROFILE = Object.keys({
   courier_name: 0,
   house_color: 0,
@@ -19,8 +19,8 @@ const PROFILE = Object.keys({
   parish_province: 0,
 } satisfies Record<keyof Profile, 0>) as (keyof Profile)[];
 
-/** What a body sends of a profile, and nothing else of it: its webhooks are the courier's own affair. */
-export function takeProfile(body: Profile): SentFields {
+/** Returns the profile fields of a body, and nothing else. Only the courier itself sets its webhooks. */
+export function pickProfile(body: Profile): SentFields {
   const given = PROFILE.filter((name) => body[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, body[name]]));
 }

@@ -36,14 +36,14 @@ export function courierAdministrationHandlers(deps: Deps) {
       return byAction(body, {
         create: async (courier): Managed => {
           const { row, credentials } = await createCourier(deps, changeOf(newId()), courier);
-          const message = 'Courier created. The key and the password are not shown again.';
+          const message = 'Courier created. The API key and the password are not shown again.';
           return { statusCode: 200, message, data: { ...viewRecord(row), ...viewCredentials(credentials) } };
         },
         update: async (courier): Managed => {
           const { row, isChanged } = await updateCourier(deps, changeOf(courier.courier_id), courier);
           const message = isChanged
             ? 'Courier updated.'
-            : 'The courier is like that already. Nothing was changed.';
+            : 'The courier already has these values. Nothing was changed.';
           return { statusCode: 200, message, data: viewRecord(row) };
         },
         deactivate: ({ courier_id: id }) => setTo(id, false, DEACTIVATED),
@@ -56,11 +56,11 @@ export function courierAdministrationHandlers(deps: Deps) {
 type Messages = { done: string; idle: string };
 
 const DEACTIVATED = {
-  done: 'Courier deactivated. Its key and its users are refused from now on.',
-  idle: 'The courier is deactivated already. Nothing was changed.',
+  done: 'Courier deactivated. Its API key and its users can no longer log in.',
+  idle: 'The courier is already inactive. Nothing was changed.',
 };
 
 const ACTIVATED = {
   done: 'Courier activated.',
-  idle: 'The courier is active already. Nothing was changed.',
+  idle: 'The courier is already active. Nothing was changed.',
 };

@@ -9,8 +9,8 @@ import { newId } from '../../../platform/values/ids.js';
 import { record, type Change, type Ctx } from '../shared/context.js';
 import { newKey } from '../settings/courier.js';
 import { faultsOf } from '../shared/fields.js';
-import { readRecord } from '../shared/record.js';
-import { takeProfile } from './fields.js';
+import { readRecord } from '../shared/read-record.js';
+import { pickProfile } from './fields.js';
 import {
   insertCourier,
   takenNames,
@@ -22,7 +22,7 @@ export type NewCourier = Extract<BodyOf<'manageCouriers'>, { action: 'create' }>
 
 type FirstUser = { id: string; username: string; full_name: string };
 
-/** What is shown once, beside the courier. */
+/** The credentials that are shown only in the response of the creation. */
 export type Credentials = {
   apiKey: string;
   user: FirstUser;
@@ -31,8 +31,7 @@ export type Credentials = {
 };
 
 /**
- * A new courier with its key and its first user, all or nothing.
- *
+ * Creates a courier with its API key and its first user in one transaction.
  * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, overloaded
  */
 export async function createCourier(
@@ -43,22 +42,22 @@ export async function createCourier(
   const { full_name, email } = body.login;
   const username = body.login.username.toLowerCase();
   assertUsable({
-    ...faultsOf(takeProfile(body), deps.outbound),
+    ...faultsOf(pickProfile(body), deps.outbound),
     'login.full_name': validateLine(full_name),
-    'login.email': email && validateEmail(email),
+    'login.email': email ? validateEmail(email) : undefined,
   });
   const oneTimePassword = newOneTimePassword();
-  const passwordHash = await deps.loginGate.withLimit(change.caller.tenantId, username, async () => {
-    // the database has the last word; asked beforehand too, so that no core is kept busy in vain
-    await assertFree(change, body.courier_code, username);
+  const passwordHash = await deps.loginLimiter.withLimit(change.caller.tenantId, username, async () => {
+    // The database enforces uniqueness. This check avoids a useless hash.
+    await assertNamesAvailable(change, body.courier_code, username);
     return hashPassword(oneTimePassword);
   });
   const user = { id: newId(), username, full_name };
-  const { key: apiKey, ...kept } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
+  const { key: apiKey, ...storedKey } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
   const profile = profileOf(body);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    await insertCourier(ctx, profile, kept);
+    await insertCourier(ctx, profile, storedKey);
     const names = { id: user.id, username, fullName: full_name, email: textOrNull(email) };
     const passwordExpiresAt = await insertUser(tx, change.caller, {
       ...names,
@@ -75,7 +74,7 @@ export async function createCourier(
   });
 }
 
-async function assertFree({ db, caller }: Change, code: string, username: string): Promise<void> {
+async function assertNamesAvailable({ db, caller }: Change, code: string, username: string): Promise<void> {
   const [rows] = await snapshot(db, caller, [takenNames(db, caller, code, username)]);
   if (rows?.[0]?.['is_code_taken']) throw new ApiError('duplicate_courier_code');
   if (rows?.[0]?.['is_username_taken']) throw new ApiError('duplicate_username');

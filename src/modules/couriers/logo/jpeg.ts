@@ -1,21 +1,24 @@
-import { assertModest, PictureError, type Raster } from './picture-error.js';
+import { assertSizeAllowed, PictureError, type Raster } from './picture-error.js';
 
-// The kinds of frame that browsers show: baseline, extended and progressive.
+// The frame types that browsers support: baseline, extended and progressive.
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
 const OTHER_FRAMES = new Set([0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]);
 
-// Sizes, colour profile, Adobe's colour transform; the other application data and comments stay behind.
-const PAINTED_APPS = new Set([0xe0, 0xe2, 0xee]);
-const isLuggage = (marker: number) =>
-  marker === 0xfe || (marker >= 0xe0 && marker <= 0xef && !PAINTED_APPS.has(marker));
+// Application data that affects the picture: size, colour profile, Adobe's colour transform. Other
+// application data and comments are removed.
+const PICTURE_APPS = new Set([0xe0, 0xe2, 0xee]);
+const isMetadata = (marker: number) =>
+  marker === 0xfe || (marker >= 0xe0 && marker <= 0xef && !PICTURE_APPS.has(marker));
 
-/** Photographs have some dozen. 2 MiB of empty ones held the event loop for 180 ms. */
+/** Photographs have a few dozen segments. A file of 2 MiB of empty ones blocked the event loop for 180 ms. */
 const MAX_SEGMENTS = 10_000;
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 
-/** The picture of a JPG, without what is beside or behind it; undefined when the bytes are no JPG. */
+/**
+ * Returns the picture of a JPG without metadata and trailing data, or undefined if the bytes are not a JPG.
+ */
 export function readJpeg(bytes: Buffer): Raster | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8 || bytes[2] !== 0xff) return undefined;
   const kept = [bytes.subarray(0, 2)];
@@ -29,16 +32,16 @@ export function readJpeg(bytes: Buffer): Raster | undefined {
     if (bytes[offset] !== 0xff) throw broken();
     if (marker === END_OF_IMAGE) break;
     const segment = readSegment(bytes, offset);
-    if (OTHER_FRAMES.has(marker)) throw new PictureError('Browsers cannot show this kind of JPG.');
+    if (OTHER_FRAMES.has(marker)) throw new PictureError('logo_jpeg_kind');
     if (FRAMES.has(marker)) {
       frames += 1;
       [widthPx, heightPx] = sizeOf(segment);
-      assertModest(widthPx, heightPx);
+      assertSizeAllowed(widthPx, heightPx);
     }
     if (marker === START_OF_SCAN) scans += 1;
     const end =
       marker === START_OF_SCAN ? endOfScan(bytes, offset + segment.length) : offset + segment.length;
-    if (!isLuggage(marker)) kept.push(bytes.subarray(offset, end));
+    if (!isMetadata(marker)) kept.push(bytes.subarray(offset, end));
     offset = end;
   }
   if (frames !== 1 || scans === 0) throw broken();
@@ -46,10 +49,10 @@ export function readJpeg(bytes: Buffer): Raster | undefined {
   return { mediaType: 'image/jpeg', content, widthPx, heightPx };
 }
 
-/** A segment from its marker on. */
+/** Returns a segment, including its marker. */
 function readSegment(bytes: Buffer, offset: number): Buffer {
   const marker = bytes[offset + 1] ?? 0;
-  // below these markers nothing has a length, and nothing without one belongs between segments
+  // Markers below these values have no length, and markers without a length are invalid between segments.
   if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8) || marker === 0xff) throw broken();
   if (offset + 4 > bytes.length) throw broken();
   const end = offset + 2 + bytes.readUInt16BE(offset + 2);
@@ -62,9 +65,9 @@ function sizeOf(frame: Buffer): [widthPx: number, heightPx: number] {
   return [frame.readUInt16BE(7), frame.readUInt16BE(5)];
 }
 
-/** Where the coded picture ends: at the next marker that is neither a stuffed byte nor a restart. */
+/** Returns the end of the coded picture: the next marker that is neither a stuffed byte nor a restart. */
 function endOfScan(bytes: Buffer, start: number): number {
-  // byte by byte: a million calls of indexOf took ten times as long
+  // A loop over the bytes, because a million calls of indexOf took ten times as long.
   for (let at = start; at < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue;
     const next = bytes[at + 1] ?? 0;
@@ -74,4 +77,4 @@ function endOfScan(bytes: Buffer, start: number): number {
   throw broken();
 }
 
-const broken = () => new PictureError('The JPG is damaged or not whole.');
+const broken = () => new PictureError('logo_damaged', { kind: 'JPG' });

@@ -4,57 +4,57 @@ import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
 import type { Drawing } from './raster-worker.js';
 
-/** A logo as it is served, and as it is printed: a PNG of at most 750 x 270 pixels. */
+/** A logo as served, and as printed: a PNG of at most 750 x 270 pixels. */
 export type DrawnLogo = Picture & { raster: Buffer };
 
 /**
- * Cleans a logo and draws it, once; what is printed later is the PNG.
- *
- * @param courierId whose it is: one logo of a courier at a time
- * @throws PictureError, also when it takes too long; ApiError overloaded when too many wait
+ * Sanitises and draws a logo once; documents later use the PNG.
+ * @param courierId limits each courier to one logo at a time
+ * @throws PictureError, also after the time limit; ApiError overloaded if too many requests wait
  */
 export type LogoDrawer = (courierId: string, bytes: Buffer) => Promise<DrawnLogo>;
 
 const MAX_HEAP_MB = 256;
-// 5,000 elements took it 1.5 s on a machine with three times as much to do as it had cores
+// 5,000 elements took 1.5 s on a machine with three times more load than cores.
 const CLEANING_MS = 10_000;
-// an ordinary logo takes 50 ms, a picture of 16 million pixels a second, and both several times that on a busy machine
+// An ordinary logo takes 50 ms, a picture of 16 million pixels a second. Both take several times as long on a
+// busy machine.
 const DRAWING_MS = 5_000;
-/** One per courier at a time, so that a courier whose logo takes long leaves a place to all others. */
-const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
+/** One per courier at a time, so that one courier's slow logo does not block the others. */
+const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
-  const cleaners = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
-  const painters = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
-  const turns = makeKeyedLimiter(QUEUE);
+  const sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
+  const renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
+  const limiter = makeKeyedLimiter(QUEUE);
 
   return async (courierId, bytes) => {
     const source = readSource(bytes);
-    return turns.run(courierId, async () => {
-      const picture = await clean(source, cleaners);
-      const raster = await draw(picture, source, painters);
+    return limiter.run(courierId, async () => {
+      const picture = await clean(source, sanitizers);
+      const raster = await draw(picture, source, renderers);
       return { ...picture, raster };
     });
   };
 }
 
-async function clean(source: Source, cleaners: WorkerPool): Promise<Picture> {
+async function clean(source: Source, sanitizers: WorkerPool): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
-  // as: what the thread answers with
-  const cleaned = (await ask(cleaners, source.svg, CLEANING_MS)) as string | undefined;
-  if (cleaned === undefined) throw new PictureError('Of the SVG nothing remains that may be shown.');
+  // The worker posts the cleaned SVG, or undefined.
+  const cleaned = (await ask(sanitizers, source.svg, CLEANING_MS)) as string | undefined;
+  if (cleaned === undefined) throw new PictureError('logo_svg_empty');
   return { mediaType: 'image/svg+xml', content: Buffer.from(cleaned) };
 }
 
-async function draw({ content }: Picture, source: Source, painters: WorkerPool): Promise<Buffer> {
+async function draw({ content }: Picture, source: Source, renderers: WorkerPool): Promise<Buffer> {
   const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
-  // as: what the thread answers with
-  const png = (await ask(painters, drawing, DRAWING_MS)) as Uint8Array | null;
-  if (!png) throw new PictureError('The logo shows nothing, or its pixels are damaged.');
+  // The worker posts the PNG, or null.
+  const png = (await ask(renderers, drawing, DRAWING_MS)) as Uint8Array | null;
+  if (!png) throw new PictureError('logo_blank');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }
 
-/** The library draws SVGs alone. */
+/** Embeds a raster picture in an SVG, because the library draws only SVGs. */
 function framed({ mediaType, content, widthPx: width, heightPx: height }: Raster): Drawing {
   const size = `width="${width}" height="${height}"`;
   const uri = `data:${mediaType};base64,${content.toString('base64')}`;
@@ -66,8 +66,8 @@ async function ask(threads: WorkerPool, message: unknown, timeoutMs: number): Pr
   try {
     return await threads.ask(message, timeoutMs);
   } catch (error) {
-    // out of time, of memory or of stack: the picture's doing
-    if (error instanceof Unanswered) throw new PictureError('The logo takes too long to draw. Simplify it.');
+    // The time, memory or stack limit was exceeded. The picture is the cause.
+    if (error instanceof Unanswered) throw new PictureError('logo_too_complex');
     throw error;
   }
 }

@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
 import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { found, record, type Change } from '../shared/context.js';
 import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
 import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
 import {
   findLogo,
-  keepRaster,
+  storeRaster,
   lockCourier,
   replaceLogo,
   selectLogo,
@@ -24,13 +24,12 @@ const EXTENSIONS: Record<MediaType, string> = {
   'image/svg+xml': 'svg',
 };
 
-/** Where a logo is served, relative to the host. */
+/** Returns the path of a logo, relative to the host. */
 export const pathOf = (courierId: string, hash: string, mediaType: MediaType): string =>
   `logos/${courierId}/${hash}.${EXTENSIONS[mediaType]}`;
 
 /**
- * Cleans and draws a picture and makes it the courier's logo. Answers its path.
- *
+ * Sanitises and draws a picture, stores it as the courier's logo and returns its path.
  * @throws ApiError logo_not_acceptable, courier_not_found, overloaded
  */
 export async function storeLogo(change: Change, file: UploadedFile, drawLogo: LogoDrawer): Promise<string> {
@@ -56,12 +55,17 @@ export async function storeLogo(change: Change, file: UploadedFile, drawLogo: Lo
   return path;
 }
 
-/** What is shown again and again: anybody may ask, and each reply held a copy of its own. */
+/**
+ * Caches recently served logos. The operation is public, and without the cache each response holds its own
+ * copy.
+ */
 const CACHE_BYTES = 16 * 1024 * 1024;
 
 export type LogoReader = (tenantId: string, path: { courier_id: string; file: string }) => Promise<LogoRow>;
 
-/** Reads the logo behind a path. Nobody is asked who they are: pages show it. */
+/**
+ * Returns a function that reads the logo of a path. It needs no authentication, because web pages embed it.
+ */
 export function makeLogoReader(db: Db): LogoReader {
   const cache = new LRUCache<string, LogoRow>({
     maxSize: CACHE_BYTES,
@@ -74,10 +78,10 @@ export function makeLogoReader(db: Db): LogoReader {
     const [hash = '', extension] = file.split('.');
     const key = `${tenantId} ${courierId.toLowerCase()} ${hash}`;
     const kept = cache.get(key);
-    // asked each time, because another logo may have taken its place
+    // Queried for each request, because the logo may have been replaced.
     const statement = kept ? findLogo : selectLogo;
     const [rows] = await snapshot(db, caller, [statement(db, caller, courierId, hash)]);
-    // The shape that both statements select, findLogo without the content.
+    // Both statements select exactly these columns, findLogo without the content.
     const row = rows?.[0] as LogoRow | undefined;
     if (!row || EXTENSIONS[row.media_type] !== extension) throw new ApiError('logo_not_found');
     if (kept) return kept;
@@ -92,42 +96,39 @@ async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer):
     return await drawLogo(courierId, bytes);
   } catch (error) {
     if (!(error instanceof PictureError)) throw error;
-    const { message } = error;
-    throw new ApiError('logo_not_acceptable', message, {
-      errors: [{ field: 'logo', code: 'content', message }],
-    });
+    throw new ApiError('logo_not_acceptable', { errors: [fieldError('logo', ...error.problem)] });
   }
 }
 
-/** What is known of a courier's logo when a bill is printed. */
-export type KeptLogo = {
+/** A courier's stored logo when a bill is printed. */
+export type StoredLogo = {
   courier_id: string;
   content_hash: string;
   raster: Buffer | null;
-  /** The logo itself where it has never been drawn; null where it has, or could not be. */
+  /** The original if it has not been drawn yet, otherwise null. Also null if it cannot be drawn. */
   undrawn: Buffer | null;
 };
 
-export type LogoPrinter = (tenantId: string, kept: KeptLogo) => Promise<Buffer | undefined>;
+export type LogoPrinter = (tenantId: string, kept: StoredLogo) => Promise<Buffer | undefined>;
 
 /**
- * Answers the PNG of a logo that was drawn when it was uploaded. One that was uploaded before that was done is drawn now,
- * once; undefined where that cannot be done, which is remembered.
+ * Returns a function that returns the PNG of a logo. A logo from before PNGs were stored is drawn and stored
+ * now. Returns undefined if it cannot be drawn, and stores that too.
  */
 export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
   return async (tenantId, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
-    const drawn = await drawOrGiveUp(courierId, undrawn, drawLogo);
+    const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
     const caller: SystemCaller = { kind: 'system', tenantId };
     await transaction(db, caller, (tx) =>
-      keepRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
+      storeRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
     );
     return drawn;
   };
 }
 
 /** @throws ApiError overloaded */
-async function drawOrGiveUp(
+async function drawOrUndefined(
   courierId: string,
   bytes: Buffer,
   drawLogo: LogoDrawer,

@@ -7,18 +7,20 @@ import { scanSvg } from './svg-scan.js';
 export type { MediaType };
 export type Picture = { mediaType: MediaType; content: Buffer };
 
-/** What a file holds, before anything of it is drawn. */
+/** The content of a file before it is drawn. */
 export type Source = Raster | { mediaType: 'image/svg+xml'; svg: string };
 
 /**
- * Reads a logo by what it holds, whatever it is called. No library that sniffs formats looks at it: those unpack archives
- * to see what is inside.
- *
+ * Detects the type of a logo by its content, not by its name. Does not use a library for format detection,
+ * because those unpack archives.
  * @throws PictureError
  */
 export function readSource(bytes: Buffer): Source {
   return readRaster(bytes) ?? { mediaType: 'image/svg+xml', svg: scanSvg(bytes) };
 }
 
-/** A PNG or a JPG, without anything that is not the picture; undefined when the bytes begin as neither. @throws PictureError */
+/**
+ * Returns a PNG or JPG without metadata, or undefined if the bytes are neither.
+ * @throws PictureError
+ */
 export const readRaster = (bytes: Buffer): Raster | undefined => readPng(bytes) ?? readJpeg(bytes);

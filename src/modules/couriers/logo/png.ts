@@ -1,12 +1,14 @@
 import { crc32 } from 'node:zlib';
-import { assertModest, PictureError, type Raster } from './picture-error.js';
+import { assertSizeAllowed, PictureError, type Raster } from './picture-error.js';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
-// What is needed to paint. Texts, camera data and whatever else a file carries along stay behind.
-const PAINTED = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
+// The chunks that affect the picture. Texts, camera data and other chunks are removed.
+const PICTURE_CHUNKS = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
 
-/** The picture of a PNG, without what is beside or behind it; undefined when the bytes are no PNG. */
+/**
+ * Returns the picture of a PNG without metadata and trailing data, or undefined if the bytes are not a PNG.
+ */
 export function readPng(bytes: Buffer): Raster | undefined {
   if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) return undefined;
   const kept: Buffer[] = [SIGNATURE];
@@ -20,11 +22,11 @@ export function readPng(bytes: Buffer): Raster | undefined {
     if ((type === 'IHDR') !== isFirst || (isFirst && data.length !== 13)) throw broken();
     if (type === 'IHDR') {
       [widthPx, heightPx] = [data.readUInt32BE(0), data.readUInt32BE(4)];
-      assertModest(widthPx, heightPx);
+      assertSizeAllowed(widthPx, heightPx);
     }
-    // its frames are not counted in the size
-    if (type === 'acTL') throw new PictureError('The logo is animated. Send one picture.');
-    if (PAINTED.has(type)) kept.push(whole);
+    // The size limits do not count the frames of an animation.
+    if (type === 'acTL') throw new PictureError('logo_animated');
+    if (PICTURE_CHUNKS.has(type)) kept.push(whole);
     seen.add(type);
     offset += whole.length;
   }
@@ -34,7 +36,10 @@ export function readPng(bytes: Buffer): Raster | undefined {
 
 const OVERHEAD_BYTES = 12;
 
-/** Encoders write some hundred. 2 MiB of empty ones, each with its checksum, held the event loop for 130 ms. */
+/**
+ * Encoders write a few hundred chunks. A file of 2 MiB of empty ones, each with a checksum, blocked the event
+ * loop for 130 ms.
+ */
 const MAX_CHUNKS = 10_000;
 
 function readChunk(bytes: Buffer, offset: number): { type: string; data: Buffer; whole: Buffer } {
@@ -50,4 +55,4 @@ function readChunk(bytes: Buffer, offset: number): { type: string; data: Buffer;
   };
 }
 
-const broken = () => new PictureError('The PNG is damaged or not whole.');
+const broken = () => new PictureError('logo_damaged', { kind: 'PNG' });

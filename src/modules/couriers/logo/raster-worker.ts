@@ -5,20 +5,20 @@ import { parentPort } from 'node:worker_threads';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { projectRoot } from '../../../config/project-root.js';
 
-// The thread of logo-drawer.ts that draws logos. WebAssembly's memory is outside the heap's limit: what is drawn is bounded by
-// its pixels instead, and by the time that the thread is given.
+// The worker thread of logo-drawer.ts that draws logos. The heap limit does not cover WebAssembly's memory;
+// the number of pixels and the time limit bound the work instead.
 
-/** What is drawn: an SVG, or a picture of pixels inside of one. A picture of pixels is never enlarged. */
+/** An SVG, or a raster picture embedded in one. A raster picture is never enlarged. */
 export type Drawing = { svg: string; largest?: { width: number; height: number } };
 
-/** Sharp on paper at the size that it is printed in, and no larger than a picture for that need be. */
+/** The maximum size in pixels, sharp at the printed size. */
 const BOX = { width: 750, height: 270 };
 
 const FAMILY = 'DejaVu Sans';
 const readFont = (file: string) =>
   readFileSync(join(projectRoot, 'node_modules', 'dejavu-fonts-ttf', 'ttf', `${file}.ttf`));
 const FONTS = {
-  // about as wide as the fonts that browsers have, for which a logo's texts were fitted
+  // About as wide as the fonts of browsers, for which the texts of logos are designed.
   fontBuffers: [readFont('DejaVuSansCondensed'), readFont('DejaVuSansCondensed-Bold')],
   defaultFontFamily: FAMILY,
   sansSerifFamily: FAMILY,
@@ -28,13 +28,14 @@ const FONTS = {
 
 await initWasm(readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
 
-// as: logo-drawer.ts sent it. What fails here ends the thread, which a panic of the library leaves unusable.
+// Only logo-drawer.ts posts messages here. An error ends the thread, because the library is unusable after a
+// panic.
 parentPort?.on('message', (drawing: Drawing) => parentPort?.postMessage(draw(drawing) ?? null));
-// the first drawing takes the time that it takes to compile
+// The first drawing compiles the WebAssembly module, so it is done before the thread reports ready.
 draw({ svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>' });
 parentPort?.postMessage('ready');
 
-/** As a PNG that fits the box. Nothing outside of it is read. Undefined when it is blank: nothing of it can be shown. */
+/** Returns a PNG that fits the box, or undefined if it is blank. Reads no external resources. */
 function draw({ svg, largest }: Drawing): Uint8Array | undefined {
   const { width, height } = sizeOf(svg);
   const isWide = width / height > BOX.width / BOX.height;
@@ -56,7 +57,7 @@ function sizeOf(svg: string): { width: number; height: number } {
   return { width, height };
 }
 
-/** Whether no pixel has any opacity, every fourth byte of RGBA. */
+/** Returns whether all pixels are fully transparent (every fourth byte of RGBA). */
 function isBlank(pixels: Uint8Array): boolean {
   for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 0) return false;
   return true;

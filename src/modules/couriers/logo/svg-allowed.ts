@@ -1,5 +1,5 @@
-// What an SVG logo may hold. Left out on purpose: filters, patterns, markers, animations and `use`, which make whoever
-// shows the picture compute without bound; scripts, pages and links, which run or load something.
+// The allowlist for SVG logos. It excludes filters, patterns, markers, animations and `use`, whose rendering
+// cost is unbounded, and scripts, foreign content and links, which execute or load something.
 
 export const ELEMENTS = [
   ...['svg', 'g', 'a', 'switch', 'defs', 'title', 'desc', 'metadata', 'style'],
@@ -7,7 +7,7 @@ export const ELEMENTS = [
   ...['linearGradient', 'radialGradient', 'stop', 'clipPath', 'mask'],
 ];
 
-/** Presentation attributes, which a style may set too. */
+/** Presentation attributes, which style sheets may set too. */
 export const PROPERTIES = [
   ...['color', 'fill', 'fill-opacity', 'fill-rule', 'clip-rule', 'opacity', 'paint-order', 'shape-rendering'],
   ...['stroke', 'stroke-width', 'stroke-opacity', 'stroke-linecap', 'stroke-linejoin', 'stroke-miterlimit'],
@@ -81,7 +81,7 @@ export const ATTRIBUTES = [
 
 const ALLOWED = new Set(PROPERTIES);
 
-/** A style sheet with its rules, or the declarations of one element, without the properties that are not allowed. */
+/** Returns a style sheet, or the declarations of one element, without properties that are not allowed. */
 export function cleanStyle(css: string): string {
   return css.includes('{')
     ? css.replace(/\{([^{}]*)\}/g, (_rule, declarations: string) => `{${cleanDeclarations(declarations)}}`)

@@ -19,27 +19,24 @@ const TOKEN = new RegExp(
 );
 
 /**
- * Reads an SVG as far as it can be done in one pass: well-formed, modest in size, depth and number of elements.
- * Before the sanitiser, because parsing 10,000 nested elements takes it 12 seconds.
- *
- * @returns the text of the svg element, without what is around it
+ * Validates an SVG in one pass: well-formed, and limited in size, depth and number of elements. Runs before
+ * the sanitiser, which takes 12 seconds to parse 10,000 nested elements.
+ * @returns the text of the svg element without its surroundings
  * @throws PictureError
  */
 export function scanSvg(bytes: Buffer): string {
-  if (bytes.length > MAX_BYTES) throw neither(bytes, 'The SVG is larger than 256 KiB.');
+  if (bytes.length > MAX_BYTES) throw tooLargeError(bytes);
   const text = decode(bytes);
   const [prolog] = /^\s*(?:<\?xml\s[^?]*\?>)?/.exec(text) ?? [''];
-  if (!/<svg[\s/>]/.test(text)) throw new PictureError(NEITHER);
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
-    throw new PictureError('The SVG has a DOCTYPE. Save it without one.');
+  if (!/<svg[\s/>]/.test(text)) throw new PictureError('logo_kind');
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) throw new PictureError('logo_svg_doctype');
   return readElements(text, prolog.length);
 }
 
-const NEITHER = 'The logo is neither a JPG nor a PNG nor an SVG.';
-
-/** What is large and no text at all is told so. */
-function neither(bytes: Buffer, otherwise: string): PictureError {
-  return new PictureError(bytes.subarray(0, 1024).includes('<svg') ? otherwise : NEITHER);
+/** Returns the error for a large file. A file that does not begin as an SVG is no supported picture. */
+function tooLargeError(bytes: Buffer): PictureError {
+  const isSvg = bytes.subarray(0, 1024).includes('<svg');
+  return isSvg ? new PictureError('logo_svg_size', { limit: '256 KiB' }) : new PictureError('logo_kind');
 }
 
 function decode(bytes: Buffer): string {
@@ -48,9 +45,9 @@ function decode(bytes: Buffer): string {
     // eslint-disable-next-line no-control-regex -- what XML cannot hold
     if (!/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
   } catch {
-    // told below
+    // The error is thrown below.
   }
-  throw new PictureError(NEITHER);
+  throw new PictureError('logo_kind');
 }
 
 function readElements(text: string, from: number): string {
@@ -80,10 +77,10 @@ function readElements(text: string, from: number): string {
 }
 
 function assertSmall(elements: number, depth: number, attributes: string): void {
-  if (elements > MAX_ELEMENTS) throw new PictureError(`The SVG has more than ${MAX_ELEMENTS} elements.`);
-  if (depth > MAX_DEPTH) throw new PictureError(`The SVG is nested more than ${MAX_DEPTH} levels deep.`);
+  if (elements > MAX_ELEMENTS) throw new PictureError('logo_svg_elements', { limit: MAX_ELEMENTS });
+  if (depth > MAX_DEPTH) throw new PictureError('logo_svg_depth', { limit: MAX_DEPTH });
   if (attributes.replace(/"[^"]*"|'[^']*'/g, '').split('=').length > MAX_ATTRIBUTES + 1)
-    throw new PictureError(`The SVG has an element with more than ${MAX_ATTRIBUTES} attributes.`);
+    throw new PictureError('logo_svg_attributes', { limit: MAX_ATTRIBUTES });
 }
 
-const malformed = () => new PictureError('The SVG is not well-formed.');
+const malformed = () => new PictureError('logo_svg_malformed');

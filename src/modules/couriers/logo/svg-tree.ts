@@ -1,4 +1,7 @@
-/** What we use of an element of jsdom, whose own types bring the browser's globals into the whole project. */
+/**
+ * The part of jsdom's element that this module uses. jsdom's own types would add the browser's globals to the
+ * whole project.
+ */
 export type Element = {
   localName: string;
   namespaceURI: string | null;
@@ -16,9 +19,9 @@ export type Attribute = { name: string; localName: string; value: string };
 
 const CLIPPING = new Set(['clipPath', 'mask']);
 
-/** A clip inside a clip inside a clip is drawn once for each of its combinations. */
+/** Removes nested clips and masks, because renderers draw them once per combination. */
 export function removeNestedClips(root: Element): void {
-  // not by one selector: in a page's document jsdom finds nothing below a name with capitals
+  // Not one selector: in an HTML document, jsdom finds no descendants of names with capital letters.
   for (const clip of root.querySelectorAll('*')) {
     if (!CLIPPING.has(clip.localName)) continue;
     for (const element of [clip, ...clip.querySelectorAll('*')])

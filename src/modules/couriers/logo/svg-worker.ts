@@ -5,11 +5,10 @@ import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
 import { scanSvg } from './svg-scan.js';
 import { removeNestedClips, type Attribute, type Element } from './svg-tree.js';
 
-// The thread of logo-drawer.ts that cleans SVGs. An SVG is read as a browser reads one inside a page, cleaned as a tree, and written as XML,
-// in which nothing that is text can turn into markup again.
-
-// Required and not imported: their types bring the browser's globals into the whole project.
-// as: what we use of the two
+// The worker thread of logo-drawer.ts that sanitises SVGs. It parses an SVG as a browser does inside a page,
+// sanitises the tree and serialises it as XML, in which no text can become markup again.
+// Loaded with require, because the libraries' types add the browser's globals to the whole project. Jsdom and
+// Window declare the parts that are used here.
 const require = createRequire(import.meta.url);
 const { JSDOM, VirtualConsole } = require('jsdom') as Jsdom;
 const createDOMPurify = require('dompurify') as (window: Window) => {
@@ -29,7 +28,7 @@ type Jsdom = {
 };
 type Window = { close(): void; XMLSerializer: new () => { serializeToString(root: Element): string } };
 function clean(svg: string): string | undefined {
-  // without a console of its own, what a stranger's styles do wrong would be in our log
+  // jsdom would otherwise write the style errors of untrusted files to the log.
   const { window } = new JSDOM('', { virtualConsole: new VirtualConsole() });
   try {
     const body = createDOMPurify(window).sanitize(svg, {
@@ -38,7 +37,7 @@ function clean(svg: string): string | undefined {
       ALLOW_DATA_ATTR: false,
       ALLOW_ARIA_ATTR: false,
       RETURN_DOM: true,
-      // what goes, goes with all that is in it
+      // Removes an element together with its content.
       KEEP_CONTENT: false,
     });
     const root = body.firstElementChild;
@@ -65,12 +64,12 @@ function cleanElement(element: Element): void {
   }
 }
 
-/** Leaves alone what is as it should be. */
+/** Does not write unchanged values. */
 function setIfChanged<Name extends string>(of: Record<Name, string>, name: Name, text: string): void {
   if (of[name] !== text) of[name] = text;
 }
 
-/** Stays: a part of this picture, or a small picture inside it. */
+/** Keeps a reference to a part of this picture, or a small embedded picture. */
 function cleanReference(element: Element, attribute: Attribute): void {
   if (/^#[\w.:-]+$/.test(attribute.value)) return;
   const embedded = element.localName === 'image' ? cleanEmbedded(attribute.value) : undefined;
@@ -78,7 +77,7 @@ function cleanReference(element: Element, attribute: Attribute): void {
   else element.removeAttributeNode(attribute);
 }
 
-/** Each is unpacked when the SVG is drawn, four bytes per pixel. */
+/** An embedded picture is decoded when the SVG is drawn, with four bytes per pixel. */
 const MAX_EMBEDDED_PX = 1_000_000;
 
 function cleanEmbedded(uri: string): string | undefined {
@@ -98,7 +97,7 @@ function isHarmless({ name, value }: Attribute): boolean {
   return isNamespace ? NAMESPACES.has(value) : !isHostileCss(value);
 }
 
-/** Whether a style sheet, or a value that is read as one, could reach out of the picture, or hides what it says. */
+/** Returns whether CSS could load external resources, execute something or obfuscate its content. */
 function isHostileCss(css: string): boolean {
   return /[\\@<]|url\s*\((?!\s*['"]?#)|image-set|(?:image|src|expression)\s*\(|script:|binding|behavior|\/\//i.test(
     css,

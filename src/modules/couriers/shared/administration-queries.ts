@@ -29,7 +29,7 @@ export type RecordRow = {
   created_at: Date;
 };
 
-// The id ends a sort that has ties, so that pages neither repeat nor skip a row.
+// The id ends every sort with ties, so that pages neither repeat nor skip a row.
 const SORTS = {
   courier_code: ['code'],
   courier_name: ['name', 'id'],
@@ -37,8 +37,8 @@ const SORTS = {
 } satisfies Record<Query['sort_by'], string[]>;
 
 /**
- * A tenant has dozens of couriers, at most a few thousand: they are found by the tenant in the index of their codes,
- * and sorted and searched one by one. What costs more is counted for the page alone.
+ * A tenant has dozens of couriers, at most a few thousand. The index on codes finds them by tenant; they are
+ * sorted and searched in memory. Expensive counts are made only for the page.
  */
 export function pageOfCouriers(db: Db, caller: UserCaller, query: Query): Sql {
   const order = sql`order by ${join(SORTS[query.sort_by].map((column) => raw(`c.${column} ${query.sort_dir}`)))}`;
@@ -82,14 +82,14 @@ function recordsOf(db: Db, caller: UserCaller, couriers: Sql): Sql {
     from (${couriers}) c`;
 }
 
-/** Which of the two names that must be nobody's are taken. */
+/** Selects which of the two unique names are already in use. */
 export function takenNames(db: Db, caller: UserCaller, code: string, username: string): Sql {
   return sql`select
     exists (select from couriers c where ${tenantRows(db, caller, 'c')} and c.code = ${code}) as is_code_taken,
     exists (select from users u where ${tenantRows(db, caller, 'u')} and u.username = ${username}) as is_username_taken`;
 }
 
-/** A courier's profile as it begins, before it has set anything of its own system. */
+/** A courier's initial profile, without the settings of its own system. */
 export type NewProfile = Omit<ProfileFields, `api_${string}`> & { courier_code: string; house_color: string };
 
 export async function insertCourier(
@@ -106,7 +106,7 @@ export async function insertCourier(
       ${profile.parish_province}, ${key.hash}, ${key.cipher})`);
 }
 
-/** Answers how many rows that was: none where the courier is so already, or is not there. */
+/** Returns 1, or 0 if the courier already has this state or does not exist. */
 export const updateActivity = ({ db, tx, caller, courierId }: Ctx, isActive: boolean): Promise<number> =>
   tx.execute(sql`
     update couriers c set is_active = ${isActive}, updated_at = now()

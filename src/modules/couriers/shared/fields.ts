@@ -1,8 +1,9 @@
+import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
 
-/** What a caller may set of a profile, secrets in clear. */
+/** The fields of a profile that a caller may set, with decrypted secrets. */
 export type ProfileFields = {
   courier_name: string;
   company_name: string | null;
@@ -20,7 +21,7 @@ export type ProfileFields = {
   house_color: string | null;
 };
 
-// every one of the type's names, or it does not compile
+// The compiler requires every field of the type.
 const NAMES = Object.keys({
   courier_name: 0,
   company_name: 0,
@@ -36,15 +37,15 @@ const NAMES = Object.keys({
   api_url_update_package: 0,
   api_token: 0,
   house_color: 0,
-} satisfies Record<keyof ProfileFields, 0>) as (keyof ProfileFields)[]; // as: the keys of the literal
+} satisfies Record<keyof ProfileFields, 0>) as (keyof ProfileFields)[]; // Object.keys() returns the keys of this literal.
 
 export type SentFields = Pick<
   Extract<BodyOf<'updateCourierSettings'>, { courier_name?: string }>,
   keyof ProfileFields
 >;
 
-/** The fields that a body sends, and nothing else of it. */
-export function takeFields(body: SentFields): SentFields {
+/** Returns the known fields of a body, and nothing else. */
+export function pickFields(body: SentFields): SentFields {
   const sent: SentFields = {};
   for (const name of NAMES) {
     const value = body[name];
@@ -53,17 +54,17 @@ export function takeFields(body: SentFields): SentFields {
   return sent;
 }
 
-/** @throws ApiError validation_failed naming every field that cannot be stored */
+/** @throws ApiError validation_failed with every invalid field in `errors` */
 export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
   assertUsable(faultsOf(sent, rules));
 }
 
-/** What is wrong with each field. */
-export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string, string | undefined> =>
+/** Returns the problem of each field, undefined for a valid one. */
+export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string, FieldProblem | undefined> =>
   Object.fromEntries(NAMES.map((name) => [name, faultOf(name, sent[name] ?? '', rules)]));
 
-function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): string | undefined {
-  // every field is one line
+function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
+  // Every field must be a single line.
   const fault = validateLine(text);
   if (fault || text.trim() === '') return fault;
   if (name.startsWith('api_url_')) return validateUrl(text, rules);
@@ -71,26 +72,29 @@ function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules):
     case 'email':
       return validateEmail(text);
     case 'api_token':
-      return /^[!-~]+$/.test(text) ? undefined : 'must be visible ASCII characters without spaces';
+      return /^[!-~]+$/.test(text) ? undefined : ['token_characters'];
     case 'house_color':
-      return /^#[0-9a-f]{6}$/i.test(text) ? undefined : 'must be a colour as #RRGGBB';
+      return /^#[0-9a-f]{6}$/i.test(text) ? undefined : ['house_colour'];
     default:
       return undefined;
   }
 }
 
-/** The stored fields with what was sent in their place; blank text clears one. */
+/** Returns the stored fields, overwritten by the given ones. A blank text clears a field. */
 export function mergeFields(stored: ProfileFields, sent: SentFields): ProfileFields {
   const merged: Record<keyof ProfileFields, string | null> = { ...stored };
   for (const name of NAMES) {
     const text = sent[name];
     if (text !== undefined) merged[name] = text.trim() === '' ? null : text;
   }
-  // the contract has refused a blank name
+  // The contract rejects a blank name.
   return { ...merged, courier_name: sent.courier_name ?? stored.courier_name };
 }
 
-/** The fields in which two profiles differ, for the audit trail: of a token only that there is one. */
+/**
+ * Returns the differing fields for the audit trail, or undefined if there are none. A token is never
+ * included, only whether it is set.
+ */
 export function differenceOf(before: ProfileFields, after: ProfileFields) {
   const changed = NAMES.filter((name) => before[name] !== after[name]);
   const pick = (fields: ProfileFields) =>

@@ -1,2 +1,2 @@
-/** What a logo may be. */
+/** The allowed media types of a logo. */
 export type MediaType = 'image/png' | 'image/jpeg' | 'image/svg+xml';

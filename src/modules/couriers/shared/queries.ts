@@ -12,15 +12,15 @@ export type CourierRow = Omit<ProfileFields, 'api_token'> & {
   api_token_cipher: string | null;
   webhook_secret_cipher: string | null;
   webhook_secret_rotated_at: Date | null;
-  /** Those that something was sent to; null for none. */
+  /** The endpoints that have received a request; null for none. */
   endpoints: { [Name in 'add_package' | 'update_package']?: EndpointHealth } | null;
-  /** USD a pound, as an exact decimal. */
+  /** USD per pound, as exact decimal text. */
   air_freight_rate: string;
   logo_hash: string | null;
   logo_media_type: MediaType | null;
 };
 
-/** How a URL has been answering; moments as the contract writes them. */
+/** The health of a URL. Times are in the contract's format. */
 export type EndpointHealth = {
   failing_since: string | null;
   paused_at: string | null;
@@ -29,7 +29,7 @@ export type EndpointHealth = {
   failures: number;
 };
 
-/** A courier's profile, how its URLs have been answering, and what its logo is called. */
+/** Selects a courier's profile, the health of its URLs, and its logo's hash and media type. */
 export function selectCourier(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`
     select c.id as courier_id, c.code as courier_code, c.name as courier_name, c.company_name, c.email,
@@ -52,8 +52,9 @@ const moment = (column: keyof EndpointHealth): Sql =>
   sql`to_char(e.${raw(column)} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
 
 /**
- * The same, held to the end of the transaction. Locked first and read by a second statement: one that waited for
- * the lock would see the courier as it is, and its logo as it was before the wait.
+ * As selectCourier, and locks the courier until the end of the transaction. Locks first and reads with a
+ * second statement: a statement that waits for the lock sees the current courier, but the logo from before
+ * the wait.
  */
 export async function lockCourier(ctx: Ctx): Promise<CourierRow | undefined> {
   const { db, tx, caller, courierId } = ctx;
@@ -63,7 +64,7 @@ export async function lockCourier(ctx: Ctx): Promise<CourierRow | undefined> {
   return rows[0];
 }
 
-/** Answers how many rows that was. */
+/** Returns the number of updated rows. */
 export async function updateCourier(
   { db, tx, caller, courierId }: Ctx,
   fields: ProfileFields,
@@ -81,7 +82,7 @@ export async function updateCourier(
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
 }
 
-/** Answers how many rows that was. */
+/** Returns the number of updated rows. */
 export async function updateKey(
   { db, tx, caller, courierId }: Ctx,
   hash: string,
@@ -92,7 +93,7 @@ export async function updateKey(
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
 }
 
-/** Holds the courier's secret to the end of the transaction. */
+/** Locks the courier's secret until the end of the transaction. */
 export async function lockWebhookSecret({
   db,
   tx,
@@ -105,7 +106,7 @@ export async function lockWebhookSecret({
   return rows[0];
 }
 
-/** Answers how many rows that was. */
+/** Returns the number of updated rows. */
 export async function replaceWebhookSecret(
   { db, tx, caller, courierId }: AnyCtx,
   cipher: string,
@@ -117,8 +118,11 @@ export async function replaceWebhookSecret(
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`);
 }
 
-/** Another URL begins anew: what the one before did is forgotten, a pause too. */
-export async function forgetEndpoints({ db, tx, caller, courierId }: Ctx, names: string[]): Promise<number> {
+/** Deletes the health of replaced URLs, including pauses. */
+export async function deleteEndpointHealth(
+  { db, tx, caller, courierId }: Ctx,
+  names: string[],
+): Promise<number> {
   return tx.execute(sql`
     delete from webhook_endpoints e
     where ${tenantRows(db, caller, 'e')} and e.courier_id = ${courierId}::uuid and e.endpoint = any(${names}::text[])`);
@@ -126,7 +130,7 @@ export async function forgetEndpoints({ db, tx, caller, courierId }: Ctx, names:
 
 export type LogoRow = { content_hash: string; media_type: MediaType; content: Buffer };
 
-/** A courier has one logo: the new one takes the place of the old. */
+/** Replaces the courier's only logo. */
 export async function replaceLogo(
   { tx, caller, courierId }: Ctx,
   logo: LogoRow & { raster: Buffer },
@@ -140,8 +144,11 @@ export async function replaceLogo(
       stored_at = now()`);
 }
 
-/** Stores what drawing a logo gave: its raster, or that it could not be drawn. Another logo since then stays as it is. */
-export async function keepRaster(
+/**
+ * Stores the PNG of a logo, or that it cannot be drawn. Does nothing if the logo was replaced in the
+ * meantime.
+ */
+export async function storeRaster(
   db: Db,
   tx: Tx,
   caller: SystemCaller,
@@ -157,7 +164,7 @@ export async function keepRaster(
 export const selectLogo = (db: Db, caller: SystemCaller, courierId: string, hash: string): Sql =>
   logoWith(sql`, l.content`, db, caller, courierId, hash);
 
-/** The same without the content. */
+/** As selectLogo, without the content. */
 export const findLogo = (db: Db, caller: SystemCaller, courierId: string, hash: string): Sql =>
   logoWith(empty, db, caller, courierId, hash);
 

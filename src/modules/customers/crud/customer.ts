@@ -11,7 +11,7 @@ import * as listing from './list-queries.js';
 import * as queries from './queries.js';
 import type { CustomerRow, StoredCustomer } from './queries.js';
 
-/** One page, and the number of all that the filters select, in one round trip. */
+/** Returns one page of customers and the total number of matching ones, in one round trip. */
 export async function listCustomers(
   db: Db,
   caller: UserCaller,
@@ -21,31 +21,34 @@ export async function listCustomers(
     listing.pageOfCustomers(db, caller, query),
     listing.totalOfCustomers(db, caller, query),
   ]);
-  // as: the columns that the two statements select
+  // The two statements select exactly these columns.
   return { rows: rows as CustomerRow[], total: (counted as { total: number }[])[0]?.total ?? 0 };
 }
 
-/** The names of the branches that customers have, each once, in order. */
+/** Returns the distinct branch names of customers, sorted. */
 export async function listBranches(db: Db, caller: UserCaller, courierId?: string): Promise<string[]> {
   const [rows] = await snapshot(db, caller, [listing.branchNames(db, caller, courierId)]);
-  // as: the column that the statement selects
+  // The statement selects exactly this column.
   return (rows as { branch: string }[]).map(({ branch }) => branch);
 }
 
-/** Who asks for a change, and how many a courier may have in a day. */
+/** The context of a change of customers, with the daily quota of a courier. */
 export type ChangeContext = { db: Db; caller: UserCaller; requestId: string; quota: Quota };
 
-const takeOne = (tx: Tx, { caller, quota }: ChangeContext, courierId: string): Promise<void> =>
+const takeOneFromQuota = (tx: Tx, { caller, quota }: ChangeContext, courierId: string): Promise<void> =>
   takeQuota(tx, quota, { tenantId: caller.tenantId, courierId }, 1);
 
-/** Answers the new id. @throws ApiError courier_not_found, duplicate_user_code, quota_exceeded, 400 for staff without a courier */
+/**
+ * Creates a customer and returns its id.
+ * @throws ApiError courier_not_found, duplicate_user_code, quota_exceeded, 400 for staff without a courier
+ */
 export async function createCustomer(
   context: ChangeContext,
   body: BodyOf<'createCustomer'>,
 ): Promise<string> {
   const { db, caller, requestId } = context;
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const id = newId();
   await transaction(db, caller, async (tx) => {
     const insertion = queries.insertCustomer(caller.tenantId, {
@@ -55,15 +58,14 @@ export async function createCustomer(
     });
     const [after] = await tx.query<StoredCustomer>(insertion);
     await audit(tx, requestId, { action: 'customer.created', id, after });
-    await takeOne(tx, context, courierId);
+    await takeOneFromQuota(tx, context, courierId);
   });
   return id;
 }
 
 /**
- * Changes the fields that are sent. A new user code is taken on by the customer's pre-alerts, which name it by
- * that; packages keep what they were received with. What is stored already is not written again.
- *
+ * Changes the given fields. A new user code is also written to the customer's pre-alerts, which refer to it;
+ * packages keep the code they were received with. Values equal to the stored ones are not written.
  * @throws ApiError customer_not_found, duplicate_user_code, quota_exceeded
  */
 export async function updateCustomer(
@@ -85,30 +87,33 @@ export async function updateCustomer(
       const codes = { from: stored.user_code, to: fields.user_code };
       await renameOnPrealerts(db, tx, caller, requestId, { courierId: stored.courier_id, ...codes });
     }
-    if (difference) await takeOne(tx, context, stored.courier_id);
+    if (difference) await takeOneFromQuota(tx, context, stored.courier_id);
     const [row] = await tx.query<CustomerRow>(queries.oneCustomer(db, caller, id));
-    if (!row) throw new Error('The customer went missing inside its own transaction.');
+    if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
     return { row, isChanged: difference !== undefined };
   });
 }
 
-/** Deletes for good; the audit trail keeps what it was. Answers the id. @throws ApiError customer_not_found, quota_exceeded, 400 */
+/**
+ * Deletes a customer permanently and returns its id. The audit trail records its content.
+ * @throws ApiError customer_not_found, quota_exceeded, 400
+ */
 export async function deleteCustomer(
   context: ChangeContext,
-  named: { inQuery: string | undefined; inBody: string | undefined },
+  ids: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
   const { db, caller, requestId } = context;
-  const id = theOneNamed(named);
+  const id = requireCustomerId(ids);
   await transaction(db, caller, async (tx) => {
     const [before] = await tx.query<StoredCustomer>(queries.removeCustomer(db, caller, id));
     if (!before) throw new ApiError('customer_not_found');
     await audit(tx, requestId, { action: 'customer.deleted', id, before });
-    await takeOne(tx, context, before.courier_id);
+    await takeOneFromQuota(tx, context, before.courier_id);
   });
   return id;
 }
 
-function theOneNamed({
+function requireCustomerId({
   inQuery,
   inBody,
 }: {
@@ -116,10 +121,9 @@ function theOneNamed({
   inBody: string | undefined;
 }): string {
   const id = inQuery ?? inBody;
-  if (id === undefined)
-    throw invalidFieldError('id', 'is required in the query, or courier_customer_id in the body', 'required');
+  if (id === undefined) throw invalidFieldError('id', 'customer_required');
   if (inBody !== undefined && inBody !== id)
-    throw invalidFieldError('courier_customer_id', 'must be the same as id in the query, or left out');
+    throw invalidFieldError('courier_customer_id', 'different', { other: 'id in the query' });
   return id;
 }
 

@@ -1,4 +1,4 @@
-/** What a caller may set of a customer. */
+/** The fields of a customer that a caller may set. */
 export type CustomerFields = {
   user_code: string;
   first_name: string;
@@ -17,14 +17,14 @@ type Sent = {
   is_active?: 0 | 1;
 };
 
-/** The fields of a new customer. */
+/** Returns the fields of a new customer. */
 export function newFields(sent: Sent & Required<Pick<Sent, 'user_code' | 'first_name' | 'last_name'>>) {
   const { user_code, first_name, last_name } = sent;
   const blank = { user_code, first_name, last_name, branch: null, email: null, is_active: true };
   return mergeFields(blank, sent);
 }
 
-/** The stored fields with what was sent in their place, taken one by one: nothing else can be set. */
+/** Returns the stored fields, overwritten by the given ones. Only the listed fields can be set. */
 export function mergeFields(stored: CustomerFields, sent: Sent): CustomerFields {
   return {
     user_code: sent.user_code ?? stored.user_code,
@@ -36,7 +36,7 @@ export function mergeFields(stored: CustomerFields, sent: Sent): CustomerFields 
   };
 }
 
-/** The fields in which two customers differ, as they are in the first and in the second. */
+/** Returns the differing fields with the values of both customers, or undefined if they are equal. */
 export function differenceOf(before: CustomerFields, after: CustomerFields) {
   const changed = FIELD_NAMES.filter((name) => before[name] !== after[name]);
   const pick = (fields: CustomerFields) => Object.fromEntries(changed.map((name) => [name, fields[name]]));
@@ -45,7 +45,7 @@ export function differenceOf(before: CustomerFields, after: CustomerFields) {
 
 const FIELD_NAMES = ['user_code', 'first_name', 'last_name', 'branch', 'email', 'is_active'] as const;
 
-/** Blank text empties a field: the contract has no null to send. */
+/** A blank text clears a field, because the contract does not allow null. */
 function textOr(stored: string | null, sent: string | undefined): string | null {
   if (sent === undefined) return stored;
   return sent.trim() === '' ? null : sent;
@@ -53,20 +53,18 @@ function textOr(stored: string | null, sent: string | undefined): string | null 
 
 const MAX_CHARS = 100;
 
-/** What is wrong with a text, as words that follow its field's name. */
-export type TextError = { code: 'blank' | 'maxLength' | 'pattern'; words: string };
+/** Why a text of a bulk request is rejected. */
+export type TextProblem =
+  [problem: 'blank' | 'control_characters'] | [problem: 'maxLength', args: { limit: number }];
 
-/** Why a trimmed code, name or branch that came in bulk cannot be stored; undefined when it can. */
+/** Returns why a trimmed code, name or branch of an upload or a synchronisation is rejected, or undefined. */
 export function validateText(
   value: string,
   isRequired: boolean,
   maxChars = MAX_CHARS,
-): TextError | undefined {
-  if (value === '') return isRequired ? { code: 'blank', words: 'must not be blank' } : undefined;
-  // the second count, of characters and not of UTF-16 units, is the dear one
-  if (value.length > maxChars && [...value].length > maxChars)
-    return { code: 'maxLength', words: `must have at most ${maxChars} characters` };
-  if (/\p{Cc}/u.test(value))
-    return { code: 'pattern', words: 'must not contain line breaks or other control characters' };
-  return undefined;
+): TextProblem | undefined {
+  if (value === '') return isRequired ? ['blank'] : undefined;
+  // Counting UTF-16 units first avoids the slower count of code points.
+  if (value.length > maxChars && [...value].length > maxChars) return ['maxLength', { limit: maxChars }];
+  return /\p{Cc}/u.test(value) ? ['control_characters'] : undefined;
 }

@@ -34,7 +34,7 @@ export function customerHandlers({ db, customerChangesPerDay }: Deps) {
       const { row, isChanged } = await updateCustomer({ db, caller, requestId, quota }, body);
       const message = isChanged
         ? 'Customer updated.'
-        : 'The customer is like that already. Nothing was changed.';
+        : 'The customer already has these values. Nothing was changed.';
       return { statusCode: 200, message, data: viewCustomer(row) };
     },
 

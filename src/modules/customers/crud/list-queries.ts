@@ -7,7 +7,8 @@ import { withCourierName } from './queries.js';
 
 type Query = QueryOf<'listCustomers'>;
 
-// The id ends every sort, so that pages neither repeat nor skip a row; within a courier each order has an index.
+// Every sort ends with the id, so that pages neither repeat nor skip a row. Within a courier, each order has
+// an index.
 const SORTS = {
   user_code: ['user_code', 'id'],
   first_name: ['first_name', 'last_name', 'id'],
@@ -18,7 +19,9 @@ const SORTS = {
   updated_at: ['updated_at', 'id'],
 } satisfies Record<Query['sort_by'], string[]>;
 
-/** The keys of the page are found first, in indexes alone where they can be; only the page's rows are read. */
+/**
+ * Selects the keys of the page first, with index-only scans where possible. Only the page's rows are read.
+ */
 export function pageOfCustomers(db: Db, caller: UserCaller, query: Query): Sql {
   const isOfOneCourier = (caller.courierId ?? query.courier_id) !== undefined;
   const columns = orderOf('cu', SORTS[query.sort_by], query);
@@ -38,7 +41,10 @@ function keysOfAll(db: Db, caller: UserCaller, query: Query): Sql {
     where ${filtersOf(db, caller, query)}`;
 }
 
-/** Of each courier no more than the page could need, so that no index has to hold all couriers in one order. */
+/**
+ * Selects at most as many keys of each courier as the page can need, so that no index over all couriers is
+ * necessary.
+ */
 function keysOfEachCourier(db: Db, caller: UserCaller, query: Query): Sql {
   const columns = SORTS[query.sort_by];
   return sql`select cu.tenant_id, cu.id from couriers c cross join lateral (
@@ -52,7 +58,10 @@ function keysOfEachCourier(db: Db, caller: UserCaller, query: Query): Sql {
 const orderOf = (table: 'c' | 'cu', columns: string[], { sort_dir: direction }: Query): Sql =>
   join(columns.map((column) => raw(`${table}.${column} ${direction}`)));
 
-/** All that the filters select; without a search the kept counters are summed, of which '' means all branches. */
+/**
+ * Selects the number of matching customers. Without a search, it sums the maintained counters, in which ''
+ * stands for all branches.
+ */
 export function totalOfCustomers(db: Db, caller: UserCaller, query: Query): Sql {
   if (query.search)
     return sql`select count(*)::int as total from customers cu where ${filtersOf(db, caller, query)}`;
@@ -60,7 +69,7 @@ export function totalOfCustomers(db: Db, caller: UserCaller, query: Query): Sql 
     where ${scopeOf(db, caller, query.courier_id)} and cu.branch = ${branchOf(query) ?? ''}`;
 }
 
-/** The names of the branches that have customers; the counters know. */
+/** Selects the names of the branches that have customers, from the maintained counters. */
 export function branchNames(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
   return sql`select cu.branch from customer_tallies cu
     where ${scopeOf(db, caller, courierId)} and cu.branch <> ''
@@ -75,12 +84,12 @@ function filtersOf(db: Db, caller: UserCaller, query: Query): Sql {
   return join(conditions, ' and ');
 }
 
-/** The trigram indexes know a text by three letters or digits in a row. */
+/** A trigram index can only be used if the text contains three consecutive letters or digits. */
 const hasTrigram = (search: string | undefined) => search !== undefined && /[\p{L}\p{N}]{3}/u.test(search);
 
 /**
- * A text without a trigram is looked for in the rows themselves: at a million, reading the indexes whole and then
- * every row that they name took twenty times as long.
+ * A text without a trigram is matched against the rows: with a million customers, scanning the whole index
+ * and then the rows took twenty times as long.
  */
 function matching(search: string): Sql {
   const pattern = containsPattern(search);
@@ -91,7 +100,7 @@ function matching(search: string): Sql {
 
 function scopeOf(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
   const own = ownRows(db, caller, 'cu');
-  // couriers have one account, whatever they ask for
+  // A courier only ever sees its own customers, whatever courier_id says.
   return courierId && caller.courierId === null ? sql`${own} and cu.courier_id = ${courierId}::uuid` : own;
 }
 

@@ -47,7 +47,7 @@ export function oneCustomer(db: Db, caller: UserCaller, id: string): Sql {
   return withCourierName(key, empty);
 }
 
-/** The rows that the keys name, and no others, with their courier's name. */
+/** Selects the rows with these keys, with their courier's name. */
 export function withCourierName(keys: Sql, order: Sql): Sql {
   return sql`select cu.id, cu.courier_id, c.name as courier_name, cu.user_code, cu.first_name, cu.last_name, cu.branch,
       cu.is_active, cu.created_at, cu.updated_at

@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { pipeline, sql, type Db } from '../../../platform/db/transaction.js';
 
-const TERMS_AT_ONCE = 200;
-/** How often a batch is tried while customers are being written, and how long to wait between. */
+const TERMS_PER_BATCH = 200;
+/** The number of attempts per batch while customers are being written, and the pause between them. */
 const TRIES = 20;
 const PAUSE_MS = 100;
 
 /**
- * Removes from the search dictionary of a tenant what none of its customers has any more. It waits for nobody and holds
- * writers of customers up for the deletion of one batch at most; a batch that finds no quiet moment is left for the next run.
+ * Deletes terms that no customer uses any more from a tenant's search dictionary. It never waits for locks,
+ * and blocks writers of customers at most while one batch is deleted. A batch that never gets the lock is
+ * left for the next run.
  */
 export async function deleteUnusedTerms({
   db,
@@ -23,9 +24,9 @@ export async function deleteUnusedTerms({
   let after = '00000000-0000-0000-0000-000000000000';
   for (let tries = 0; !stopping.aborted;) {
     const [rows] = await pipeline(db, caller, [
-      sql`select last_id, pruned from prune_terms(${after}::uuid, ${TERMS_AT_ONCE}::int)`,
+      sql`select last_id, pruned from prune_terms(${after}::uuid, ${TERMS_PER_BATCH}::int)`,
     ]);
-    // as: the columns that the statement selects
+    // The statement selects exactly these columns.
     const batch = rows?.[0] as { last_id: string; pruned: number | null } | undefined;
     if (!batch) return;
     if (batch.pruned === null && (tries += 1) < TRIES) {

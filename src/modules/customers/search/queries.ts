@@ -22,11 +22,11 @@ const COLUMNS = raw(
 );
 const WITH_COURIER = raw('join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id');
 
-// Both searches look past row-level security, in the caller's scope, and answer ids; these statements read the
-// rows under the caller's own policies and filters.
+// Both search functions bypass row-level security within the caller's scope, and return ids. These statements
+// read the rows with the caller's own policies and filters.
 
-/** Customers whose names, e-mail address or user code contain the text. */
-export function literalMatches(db: Db, caller: UserCaller, query: Query): Sql {
+/** Selects customers whose names, e-mail address or user code contain the text. */
+export function substringMatches(db: Db, caller: UserCaller, query: Query): Sql {
   const ids = sql`select search_customers(${containsPattern(query.q)}, ${courierOf(caller, query)}::uuid,
     ${query.limit}::int)`;
   return sql`select ${COLUMNS}, null as match_score from customers cu ${WITH_COURIER}
@@ -34,7 +34,7 @@ export function literalMatches(db: Db, caller: UserCaller, query: Query): Sql {
     order by cu.last_name, cu.first_name, cu.id`;
 }
 
-/** Customers whose names are nearest to the text. */
+/** Selects customers whose names are most similar to the text. */
 export function similarMatches(db: Db, caller: UserCaller, query: Query): Sql {
   return sql`select ${COLUMNS}, found.score as match_score
     from match_customers(${query.q}, ${courierOf(caller, query)}::uuid, ${query.limit}::int) found
@@ -43,16 +43,16 @@ export function similarMatches(db: Db, caller: UserCaller, query: Query): Sql {
 }
 
 /**
- * Customers whose names have every word of the text, spelt so. The similar ones leave out those whose words the
- * dictionary had no room for (decision 0030).
+ * Selects customers whose names contain every word of the text exactly. The similarity search omits those
+ * whose words did not fit in the dictionary (decision 0030).
  */
-export function namedMatches(db: Db, caller: UserCaller, query: Query): Sql {
+export function exactNameMatches(db: Db, caller: UserCaller, query: Query): Sql {
   const ids = sql`select customers_named(${query.q}, ${courierOf(caller, query)}::uuid, ${query.limit}::int)`;
   return sql`select ${COLUMNS}, 100 as match_score from customers cu ${WITH_COURIER}
     where ${ownRows(db, caller, 'cu')} and cu.id = any (array(${ids}))
     order by cu.last_name, cu.first_name, cu.id`;
 }
 
-/** The one courier that staff ask for; a courier has one account, whatever it asks for. */
+/** The courier that staff filter by. A courier only ever sees its own customers. */
 const courierOf = (caller: UserCaller, query: Query): string | null =>
   caller.courierId === null ? (query.courier_id ?? null) : null;

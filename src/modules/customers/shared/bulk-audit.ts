@@ -3,7 +3,7 @@ import { sql, type Sql } from '../../../platform/db/transaction.js';
 export type BulkChange = {
   action: 'customers.uploaded' | 'customers.synchronised';
   courierId: string;
-  /** Of the file or the answer that caused it. */
+  /** The hash of the uploaded file or the response that caused the change. */
   sha256: string;
   remarks: 'upload' | 'sync';
 };
@@ -11,11 +11,11 @@ export type BulkChange = {
 const CUSTOMERS_PER_ENTRY = 500;
 
 /**
- * The audit facts of many customers' changes, for appendFacts: one for every 500 customers in the order of their codes,
- * with all values that were written. One for each customer took 0.9 KB of table and indexes (decision 0030).
- *
+ * Returns a selection of audit facts for appendFacts: one per 500 customers in order of user code, with all
+ * written values. One fact per customer took 0.9 KB of table and indexes (decision 0030).
  * @param columns the names of the values
- * @param changes selects user_code, before (null for a new customer) and after, both JSON arrays of the values
+ * @param changes selects user_code, before (null for a new customer) and after, both JSON arrays of the
+ * values
  */
 export function bulkFacts(
   { action, courierId, sha256, remarks }: BulkChange,

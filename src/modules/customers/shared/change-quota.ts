@@ -1,9 +1,11 @@
 import type { Quota } from '../../../platform/db/quotas.js';
 
-/** Customers created, changed or deleted for one courier, by whatever way. A customer sent as it is stored does not count. */
+/**
+ * The daily quota of customers created, changed or deleted per courier, in all operations together. A
+ * customer sent with its stored values does not count.
+ */
 export const customerChanges = (limit: number): Quota => ({
   kind: 'customer_changes',
   period: 'day',
   limit,
-  noun: 'customers changed',
 });

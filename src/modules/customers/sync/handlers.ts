@@ -6,12 +6,12 @@ import { viewSync } from './view.js';
 export function customerSyncHandlers({ db }: Deps) {
   return {
     async syncCustomers({ body, caller, requestId }) {
-      // a key that the operation does not declare has not been validated
+      // Only declared keys of the body are validated, so only they are passed on.
       const { courier_id } = body;
       const { row, isNew } = await requestSync(db, caller, requestId, { courier_id });
       const message = isNew
         ? 'Synchronisation queued.'
-        : 'A synchronisation of these customers is waiting or running already. This is it.';
+        : 'A synchronisation of these customers is already queued or running.';
       return { statusCode: 200, message, data: viewSync(row) };
     },
 

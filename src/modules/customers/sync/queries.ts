@@ -3,44 +3,46 @@ import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
-import { BETWEEN_CELLS, BETWEEN_ROWS, LEAVE } from './sync-pack.js';
+import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from './sync-pack.js';
 
 export type AppliedSync = {
   created: number;
   updated: number;
-  /** Sent, and neither found nor created: another transaction has created them meanwhile. */
+  /**
+   * The number of customers that were neither found nor created, because another transaction created them at
+   * the same time.
+   */
   missed: number;
-  /** New ones that lack a name, which is why they were not created. */
+  /** The number of new customers that were not created because a name is missing. */
   incomplete: number;
-  /** The first of them, in the order in which they were sent. */
+  /** The first of the incomplete ones, in the order of the list. */
   incomplete_first: { index: number; lacks: 'first_name' | 'last_name' }[];
 };
 
-export type SentList = { runId: string; courierId: string; packed: string; sha256: string };
+export type ReceivedList = { runId: string; courierId: string; packed: string; sha256: string };
 
 const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
-const left = (n: number) => sql`${cell(n)} = ${LEAVE}`;
+const left = (n: number) => sql`${cell(n)} = ${UNCHANGED}`;
 
-/** Customers as packCustomers packs them; a name that stays as it is is null. */
+/** Selects the customers that packCustomers has packed. A name to leave unchanged is null. */
 function sentCustomers(packed: string): Sql {
   return sql`select ${cell(1)}::uuid as id, ${cell(2)}::integer as index, ${cell(3)} as user_code,
-      nullif(${cell(4)}, ${LEAVE}) as first_name, nullif(${cell(5)}, ${LEAVE}) as last_name,
-      nullif(nullif(${cell(6)}, ${LEAVE}), '') as branch, ${left(6)} as leaves_branch,
-      nullif(nullif(${cell(7)}, ${LEAVE}), '') as email, ${left(7)} as leaves_email,
-      nullif(${cell(8)}, ${LEAVE})::boolean as is_active
+      nullif(${cell(4)}, ${UNCHANGED}) as first_name, nullif(${cell(5)}, ${UNCHANGED}) as last_name,
+      nullif(nullif(${cell(6)}, ${UNCHANGED}), '') as branch, ${left(6)} as leaves_branch,
+      nullif(nullif(${cell(7)}, ${UNCHANGED}), '') as email, ${left(7)} as leaves_email,
+      nullif(${cell(8)}, ${UNCHANGED})::boolean as is_active
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 
 /**
- * Writes a courier's customers that are new or differ, with their audit entries; in one statement, so that the
- * table's triggers run once. All rows are locked, and inserted, in the order of their codes.
- *
- * @param maxIncomplete how many of the incomplete are named
+ * Writes a courier's customers that are new or differ, with their audit entries, in one statement, so that
+ * the table's triggers run once. All rows are locked and inserted in order of user code.
+ * @param maxIncomplete the maximum number of incomplete customers returned
  */
 export function applySync(
   db: Db,
   caller: SystemCaller,
-  { runId, courierId, packed, sha256, maxIncomplete }: SentList & { maxIncomplete: number },
+  { runId, courierId, packed, sha256, maxIncomplete }: ReceivedList & { maxIncomplete: number },
 ): Sql {
   const own = sql`${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid`;
   const changes = sql`select user_code, null::jsonb as before,
@@ -97,8 +99,8 @@ export function applySync(
         (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as incomplete_first`;
 }
 
-/** How many customers applySync would create or change. */
-export function countSyncChanges(db: Db, caller: SystemCaller, { courierId, packed }: SentList): Sql {
+/** Selects how many customers applySync would create or change. */
+export function countSyncChanges(db: Db, caller: SystemCaller, { courierId, packed }: ReceivedList): Sql {
   return sql`with sent as materialized (${sentCustomers(packed)})
     select count(*)::integer as changes
     from sent left join customers c on ${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid

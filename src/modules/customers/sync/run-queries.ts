@@ -12,13 +12,15 @@ export type RunRow = Omit<Run, 'problems' | 'created_at' | 'started_at' | 'finis
   finished_at: Date | null;
 };
 
-/** Whether the courier exists, and whether it has said where its customers are. */
+/**
+ * Selects the courier and whether its URL for customers is set. Returns no row if the courier does not exist.
+ */
 export function courierOfSync(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`select c.api_url_get_customers is not null as has_url from couriers c
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-/** Answers nothing where one of the courier's is open already. */
+/** Returns no row if the courier already has an open run. */
 export function insertRun(caller: UserCaller, id: string, courierId: string): Sql {
   return sql`insert into customer_sync_runs (tenant_id, id, courier_id, origin, requested_by)
     values (${caller.tenantId}::uuid, ${id}::uuid, ${courierId}::uuid, 'request', ${caller.userId}::uuid)
@@ -26,7 +28,7 @@ export function insertRun(caller: UserCaller, id: string, courierId: string): Sq
     returning id`;
 }
 
-/** A run for every active courier that has a URL and none that is open. */
+/** Inserts a run for every active courier that has a URL and no open run. */
 export function insertScheduledRuns(db: Db, caller: SystemCaller): Sql {
   return sql`insert into customer_sync_runs (tenant_id, id, courier_id, origin)
     select c.tenant_id, new_id(), c.id, 'schedule' from couriers c
@@ -49,10 +51,10 @@ export function oneRun(db: Db, caller: UserCaller, id: string): Sql {
   );
 }
 
-/** A page and one more, the newest first: ids are in the order of their making. */
+/** Selects a page and one row more, newest first. Ids are ordered by creation time. */
 export function pageOfRuns(db: Db, caller: UserCaller, query: QueryOf<'listCustomerSyncs'>): Sql {
   const conditions = [ownRows(db, caller, 'r')];
-  // couriers have one account, whatever they ask for
+  // A courier only ever sees its own runs, whatever courier_id says.
   if (caller.courierId === null && query.courier_id)
     conditions.push(sql`r.courier_id = ${query.courier_id}::uuid`);
   if (query.status) conditions.push(sql`r.status = ${query.status}`);
@@ -78,7 +80,7 @@ export type StartedRun = {
   api_token_cipher: string | null;
 };
 
-/** Begins an open run, or begins it again when the worker that had it is gone; answers where the customers are. */
+/** Starts an open run, or restarts it after a worker crashed. Returns the courier's URL and token. */
 export function startRun(db: Db, caller: SystemCaller, id: string): Sql {
   return sql`update customer_sync_runs r set status = 'running', started_at = now()
     from couriers c
@@ -87,13 +89,13 @@ export function startRun(db: Db, caller: SystemCaller, id: string): Sql {
     returning r.courier_id, c.api_url_get_customers as url, c.api_token_cipher`;
 }
 
-/** Holds the run to the end of the transaction; nothing, when it is no longer running. */
+/** Locks the run until the end of the transaction. Returns no row if it is no longer running. */
 export function lockRunning(db: Db, caller: SystemCaller, id: string): Sql {
   return sql`select from customer_sync_runs r
     where ${tenantRows(db, caller, 'r')} and r.id = ${id}::uuid and r.status = 'running' for update`;
 }
 
-/** What a run ends with; what is left out stays null. */
+/** The result of a run. Omitted fields are stored as null. */
 export type RunEnd = {
   httpStatus: number | null;
   error: string | null;
@@ -108,7 +110,7 @@ export type SyncCounts = {
   skipped: number;
 };
 
-/** It has failed where there is an error. Answers nothing when somebody else has ended it. */
+/** Ends a running run, as failed if there is an error. Returns no row if it was already ended. */
 export function endRun(db: Db, caller: SystemCaller, id: string, end: RunEnd): Sql {
   const { httpStatus, error, counts, problems = [] } = end;
   return sql`update customer_sync_runs r set status = ${error === null ? 'succeeded' : 'failed'},
@@ -120,7 +122,7 @@ export function endRun(db: Db, caller: SystemCaller, id: string, end: RunEnd): S
     returning r.id`;
 }
 
-/** Fails what has been open too long for anybody to work on it still. */
+/** Fails the runs that have been open for so long that no worker can still be processing them. */
 export function failAbandoned(db: Db, caller: SystemCaller, afterMinutes: number, error: string): Sql {
   return sql`update customer_sync_runs r set status = 'failed', finished_at = now(), error = ${error}
     where ${tenantRows(db, caller, 'r')} and r.status in ('queued', 'running')

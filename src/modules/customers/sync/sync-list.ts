@@ -1,10 +1,13 @@
-/** Why an answer cannot be read, in words for whoever made it; no byte of the answer is in them. */
-export class SyncAnswerError extends Error {}
+/**
+ * Thrown if a response cannot be read. The message is for the courier's developers and contains no part of
+ * the response.
+ */
+export class SyncResponseError extends Error {}
 
-/** More than this is not read. */
+/** A response with more records is rejected. */
 export const MAX_RECORDS = 100_000;
 const MAX_DEPTH = 32;
-/** What one record may hold, and one field beside the list. */
+/** The maximum size of one record, and of one field outside the list. */
 const MAX_PART_CHARS = 64 * 1024;
 
 const LIST_NAMES = new Set(['data', 'customers', 'results', 'items', 'records']);
@@ -13,29 +16,29 @@ const SHAPE =
   'a JSON array of customers, or an object with one array, called data, customers, results, items or records';
 
 /**
- * Hands over the records of an answer one after another. Each is parsed alone, after it has been measured: 20 MiB of
- * brackets, or of one record, build nothing. `undefined` stands for a record that is too large.
- *
+ * Passes the records of a response to `take`, one after another. Each record is measured first and then
+ * parsed alone, so that 20 MiB of brackets or one huge record allocate nothing. A record that is too large is
+ * passed as `undefined`.
  * @throws SyncAnswerError
  */
 export function readList(text: string, take: (record: unknown, index: number) => void): void {
   let at = skipSpace(text, 0);
-  if (at === text.length) throw new SyncAnswerError(`The answer is empty. Answer with ${SHAPE}.`);
+  if (at === text.length) throw new SyncResponseError(`The answer is empty. Answer with ${SHAPE}.`);
   if (text[at] === '<')
-    throw new SyncAnswerError(`The answer is a page in HTML or XML. Answer with ${SHAPE}.`);
+    throw new SyncResponseError(`The answer is a page in HTML or XML. Answer with ${SHAPE}.`);
   if (text[at] === '{') at = readObject(text, at, take);
   else if (text[at] === '[') at = readElements(text, at, take);
-  else throw new SyncAnswerError(`Answer with ${SHAPE}.`);
+  else throw new SyncResponseError(`Answer with ${SHAPE}.`);
   if (skipSpace(text, at) < text.length) throw broken(at);
 }
 
-/** The place behind the list whose bracket stands at `open`. */
+/** Returns the position after the list whose bracket is at `open`. */
 function readElements(text: string, open: number, take: (record: unknown, index: number) => void): number {
   let at = skipSpace(text, open + 1);
   if (text[at] === ']') return at + 1;
   for (let index = 0; ; index += 1) {
     if (index === MAX_RECORDS)
-      throw new SyncAnswerError(`The answer has more than ${MAX_RECORDS} records. Send fewer.`);
+      throw new SyncResponseError(`The answer has more than ${MAX_RECORDS} records. Send fewer.`);
     const end = endOfValue(text, at);
     take(end - at > MAX_PART_CHARS ? undefined : parsePart(text, at, end), index);
     at = skipSpace(text, end);
@@ -45,7 +48,7 @@ function readElements(text: string, open: number, take: (record: unknown, index:
   }
 }
 
-/** The same for an object that has the list in it. */
+/** The same for an object that contains the list. */
 function readObject(text: string, open: number, take: (record: unknown, index: number) => void): number {
   const lists: { name: unknown; at: number }[] = [];
   let at = skipSpace(text, open + 1);
@@ -59,24 +62,24 @@ function readObject(text: string, open: number, take: (record: unknown, index: n
     const end = endOfValue(text, value);
     if (text[value] === '[') lists.push({ name, at: value });
     else if (end - value > MAX_PART_CHARS)
-      throw new SyncAnswerError(`Answer with ${SHAPE}, and little beside it.`);
+      throw new SyncResponseError(`Answer with ${SHAPE}, and little beside it.`);
     else parsePart(text, value, end);
     at = skipSpace(text, end);
   }
   if (text[at] !== '}') throw broken(at);
   const [list, second] = lists;
   if (!list || second || !LIST_NAMES.has(plainName(String(list.name))))
-    throw new SyncAnswerError(`Answer with ${SHAPE}.`);
+    throw new SyncResponseError(`Answer with ${SHAPE}.`);
   readElements(text, list.at, take);
   return at + 1;
 }
 
-/** A field's name as it is compared: `User_Code`, `user-code` and `userCode` are one. */
+/** Normalises a field's name: `User_Code`, `user-code` and `userCode` are equal. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[_\-\s]/g, '');
 
 function parsePart(text: string, from: number, to: number): unknown {
   try {
-    // a key `__proto__` becomes a field like any other here, and nobody copies it
+    // JSON.parse creates an ordinary property for the key `__proto__`, and no code copies it.
     return JSON.parse(text.slice(from, to)) as unknown;
   } catch {
     throw broken(from);
@@ -84,7 +87,9 @@ function parsePart(text: string, from: number, to: number): unknown {
 }
 
 const broken = (at: number) =>
-  new SyncAnswerError(`The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`);
+  new SyncResponseError(
+    `The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`,
+  );
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -99,7 +104,10 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** The place behind the value that begins at `from`, by its quotes and brackets alone: what it is, JSON.parse says. */
+/**
+ * Returns the position after the value that begins at `from`. Looks only at quotes and brackets; JSON.parse
+ * validates the value.
+ */
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at += 1) {
@@ -111,17 +119,17 @@ function endOfValue(text: string, from: number): number {
     else if (isSpace(code) || code === 0x2c || code === 0x3a) return at;
     else continue;
     if (depth > MAX_DEPTH)
-      throw new SyncAnswerError(
+      throw new SyncResponseError(
         `The answer is nested deeper than ${MAX_DEPTH} levels. Answer with ${SHAPE}.`,
       );
-    // one bracket more than were opened belongs to what is around
+    // An extra closing bracket belongs to the surrounding value.
     if (depth < 0) return at;
     if (depth === 0) return at + 1;
   }
   return text.length;
 }
 
-/** The place of the quote that ends the text which begins at `open`. */
+/** Returns the position of the quote that ends the string which begins at `open`. */
 function endOfString(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

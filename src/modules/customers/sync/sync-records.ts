@@ -1,8 +1,9 @@
 import type { DataOf } from '../../../platform/contract/types.js';
-import { validateText } from '../crud/fields.js';
+import { describeProblem } from '../../../platform/errors/errors.js';
+import { validateText, type TextProblem } from '../crud/fields.js';
 import { plainName } from './sync-list.js';
 
-/** A customer as a courier's system has it. What is undefined stays as it is stored, null clears it. */
+/** A customer of a courier's system. An undefined field is left unchanged, null clears it. */
 export type SyncedCustomer = {
   index: number;
   userCode: string;
@@ -16,7 +17,7 @@ export type SyncedCustomer = {
 export type SyncProblem = DataOf<'listCustomerSyncs'>[number]['problems'][number];
 type Field = NonNullable<SyncProblem['field']>;
 
-// What fields are called elsewhere, the name that counts more first. Listed in the contract, at syncCustomers.
+// The accepted field names, in order of precedence. The contract lists them at syncCustomers.
 const SPELLINGS = {
   user_code: ['usercode', 'code', 'customercode', 'account', 'accountnumber', 'mailbox', 'mailboxnumber'],
   first_name: ['firstname', 'givenname'],
@@ -31,13 +32,16 @@ type Meaning = keyof typeof SPELLINGS;
 
 const MEANINGS = new Map(
   Object.entries(SPELLINGS).flatMap(([meaning, names]) =>
-    // as: the table's own keys
+    // Object.entries() returns the keys of SPELLINGS.
     names.map((name, rank) => [name, { meaning: meaning as Meaning, rank }] as const),
   ),
 );
 const MAX_NAME_CHARS = 40;
 
-/** What a record says, by our names for it. Of several names for one thing the first counts that is not null. */
+/**
+ * Returns the known fields of a record by their standard name. If several names have the same meaning, the
+ * first one with a value other than null counts.
+ */
 function fieldsOf(record: object): Map<Meaning, unknown> {
   const found = new Map<Meaning, { rank: number; value: unknown }>();
   for (const [name, value] of Object.entries(record)) {
@@ -49,66 +53,81 @@ function fieldsOf(record: object): Map<Meaning, unknown> {
   return new Map([...found].map(([meaning, { value }]) => [meaning, value]));
 }
 
-/** Notes what is wrong; null, for there is nothing to take. */
-type Say = (field: Field | null, code: SyncProblem['code'], words: string) => null;
+/** Records a problem and returns null, because there is no value. */
+type ReportProblem = (field: Field | null, ...problem: RecordProblem) => null;
 
-/** The customer that a record describes, or undefined after everything that is wrong with it has been noted. */
+/** The problems whose codes the contract names for a record. */
+type RecordProblem =
+  | TextProblem
+  | [problem: 'required' | 'encoding' | 'email_pattern']
+  | [problem: 'type', args: { type: string }]
+  | [problem: 'field_too_large', args: { limit: string }]
+  | [problem: 'enum', args: { values: string }];
+
+/** Returns the customer of a record, or undefined after all its problems were recorded. */
 export function readRecord(
   record: unknown,
   index: number,
-  note: (problem: SyncProblem) => void,
+  recordProblemProblem: (problem: SyncProblem) => void,
 ): SyncedCustomer | undefined {
   const problems: SyncProblem[] = [];
-  const customer = customerOf(record, index, (field, code, words) => {
-    problems.push({ index, field, code, message: `Record ${index}: ${field ?? 'it'} ${words}.` });
+  const customer = customerOf(record, index, (field, ...problem) => {
+    const { code, message } = describeProblem<RecordProblem>(field ?? 'the record', ...problem);
+    problems.push({ index, field, code, message: `Record ${index}: ${message}` });
     return null;
   });
-  problems.forEach(note);
+  problems.forEach(recordProblemProblem);
   return problems.length === 0 && customer ? customer : undefined;
 }
 
-function customerOf(record: unknown, index: number, say: Say): SyncedCustomer | null {
-  if (record === undefined) return say(null, 'maxLength', 'must not be longer than 64 KiB');
+function customerOf(record: unknown, index: number, report: ReportProblem): SyncedCustomer | null {
+  if (record === undefined) return report(null, 'field_too_large', { limit: '64 KiB' });
   if (typeof record !== 'object' || record === null || Array.isArray(record))
-    return say(null, 'type', 'must be an object');
+    return report(null, 'type', { type: 'an object' });
   const fields = fieldsOf(record);
-  const userCode = fields.get('user_code') ?? say('user_code', 'required', 'is missing');
+  const userCode = fields.get('user_code') ?? report('user_code', 'required');
   return {
     index,
-    // what is not there has been noted
-    userCode: textOf(userCode, 'user_code', say) ?? '',
-    ...namesOf(fields, say),
-    branch: textOf(fields.get('branch'), 'branch', say),
-    email: emailOf(fields.get('email'), say),
-    isActive: isActiveOf(fields.get('is_active'), say) ?? undefined,
+    // If it is missing, the problem is already recorded.
+    userCode: textOf(userCode, 'user_code', report) ?? '',
+    ...namesOf(fields, report),
+    branch: textOf(fields.get('branch'), 'branch', report),
+    email: emailOf(fields.get('email'), report),
+    isActive: isActiveOf(fields.get('is_active'), report) ?? undefined,
   };
 }
 
 const OPTIONAL: readonly Field[] = ['branch', 'email'];
 const MAX_EMAIL_CHARS = 254;
 
-/** Undefined for what is not there, null for what says nothing. */
-function textOf(value: unknown, field: Field, say: Say): string | null | undefined {
+/** Returns undefined for a missing field, null for an empty one. */
+function textOf(value: unknown, field: Field, report: ReportProblem): string | null | undefined {
   if (value === undefined || value === null) return value;
-  if (typeof value !== 'string') return say(field, 'type', 'must be text');
-  if (!value.isWellFormed()) return say(field, 'encoding', 'must be well-formed Unicode');
+  if (typeof value !== 'string') return report(field, 'type', { type: 'a string' });
+  if (!value.isWellFormed()) return report(field, 'encoding');
   const text = value.trim();
   const isOptional = OPTIONAL.includes(field);
   const fault = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
-  if (fault) return say(field, fault.code, fault.words);
+  if (fault) return report(field, ...fault);
   return isOptional && text === '' ? null : text;
 }
 
-/** A name that is not there stays as it is stored; a part of the whole name fills in for it, where there is one. */
-function namesOf(fields: Map<Meaning, unknown>, say: Say): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
+/** A missing name is left unchanged. If there is a full name, the missing part is taken from it. */
+function namesOf(
+  fields: Map<Meaning, unknown>,
+  report: ReportProblem,
+): Pick<SyncedCustomer, 'firstName' | 'lastName'> {
   const [given, family] = splitName(fields.get('full_name'));
   return {
-    firstName: textOf(fields.get('first_name') ?? given, 'first_name', say) ?? undefined,
-    lastName: textOf(fields.get('last_name') ?? family, 'last_name', say) ?? undefined,
+    firstName: textOf(fields.get('first_name') ?? given, 'first_name', report) ?? undefined,
+    lastName: textOf(fields.get('last_name') ?? family, 'last_name', report) ?? undefined,
   };
 }
 
-/** What stands before the last space, and behind it; what is no text is both. */
+/**
+ * Splits a full name at its last space. A value that is not text is returned for both parts, so that its type
+ * is reported.
+ */
 function splitName(whole: unknown): [given: unknown, family: unknown] {
   if (typeof whole !== 'string') return [whole, whole];
   const text = whole.trim();
@@ -117,10 +136,10 @@ function splitName(whole: unknown): [given: unknown, family: unknown] {
   return [text.slice(0, -family.length), family];
 }
 
-function emailOf(value: unknown, say: Say): string | null | undefined {
-  const email = textOf(value, 'email', say);
-  // as the contract has it for createCustomer
-  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return say('email', 'pattern', 'must be an e-mail address');
+function emailOf(value: unknown, report: ReportProblem): string | null | undefined {
+  const email = textOf(value, 'email', report);
+  // The same pattern as in createCustomer of the contract.
+  if (email && !/^[^\s@]+@[^\s@]+$/.test(email)) return report('email', 'email_pattern');
   return email;
 }
 
@@ -129,8 +148,8 @@ const FLAGS = new Map<unknown, boolean>([
   ...[false, 0, '0', 'false', 'no', 'inactive', 'disabled'].map((word) => [word, false] as const),
 ]);
 
-function isActiveOf(value: unknown, say: Say): boolean | null {
+function isActiveOf(value: unknown, report: ReportProblem): boolean | null {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (word === undefined || word === null || word === '') return null;
-  return FLAGS.get(word) ?? say('is_active', 'enum', 'must be 1, 0, true, false, "active" or "inactive"');
+  return FLAGS.get(word) ?? report('is_active', 'enum', { values: '1, 0, true, false, active, inactive' });
 }

@@ -10,8 +10,7 @@ import * as queries from './run-queries.js';
 import type { RunRow } from './run-queries.js';
 
 /**
- * Asks for a synchronisation, or finds the one that is open.
- *
+ * Requests a synchronisation, or returns the one that is already open.
  * @throws ApiError courier_not_found, sync_url_missing, 400 for staff without a courier
  */
 export async function requestSync(
@@ -21,7 +20,7 @@ export async function requestSync(
   body: BodyOf<'syncCustomers'>,
 ): Promise<{ row: RunRow; isNew: boolean }> {
   const courierId = caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'is required for staff', 'required');
+  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   return transaction(db, caller, async (tx) => {
     const [courier] = await tx.query<{ has_url: boolean }>(queries.courierOfSync(db, caller, courierId));
     if (!courier) throw new ApiError('courier_not_found');
@@ -39,12 +38,12 @@ export async function requestSync(
       await tx.query(addJobs('syncCustomers', [{ tenantId: caller.tenantId, runId: id }]));
     }
     const [row] = await tx.query<RunRow>(queries.oneRun(db, caller, id));
-    if (!row) throw new Error('The run went missing inside its own transaction.');
+    if (!row) throw new Error('The run was not found in the transaction that wrote it.');
     return { row, isNew };
   });
 }
 
-/** The one run of the courier that may be open: a new one, or the one of whoever came first. */
+/** Returns the courier's only open run: a new one, or the one that already exists. */
 async function openRun(
   db: Db,
   tx: Tx,
@@ -56,27 +55,27 @@ async function openRun(
     if (made) return { id: made.id, isNew: true };
     const [open] = await tx.query<{ id: string }>(queries.openRunOf(db, caller, courierId));
     if (open) return { id: open.id, isNew: false };
-    // it has ended between the two statements
+    // The open run ended between the two statements, so the insertion is tried again.
   }
 }
 
-/** A page of the log, and what the next one begins before. */
+/** Returns one page of runs and the cursor of the next page. */
 export async function listSyncs(
   db: Db,
   caller: UserCaller,
   query: QueryOf<'listCustomerSyncs'>,
 ): Promise<{ rows: RunRow[]; nextBefore: string | null }> {
   const [found] = await snapshot(db, caller, [queries.pageOfRuns(db, caller, query)]);
-  // as: the columns that the statement selects
+  // The statement selects exactly these columns.
   const rows = (found ?? []) as RunRow[];
   const page = rows.slice(0, query.limit);
   return { rows: page, nextBefore: rows.length > page.length ? (page.at(-1)?.run_id ?? null) : null };
 }
 
-/** Over which the runs of one hour begin: couriers' systems often share a machine. */
+/** The jobs of one hour are spread over this time, because couriers' systems often share a server. */
 const SPREAD_SECONDS = 600;
 
-/** The job that opens a run for each courier that has a URL; whoever's is open already keeps that one. */
+/** Cron job: creates a run for each courier that has a URL and no open run. */
 export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
   for (const caller of await systemCallers(db)) {
     const { tenantId } = caller;
@@ -90,8 +89,8 @@ export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
 
 const ABANDONED_MINUTES = 60;
 
-/** Fails the tenant's runs that nobody works on any more, so that others can begin. Answers how many. */
-export async function settleAbandonedRuns(db: Db, tenantId: string): Promise<number> {
+/** Fails the tenant's abandoned runs, so that new ones can start. Returns their number. */
+export async function failAbandonedRuns(db: Db, tenantId: string): Promise<number> {
   const caller: SystemCaller = { kind: 'system', tenantId };
   const error = 'It was given up, because it did not end within an hour. The next run tries again.';
   const [failed] = await pipeline(db, caller, [queries.failAbandoned(db, caller, ABANDONED_MINUTES, error)]);

@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { readAnswer } from './sync-answer.js';
+import { readSyncResponse } from './sync-response.js';
 
-// The thread of sync-reader.ts.
-// as: sync-reader.ts sends the bytes of an answer
-parentPort?.once('message', (bytes: Uint8Array) => parentPort?.postMessage(readAnswer(bytes)));
+// The worker thread of sync-reader.ts, which posts only the bytes of a response.
+parentPort?.once('message', (bytes: Uint8Array) => parentPort?.postMessage(readSyncResponse(bytes)));

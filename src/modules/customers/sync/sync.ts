@@ -3,15 +3,15 @@ import type { Secrets } from '../../../platform/access/secrets.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { pipeline, bulkTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, describeProblem } from '../../../platform/errors/errors.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
-import { MAX_PROBLEMS, type Answer } from './sync-answer.js';
+import { MAX_PROBLEMS, type SyncResponse } from './sync-response.js';
 import { customerChanges } from '../shared/change-quota.js';
-import { applySync, countSyncChanges, type AppliedSync, type SentList } from './queries.js';
-import { readAnswerApart } from './sync-reader.js';
+import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
+import { readInWorker } from './sync-reader.js';
 import type { SyncProblem } from './sync-records.js';
 import { endRun, lockRunning, startRun, type RunEnd, type StartedRun } from './run-queries.js';
 
@@ -24,37 +24,40 @@ export type SyncDeps = {
   metrics?: Pick<OutboundMetrics, 'customerSync'> | undefined;
 };
 
-/** What the target is given, and what we take of it. Stated in the contract, at syncCustomers. */
+/** The limits of time and size for a courier's response. The contract states them at syncCustomers. */
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 20 * 1024 * 1024;
-/** 100,000 rows take seconds, on a busy server a minute; nobody waits for them. */
+/** 100,000 rows take seconds, on a busy server up to a minute. No request waits for them. */
 const STATEMENT_MS = 180_000;
 
-/** Reading one takes a core and 100 MB, storing it a connection for seconds: the rest wait with their bytes. */
-const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+/**
+ * Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. Further responses
+ * wait in memory.
+ */
+const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
 
 /**
- * Makes the job that reads a courier's customers from its own system. Whatever that system does ends the run, as
- * succeeded or failed. It throws for what is ours alone; done again, it starts over.
+ * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system
+ * ends the run as failed. The job throws only for internal errors; a repeated job starts over.
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
-  const turns = makeKeyedLimiter(TURNS);
+  const limiter = makeKeyedLimiter(LIMITS);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
     const caller: SystemCaller = { kind: 'system', tenantId };
     const [started] = await pipeline(db, caller, [startRun(db, caller, runId)]);
-    // as: the columns that the statement returns
+    // The statement returns exactly these columns.
     const run = started?.[0] as StartedRun | undefined;
-    // ended, by another worker or as abandoned
+    // The run was ended by another worker or as abandoned.
     if (!run) return;
     const startedMs = performance.now();
-    const read = await readTarget(deps, tenantId, run);
-    if ('isPostponed' in read) return askAgain(db, caller, runId);
+    const read = await fetchCustomers(deps, tenantId, run);
+    if ('isPostponed' in read) return requeueJob(db, caller, runId);
     const end =
       'error' in read
         ? await fail(db, caller, runId, read)
-        : await turns.run(`${tenantId} ${run.courier_id}`, () =>
+        : await limiter.run(`${tenantId} ${run.courier_id}`, () =>
             readAndStore(db, caller, { runId, courierId: run.courier_id, quota, ...read }),
           );
     const durationMs = Math.round(performance.now() - startedMs);
@@ -74,13 +77,13 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
   };
 }
 
-/** The run goes on being open; its job is done again when the address may get requests. */
-async function askAgain(db: Db, caller: SystemCaller, runId: string): Promise<void> {
+/** The run stays open. Its job is repeated when the address may be called again. */
+async function requeueJob(db: Db, caller: SystemCaller, runId: string): Promise<void> {
   const job = { tenantId: caller.tenantId, runId };
   await pipeline(db, caller, [addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
 }
 
-/** Undefined when the run was ended meanwhile. */
+/** Returns undefined if the run was already ended. */
 async function fail(
   db: Db,
   caller: SystemCaller,
@@ -92,13 +95,13 @@ async function fail(
 }
 
 type Body = { httpStatus: number; body: Buffer };
-type Read = Body | { isPostponed: true } | { httpStatus: number | null; error: string };
+type FetchResult = Body | { isPostponed: true } | { httpStatus: number | null; error: string };
 
-async function readTarget(
+async function fetchCustomers(
   { secrets, outbound }: SyncDeps,
   tenantId: string,
   { courier_id: rowId, url, api_token_cipher: cipher }: StartedRun,
-): Promise<Read> {
+): Promise<FetchResult> {
   if (url === null) return { httpStatus: null, error: 'api_url_get_customers is no longer set.' };
   const token = cipher && secrets.decrypt(cipher, { tenantId, rowId, field: 'api_token' });
   const headers = {
@@ -107,12 +110,12 @@ async function readTarget(
     'user-agent': 'Crossdock',
     ...(token ? { authorization: `Bearer ${token}` } : {}),
   };
-  return toRead(
+  return toFetchResult(
     await outbound.send({ method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
   );
 }
 
-function toRead(reply: OutboundReply): Read {
+function toFetchResult(reply: OutboundReply): FetchResult {
   if (reply.outcome === 'postponed') return { isPostponed: true };
   if (reply.outcome !== 'answered') return { httpStatus: null, error: reply.error };
   const { status: httpStatus, body, isCut } = reply;
@@ -141,19 +144,19 @@ async function readAndStore(
   caller: SystemCaller,
   { body, httpStatus, ...target }: Target & Body,
 ): Promise<RunEnd | undefined> {
-  const answer = await readAnswerApart(body);
+  const answer = await readInWorker(body);
   return 'fault' in answer
     ? fail(db, caller, target.runId, { httpStatus, error: answer.fault })
     : storeOrFail(db, caller, target, httpStatus, answer);
 }
 
-/** Nothing is stored of a list that would change more customers than the courier may in a day. */
+/** Stores nothing if the list would change more customers than the daily quota allows. */
 async function storeOrFail(
   db: Db,
   caller: SystemCaller,
   target: Target,
   httpStatus: number,
-  answer: Exclude<Answer, { fault: string }>,
+  answer: Exclude<SyncResponse, { fault: string }>,
 ): Promise<RunEnd | undefined> {
   try {
     return await store(db, caller, target, httpStatus, answer);
@@ -164,23 +167,25 @@ async function storeOrFail(
   }
 }
 
-/** Stores the customers and ends the run, both or neither; undefined when the run was ended meanwhile. */
+/**
+ * Stores the customers and ends the run in one transaction. Returns undefined if the run was already ended.
+ */
 function store(
   db: Db,
   caller: SystemCaller,
   { runId, courierId, quota }: Target,
   httpStatus: number,
-  answer: Exclude<Answer, { fault: string }>,
+  answer: Exclude<SyncResponse, { fault: string }>,
 ): Promise<RunEnd | undefined> {
   return bulkTransaction(db, caller, STATEMENT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     if ((await tx.query(lockRunning(db, caller, runId))).length === 0) return undefined;
     const { packed, sha256 } = answer;
-    const what = { runId, courierId, packed, sha256, maxIncomplete: MAX_PROBLEMS };
-    const asker = { tenantId: caller.tenantId, courierId };
-    if (answer.customers > (await remainingQuota(tx, quota, asker)))
-      await assertRoom(db, tx, caller, { quota, what });
-    const { created, updated, incomplete, incomplete_first } = await apply(db, tx, caller, what);
+    const list = { runId, courierId, packed, sha256, maxIncomplete: MAX_PROBLEMS };
+    const quotaKey = { tenantId: caller.tenantId, courierId };
+    if (answer.customers > (await remainingQuota(tx, quota, quotaKey)))
+      await assertWithinQuota(db, tx, caller, { quota, list });
+    const { created, updated, incomplete, incomplete_first } = await apply(db, tx, caller, list);
     const unchanged = answer.customers - created - updated - incomplete;
     const skipped = answer.skipped + incomplete;
     const problems = [...answer.problems, ...incomplete_first.map(toProblem)].sort(
@@ -192,34 +197,35 @@ function store(
       counts: { received: answer.received, created, updated, unchanged, skipped },
       problems: problems.slice(0, MAX_PROBLEMS),
     };
-    await takeQuota(tx, quota, asker, created + updated);
+    await takeQuota(tx, quota, quotaKey, created + updated);
     await tx.query(endRun(db, caller, runId, end));
     return end;
   });
 }
 
-/** Asked before anything is written: rows that are undone again would fill the tables all the same. */
-async function assertRoom(
+/** Checked before any write, because rolled-back rows would still take space in the tables. */
+async function assertWithinQuota(
   db: Db,
   tx: PlainTx,
   caller: SystemCaller,
-  { quota, what }: { quota: Quota; what: SentList },
+  { quota, list }: { quota: Quota; list: ReceivedList },
 ): Promise<void> {
-  const [counted] = await tx.query<{ changes: number }>(countSyncChanges(db, caller, what));
-  const asker = { tenantId: caller.tenantId, courierId: what.courierId };
-  await assertQuota(tx, quota, asker, counted?.changes);
+  const [counted] = await tx.query<{ changes: number }>(countSyncChanges(db, caller, list));
+  const quotaKey = { tenantId: caller.tenantId, courierId: list.courierId };
+  await assertQuota(tx, quota, quotaKey, counted?.changes);
 }
 
 async function apply(
   db: Db,
   tx: PlainTx,
   caller: SystemCaller,
-  what: Parameters<typeof applySync>[2],
+  list: Parameters<typeof applySync>[2],
 ): Promise<AppliedSync> {
   const sum = { created: 0, updated: 0 };
   for (;;) {
-    // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
-    const [applied] = await tx.query<AppliedSync>(applySync(db, caller, what));
+    // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
+    // already written are unchanged now.
+    const [applied] = await tx.query<AppliedSync>(applySync(db, caller, list));
     if (!applied) throw new Error('The synchronisation was not counted.');
     sum.created += applied.created;
     sum.updated += applied.updated;
@@ -231,5 +237,5 @@ const toProblem = ({ index, lacks }: AppliedSync['incomplete_first'][number]): S
   index,
   field: lacks,
   code: 'required',
-  message: `Record ${index}: ${lacks} is missing, and the customer is new.`,
+  message: `Record ${index}: ${describeProblem(lacks, 'required_for_new').message}`,
 });

@@ -2,23 +2,22 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import Papa from 'papaparse';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 
 export type CsvRow = {
-  /** As a spreadsheet counts: the first is 1, empty lines included. */
+  /** The number that a spreadsheet shows: the first row is 1, and empty rows count. */
   number: number;
   cells: string[];
   fault?: 'quotes' | 'length';
 };
 
-/** What one row may hold; a quote that is never closed would otherwise make one row of all that follows. */
+/** The maximum size of one row. Otherwise an unclosed quote would turn the rest of the file into one row. */
 const MAX_ROW_CHARS = 64 * 1024;
 
 /**
- * Reads a CSV file in UTF-8, with or without a byte order mark, and hands its rows over as they come, empty lines
- * left out. After a row whose quotes run on beyond 64 KiB nothing is read.
- *
- * @throws ApiError invalid_encoding, and whatever `take` throws
+ * Reads a CSV file in UTF-8, with or without a byte order mark, and passes its rows to `take`, except empty
+ * ones. Reading stops after a row whose quotes do not end within 64 KiB.
+ * @throws ApiError invalid_encoding, and any error of `take`
  */
 export async function readCsv(path: string, take: (row: CsvRow) => void): Promise<void> {
   const progress = { fedChars: 0, row: 0 };
@@ -27,7 +26,7 @@ export async function readCsv(path: string, take: (row: CsvRow) => void): Promis
     await new Promise<void>((resolve, reject) => {
       Papa.parse<string[]>(text, {
         newline: '\n',
-        // its types leave out that it may be asked
+        // Papa Parse accepts a function here, but its types do not.
         delimiter: separatorOf as unknown as string,
         chunk(found) {
           for (const row of rowsOf(found, progress)) take(row);
@@ -40,7 +39,7 @@ export async function readCsv(path: string, take: (row: CsvRow) => void): Promis
       });
     });
   } finally {
-    // an error that comes while it is being closed has nobody left to hear it
+    // Ignores an error that occurs while the stream is closed.
     text.on('error', () => undefined);
     text.destroy();
   }
@@ -49,7 +48,7 @@ export async function readCsv(path: string, take: (row: CsvRow) => void): Promis
 type Progress = { fedChars: number; row: number };
 
 function rowsOf({ data, errors }: Papa.ParseResult<string[]>, progress: Progress): CsvRow[] {
-  // those of the row that the next chunk completes come again with it
+  // Errors in the last, incomplete row are reported again with the next chunk.
   const broken = new Set(errors.map(({ row }) => row));
   const first = progress.row + 1;
   progress.row += data.length;
@@ -60,36 +59,36 @@ function rowsOf({ data, errors }: Papa.ParseResult<string[]>, progress: Progress
   });
 }
 
-/** Spreadsheets write semicolons where the comma is the decimal sign. */
+/** Spreadsheets write semicolons in locales with a decimal comma. */
 function separatorOf(text: string): string {
   const header = text.slice(0, text.indexOf('\n') === -1 ? undefined : text.indexOf('\n'));
   return header.includes(';') && !header.includes(',') ? ';' : ',';
 }
 
-/** The text of the file in pieces, every line ended by LF alone: files with both kinds of line exist. */
+/** Yields the file's text in pieces. Every line ends with LF, because some files mix CR LF and LF. */
 async function* decode(path: string, progress: Progress): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  let held = '';
+  let pendingText = '';
   for await (const bytes of createReadStream(path)) {
-    // as: a file opened without an encoding gives Buffers
-    const text = held + decodePart(decoder, bytes as Buffer);
-    // half of a CR LF may be in the next piece
-    held = text.endsWith('\r') ? '\r' : '';
-    const piece = text.slice(0, text.length - held.length).replace(/\r\n?/g, '\n');
+    // A stream without an encoding yields Buffers.
+    const text = pendingText + decodePart(decoder, bytes as Buffer);
+    // The LF of a CR LF may be in the next piece.
+    pendingText = text.endsWith('\r') ? '\r' : '';
+    const piece = text.slice(0, text.length - pendingText.length).replace(/\r\n?/g, '\n');
     progress.fedChars += piece.length;
     if (piece) yield piece;
   }
   decodePart(decoder);
-  if (held) yield '\n';
+  if (pendingText) yield '\n';
 }
 
 function decodePart(decoder: TextDecoder, bytes?: Buffer): string {
   try {
     return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
   } catch {
-    const message = 'file must be a CSV file in UTF-8. In Excel, save it as CSV UTF-8.';
-    throw new ApiError('invalid_encoding', message, {
-      errors: [{ field: 'file', code: 'encoding', message }],
+    throw new ApiError('invalid_encoding', {
+      variant: 'field',
+      errors: [fieldError('file', 'csv_encoding')],
     });
   }
 }

@@ -5,11 +5,11 @@ import { customerChanges } from '../shared/change-quota.js';
 import { makeUploadLimiter, uploadCustomers } from './upload.js';
 
 export function customerUploadHandlers({ db, customerChangesPerDay }: Deps) {
-  const turns = makeUploadLimiter();
+  const limiter = makeUploadLimiter();
   const quota = customerChanges(customerChangesPerDay);
   return {
     async uploadCustomers({ body, caller, requestId }) {
-      const data = await uploadCustomers({ db, turns, caller, requestId, quota }, body);
+      const data = await uploadCustomers({ db, limiter: limiter, caller, requestId, quota }, body);
       return { statusCode: 200, message: describe(data), data };
     },
   } satisfies Pick<Handlers, 'uploadCustomers'>;

@@ -4,19 +4,20 @@ import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
-import type { SentCustomer } from './upload-rows.js';
+import type { UploadedCustomer } from './upload-rows.js';
 
-// As JSON, 100,000 rows took PostgreSQL ten times as long to read. No cell holds a control character.
+// PostgreSQL took ten times as long to read 100,000 rows as JSON. The validated cells contain no control
+// characters.
 const BETWEEN_ROWS = '\x1e';
 const BETWEEN_CELLS = '\x1f';
-const LEAVE = 'leave';
+const UNCHANGED = 'leave';
 
-/** Rows as `sentRows` reads them, each with an id of its own. */
-export function packRows(customers: SentCustomer[]): string {
+/** Packs rows in the format of `sentRows`, each with a new id. */
+export function packRows(customers: UploadedCustomer[]): string {
   const ids = newIds(customers.length);
   return customers
     .map(({ userCode, firstName, lastName, branch }, n) =>
-      [ids[n], userCode, firstName, lastName, branch ?? '', branch === undefined ? LEAVE : 'set'].join(
+      [ids[n], userCode, firstName, lastName, branch ?? '', branch === undefined ? UNCHANGED : 'set'].join(
         BETWEEN_CELLS,
       ),
     )
@@ -29,7 +30,7 @@ const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer
 
 function sentRows(packed: string): Sql {
   return sql`select ${cell(1)}::uuid as id, ${cell(2)} as user_code, ${cell(3)} as first_name, ${cell(4)} as last_name,
-      nullif(${cell(5)}, '') as branch, ${cell(6)} = ${LEAVE} as leaves_branch
+      nullif(${cell(5)}, '') as branch, ${cell(6)} = ${UNCHANGED} as leaves_branch
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 
@@ -40,13 +41,16 @@ export function courierExists(db: Db, caller: UserCaller, courierId: string): Sq
 export type Applied = {
   created: number;
   updated: number;
-  /** Sent, and neither found nor created: another transaction has created them meanwhile. */
+  /**
+   * The number of customers that were neither found nor created, because another transaction created them at
+   * the same time.
+   */
   missed: number;
 };
 
 /**
- * Writes the customers sent that are new or differ, with their audit entries; in one statement, so that the
- * table's triggers run once. All rows are locked, and inserted, in the order of their codes.
+ * Writes the customers that are new or differ, with their audit entries, in one statement, so that the
+ * table's triggers run once. All rows are locked and inserted in order of user code.
  */
 export function applyUpload(
   db: Db,
@@ -93,7 +97,7 @@ export function applyUpload(
       ((select count(*) from sent) - (select count(*) from held) - (select count(*) from created))::integer as missed`;
 }
 
-/** What applyUpload would do. */
+/** Selects the counts that applyUpload would return. */
 export function compareUpload(db: Db, caller: UserCaller, courierId: string, packed: string): Sql {
   return sql`with sent as materialized (${sentRows(packed)})
     select count(*) filter (where c.id is null)::integer as created,

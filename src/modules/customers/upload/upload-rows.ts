@@ -1,19 +1,19 @@
-import { ApiError, invalidFieldError, type FieldError } from '../../../platform/errors/errors.js';
+import { ApiError, type FieldError, invalidFieldError, rowError } from '../../../platform/errors/errors.js';
 import { readCsv, type CsvRow } from './csv.js';
-import { validateText, type TextError } from '../crud/fields.js';
+import { validateText } from '../crud/fields.js';
 
-export type SentCustomer = {
+export type UploadedCustomer = {
   userCode: string;
   firstName: string;
   lastName: string;
-  /** Null clears the stored one, undefined leaves it. */
+  /** Null clears the stored branch, undefined leaves it unchanged. */
   branch: string | null | undefined;
 };
 
 export type Upload = {
-  /** By user code, the last row of each. */
-  customers: Map<string, SentCustomer>;
-  /** Rows that were taken; more than customers where a user code comes twice. */
+  /** By user code. The last row of a repeated code counts. */
+  customers: Map<string, UploadedCustomer>;
+  /** The number of accepted rows, including rows with a repeated user code. */
   processed: number;
   skipped: number;
 };
@@ -25,9 +25,8 @@ const COLUMNS = ['user_code', 'first_name', 'last_name', 'branch'] as const;
 const REQUIRED_COLUMNS = 3;
 
 /**
- * Reads and checks a whole file of customers.
- *
- * @throws ApiError validation_failed naming every cell that cannot be stored, or the file; invalid_encoding
+ * Reads and validates a whole file of customers.
+ * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
  */
 export async function readUpload(path: string): Promise<Upload> {
   const upload: Upload = { customers: new Map(), processed: 0, skipped: 0 };
@@ -41,15 +40,15 @@ export async function readUpload(path: string): Promise<Upload> {
     bad += found.length;
     errors.push(...found.slice(0, MAX_ERRORS - errors.length));
     if (upload.processed + upload.skipped > MAX_ROWS)
-      throw invalidFieldError('file', `must have at most ${MAX_ROWS} rows under the header`, 'maxItems');
+      throw invalidFieldError('file', 'too_many_rows', { limit: MAX_ROWS });
   });
 
-  if (!header) throw invalidFieldError('file', 'must not be empty', 'minLength');
+  if (!header) throw invalidFieldError('file', 'empty');
   if (bad > 0) throw badCells(bad, errors);
   return upload;
 }
 
-/** Takes the row, or says what is wrong with it. */
+/** Adds the row's customer to the upload. Returns the errors of the row. */
 function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   if (cells.length < REQUIRED_COLUMNS) {
     upload.skipped += 1;
@@ -60,7 +59,7 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   const [userCode = '', firstName = '', lastName = '', branch] = values;
   const errors = COLUMNS.flatMap((column, index) => {
     const fault = validateText(values[index] ?? '', index < REQUIRED_COLUMNS);
-    return fault ? { field: column, row: number, ...inRow(number, column, fault) } : [];
+    return fault ? rowError(number, column, ...fault) : [];
   });
   if (errors.length === 0)
     upload.customers.set(userCode, {
@@ -72,34 +71,19 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   return errors;
 }
 
-const inRow = (row: number, column: string, { code, words }: TextError) => ({
-  code,
-  message: `Row ${row}: ${column} ${words}.`,
-});
+const brokenRow = ({ number, fault }: CsvRow): FieldError =>
+  rowError(number, 'file', fault === 'length' ? 'row_too_long' : 'quotes');
 
-const ROW_FAULTS = {
-  quotes: 'has quotes that do not match; put the cell in quotes and double those inside',
-  length: 'is longer than 64 KiB; a quote may not be closed',
-} satisfies Record<NonNullable<CsvRow['fault']>, string>;
-
-function brokenRow({ number, fault = 'quotes' }: CsvRow): FieldError {
-  return { field: 'file', row: number, code: fault, message: `Row ${number} ${ROW_FAULTS[fault]}.` };
-}
-
-/** The first row says what the file is, if it is none of ours: a spreadsheet's own header never looks like that. */
+/** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */
 function assertText({ cells: [first = ''], cells }: CsvRow): void {
   const isBinary = cells.some((cell) => /[^\P{Cc}\n\t]/u.test(cell));
   if (!isBinary && !/^\s*[{[<]/.test(first)) return;
-  throw invalidFieldError(
-    'file',
-    'must be a CSV file, not a workbook, an archive, an image or JSON',
-    'format',
-  );
+  throw invalidFieldError('file', 'not_csv');
 }
 
 function badCells(count: number, errors: FieldError[]): ApiError {
-  const words = count === 1 ? 'the one named' : `the ${count} named`;
-  const listed = count > errors.length ? ` The first ${errors.length} are listed.` : '';
-  const message = `Nothing was stored. Correct ${words} in errors.${listed}`;
-  return new ApiError('validation_failed', message, { errors });
+  const listed = errors.length;
+  return count > listed
+    ? new ApiError('validation_failed', { variant: 'many_cells', args: { count, listed }, errors })
+    : new ApiError('validation_failed', { variant: 'cells', args: { count }, errors });
 }

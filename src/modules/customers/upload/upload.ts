@@ -11,21 +11,21 @@ import { bulkTransaction, type Db, type PlainTx } from '../../../platform/db/tra
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { makeKeyedLimiter, type KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { applyUpload, compareUpload, courierExists, joinPacks, packRows, type Applied } from './queries.js';
-import { readUpload, type SentCustomer } from './upload-rows.js';
+import { readUpload, type UploadedCustomer } from './upload-rows.js';
 
 /**
- * What uploads share within a process. An upload holds a connection for seconds and a file's rows in memory; one more
- * for a courier that has one running would only hold a connection to wait.
+ * Returns the limiter that a process's uploads share. An upload uses a connection for seconds and holds a
+ * file's rows in memory. A second one of the same courier would only wait with its connection.
  */
 export const makeUploadLimiter = (): KeyedLimiter =>
-  makeKeyedLimiter({ places: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
+  makeKeyedLimiter({ concurrency: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
 
-/** 100,000 rows take seconds, on a busy server more than an ordinary request's limit. */
+/** 100,000 rows take seconds, on a busy server longer than the timeout of ordinary requests. */
 const TIMEOUT_MS = 60_000;
 
 export type UploadContext = {
   db: Db;
-  turns: KeyedLimiter;
+  limiter: KeyedLimiter;
   caller: UserCaller;
   requestId: string;
   quota: Quota;
@@ -33,7 +33,6 @@ export type UploadContext = {
 
 /**
  * Creates and updates a courier's customers from a CSV file, all or none.
- *
  * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded
  */
 export async function uploadCustomers(
@@ -41,10 +40,10 @@ export async function uploadCustomers(
   form: BodyOf<'uploadCustomers'>,
 ): Promise<DataOf<'uploadCustomers'>> {
   const courierId = courierOf(context.caller, form.target_courier_id);
-  return context.turns.run(`${context.caller.tenantId} ${courierId}`, async () => {
+  return context.limiter.run(`${context.caller.tenantId} ${courierId}`, async () => {
     const { customers, processed, skipped } = await readUpload(form.file.path);
     const total = customers.size;
-    // before the transaction, which holds locks
+    // Packed before the transaction, because the transaction holds locks.
     const packed = await pack([...customers.values()]);
     const { created, updated } = form.dry_run
       ? await compare(context, courierId, packed)
@@ -54,19 +53,19 @@ export async function uploadCustomers(
   });
 }
 
-/** A courier's own account, whatever it sends; the one that staff name. */
+/** Returns the caller's own courier, or the one that staff have given. */
 function courierOf(caller: UserCaller, target = ''): string {
   if (caller.courierId) return caller.courierId;
-  if (target === '') throw invalidFieldError('target_courier_id', 'is required for staff', 'required');
-  if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'must be a UUID', 'invalid');
-  // the schema takes any text, because a courier's is ignored; so this is its validation
+  if (target === '') throw invalidFieldError('target_courier_id', 'required_for_staff');
+  if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'invalid_uuid');
+  // The schema accepts any text, because it is ignored for couriers. It is therefore validated here.
   return target.toLowerCase();
 }
 
 const PACK_ROWS = 2_000;
 
-/** In parts, because the event loop waits while one is made. */
-async function pack(customers: SentCustomer[]): Promise<string> {
+/** Packed in parts, so that the event loop is not blocked for long. */
+async function pack(customers: UploadedCustomer[]): Promise<string> {
   const packs: string[] = [];
   for (let from = 0; from < customers.length; from += PACK_ROWS) {
     packs.push(packRows(customers.slice(from, from + PACK_ROWS)));
@@ -81,41 +80,42 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-type SentFile = { packed: string; total: number; sha256: string };
+type PackedFile = { packed: string; total: number; sha256: string };
 
-function apply(context: UploadContext, courierId: string, file: SentFile): Promise<Applied> {
+function apply(context: UploadContext, courierId: string, file: PackedFile): Promise<Applied> {
   const { db, caller, requestId, quota } = context;
   return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
     await tx.query(lockUploads(caller.tenantId, courierId));
     await assertCourier(tx, context, courierId);
-    const asker = { tenantId: caller.tenantId, courierId };
-    await assertRoom(tx, context, courierId, file);
+    const quotaKey = { tenantId: caller.tenantId, courierId };
+    await assertWithinQuota(tx, context, courierId, file);
     const sum = { created: 0, updated: 0, missed: 0 };
     do {
-      // again for what was created or renamed meanwhile: what this transaction has written is unchanged by now
+      // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
+      // already written are unchanged now.
       const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, file));
       if (!applied) throw new Error('The upload was not counted.');
       sum.created += applied.created;
       sum.updated += applied.updated;
       sum.missed = applied.missed;
     } while (sum.missed > 0);
-    await takeQuota(tx, quota, asker, sum.created + sum.updated);
+    await takeQuota(tx, quota, quotaKey, sum.created + sum.updated);
     return sum;
   });
 }
 
-/** Asked before anything is written: rows that are undone again would fill the tables all the same. */
-async function assertRoom(
+/** Checked before any write, because rolled-back rows would still take space in the tables. */
+async function assertWithinQuota(
   tx: PlainTx,
   { db, caller, quota }: UploadContext,
   courierId: string,
-  { packed, total }: SentFile,
+  { packed, total }: PackedFile,
 ): Promise<void> {
-  const asker = { tenantId: caller.tenantId, courierId };
-  if (total <= (await remainingQuota(tx, quota, asker))) return;
+  const quotaKey = { tenantId: caller.tenantId, courierId };
+  if (total <= (await remainingQuota(tx, quota, quotaKey))) return;
   const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
   if (!compared) throw new Error('The upload was not counted.');
-  await assertQuota(tx, quota, asker, compared.created + compared.updated);
+  await assertQuota(tx, quota, quotaKey, compared.created + compared.updated);
 }
 
 function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {

@@ -3,14 +3,14 @@ import type { AccountMailKind } from './queue-account-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
 import type { AccountMailRow } from './queries.js';
 
-/** What a mail about an account says; every text is one line. */
+/** The content of a mail about an account. Each text is one line. */
 export type AccountLetter = {
   subject: string;
   greeting: string;
   tenantName: string;
-  /** What happened, a sentence or two. */
+  /** What happened, in one or two sentences. */
   news: string;
-  /** Label and text. */
+  /** Pairs of label and text. */
   facts: [label: string, text: string][];
   /** What the user should do. */
   advice: string[];
@@ -70,8 +70,9 @@ const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
 };
 
 /**
- * @param link the page on which the user chooses a password, with the token in it
- * @param token what the user pastes where there is no such page
+ * Returns the content of a mail.
+ * @param link the page for choosing a password, with the token in it
+ * @param token the token to paste if there is no such page
  */
 export function toAccountLetter(
   row: AccountMailRow,

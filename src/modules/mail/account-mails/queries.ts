@@ -19,7 +19,7 @@ export type AccountMailRow = {
   tenant_slug: string;
 };
 
-/** Stale: older than a reset token lives. */
+/** `is_stale`: older than the lifetime of a reset token. */
 export const selectAccountMail = ({ db, caller }: Scope, mailId: string): Sql => sql`
   select mail.kind, mail.recipient, mail.address, mail.user_agent, mail.secret_cipher, mail.created_at,
     mail.created_at < now() - interval '30 minutes' as is_stale,

@@ -20,15 +20,18 @@ export type AccountMailKind =
 export type AccountMail = {
   userId: string;
   kind: AccountMailKind;
-  /** The user's own address unless it is named. */
+  /** The recipient's address, by default the user's own. */
   recipient?: string;
-  /** Where the request came from that caused it; left out for what somebody else did. */
+  /** The client of the request that caused the mail; undefined if somebody other than the user caused it. */
   client?: { address: string; userAgent: string | undefined };
-  /** What the mail must hold and the row may not show. */
+  /** Returns the encrypted secret of the mail, which must not be stored in clear. */
   encrypt?: (mailId: string) => string;
 };
 
-/** Queues a mail about a user's account in the transaction of the change. A user without an address gets none. */
+/**
+ * Queues a mail about a user's account in the transaction of the change. A user without an address gets no
+ * mail.
+ */
 export async function queueAccountMail(db: Db, tx: Tx, mail: AccountMail): Promise<void> {
   const { tenantId } = tx.caller;
   const queued = await tx.query<{ id: string }>(insertAccountMail(db, tx, newId(), mail));

@@ -1,7 +1,7 @@
 import type { AccountLetter } from './letter.js';
 import { markup, type Markup } from '../../../platform/mail/markup.js';
 
-/** A letter as subject, plain text and HTML; the two say the same. */
+/** Returns subject, plain text and HTML. Both bodies have the same content. */
 export const renderAccountLetter = (letter: AccountLetter) => ({
   subject: letter.subject,
   text: renderText(letter),
@@ -13,7 +13,7 @@ function renderText({ greeting, news, facts, advice, tenantName }: AccountLetter
   return `${[`${greeting},`, news, labelled.join('\n'), ...advice, `--\n${tenantName}`].join('\n\n')}\n`;
 }
 
-// No links: a mail reader makes one of the page's address by itself, and of nothing else.
+// Without links: mail readers turn the page's address into a link themselves, and nothing else.
 const renderHtml = ({ subject, greeting, news, facts, advice, tenantName }: AccountLetter): Markup =>
   markup`<!DOCTYPE html>
 <html lang="en">

@@ -9,11 +9,14 @@ import { sendMail, type Mail, type MailDeps } from '../delivery/send-mail.js';
 
 export type AccountMailDeps = MailDeps & {
   secrets: Secrets;
-  /** Where a user chooses a new password; undefined where the mail holds the token alone. */
+  /** The page on which a user chooses a new password. If undefined, the mail contains only the token. */
   passwordResetUrl: string | undefined;
 };
 
-/** Sends a queued mail about a user's account. @throws Error when it is to be tried again */
+/**
+ * Sends a queued mail about a user's account.
+ * @throws Error to be retried
+ */
 export const sendAccountMail = (deps: AccountMailDeps, job: Jobs['sendAccountMail']): Promise<void> =>
   sendMail(
     deps,
@@ -26,7 +29,7 @@ async function compose(
   mail: Mail,
 ): Promise<Message | { skipped: string }> {
   const [rows] = await snapshot(mail.db, mail.caller, [selectAccountMail(mail, mail.id)]);
-  // The columns that the statement selects.
+  // The statement selects exactly these columns.
   const row = rows?.[0] as AccountMailRow | undefined;
   if (!row) return { skipped: 'the user is no longer there' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
@@ -46,7 +49,7 @@ async function compose(
   };
 }
 
-/** The operator's page with the token put into it. Tokens and slugs are made of characters that URLs leave alone. */
+/** Returns the operator's page with tenant and token inserted. Both consist of URL-safe characters. */
 function linkOf(template: string | undefined, slug: string, token: string | undefined): string | undefined {
   if (template === undefined || token === undefined) return undefined;
   return template.replaceAll('{tenant}', slug).replaceAll('{token}', token);

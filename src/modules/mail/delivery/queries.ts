@@ -6,29 +6,29 @@ type Scope = { db: Db; caller: SystemCaller };
 
 export type MailTable = 'manifest_mails' | 'account_mails';
 
-/** Takes up a mail that has still to be sent, and counts that. */
-export function takeUpMail({ db, caller }: Scope, table: MailTable, mailId: string): Sql {
+/** Claims a queued mail and counts the attempt. */
+export function claimMail({ db, caller }: Scope, table: MailTable, mailId: string): Sql {
   return sql`
     update ${raw(table)} mail set attempt_count = attempt_count + 1
     where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'
     returning attempt_count`;
 }
 
-/** What became of a mail; `queued` for one that will be tried again. */
+/** The result of an attempt. `queued` means that it will be retried. */
 export type MailOutcome = {
   status: 'queued' | 'sent' | 'failed' | 'skipped';
   recipient: string | null;
   error: string | null;
 };
 
-/** Notes what became of a mail, unless that is known already. */
-export function noteOutcome(
+/** Records the result of a mail, unless it is already settled. */
+export function recordOutcome(
   { db, caller }: Scope,
   table: MailTable,
   mailId: string,
   { status, recipient, error }: MailOutcome,
 ): Sql {
-  // an account mail has its recipient from the start, and a secret that is not kept
+  // An account mail has its recipient from the start, and its secret is deleted when it is settled.
   const own =
     table === 'manifest_mails'
       ? sql`recipient = ${recipient},`

@@ -3,7 +3,7 @@ import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { pipeline, type Db } from '../../../platform/db/transaction.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
-import { noteOutcome, takeUpMail, type MailOutcome, type MailTable } from './queries.js';
+import { recordOutcome, claimMail, type MailOutcome, type MailTable } from './queries.js';
 import type { SendResult } from '../../../platform/mail/send-result.js';
 import type { Mailer } from '../../../platform/mail/transport.js';
 
@@ -14,16 +14,16 @@ export type MailDeps = {
   metrics?: Pick<OutboundMetrics, 'mail'> | undefined;
 };
 
-/** A row of a table of mails, and the scope in which it is read. */
+/** A row of a mail table, and the scope to read it in. */
 export type Mail = { db: Db; caller: SystemCaller; id: string };
 
-/** How often sending is tried before a mail is given up: for 16 hours, as the queue spaces its attempts. */
+/** The number of attempts before a mail is given up: 16 hours with the queue's backoff. */
 export const MAX_ATTEMPTS = 12;
 
-/** More than a mail's own: a job that reaches the queue's limit would end without a word in the row. */
+/** Higher than MAX_ATTEMPTS, because a job that reaches the queue's own limit would not update its row. */
 export const QUEUE_ATTEMPTS = 25;
 
-/** Which table a mail is in, what the log calls it, and how its message is made now. */
+/** A mail's table, its name in the log, and the function that creates its message. */
 export type MailKind = {
   table: MailTable;
   label: string;
@@ -31,10 +31,9 @@ export type MailKind = {
 };
 
 /**
- * Sends a queued mail. At least once: where a worker ends between sending and noting it, another sends again, under the
- * same Message-ID.
- *
- * @throws Error when it is to be tried again
+ * Sends a queued mail at least once. If a worker crashes between sending and recording, another one sends it
+ * again with the same Message-ID.
+ * @throws Error to be retried
  */
 export async function sendMail(
   { db, mailer, log, metrics }: MailDeps,
@@ -42,15 +41,15 @@ export async function sendMail(
   { tenantId, mailId }: { tenantId: string; mailId: string },
 ): Promise<void> {
   const mail: Mail = { db, caller: { kind: 'system', tenantId }, id: mailId };
-  const attempt = await takeUp(mail, table);
-  // sent, skipped or given up before
+  const attempt = await claim(mail, table);
+  // The mail is already settled.
   if (attempt === undefined) return;
   const outcome = attempt > MAX_ATTEMPTS ? GIVEN_UP : await tryToSend(mail, compose, mailer, attempt);
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
-  await pipeline(db, mail.caller, [noteOutcome(mail, table, mailId, { status, recipient, error })]);
+  await pipeline(db, mail.caller, [recordOutcome(mail, table, mailId, { status, recipient, error })]);
   metrics?.mail(status === 'queued' ? 'retried' : status);
-  // no address: whoever reads the log need not know who gets mail
+  // No address, because readers of the log need not know the recipients.
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `${label} ${status}`);
   if (status === 'queued') throw new Error(`${capitalized(label)} ${mailId} was not sent: ${reason}`);
 }
@@ -58,22 +57,22 @@ export async function sendMail(
 const LEVELS = { sent: 'info', skipped: 'info', queued: 'warn', failed: 'error' } as const;
 
 type Outcome = {
-  /** `queued`: to be tried again. */
+  /** `queued` means that it will be retried. */
   status: MailOutcome['status'];
   recipient?: string;
   reason?: string;
-  /** What the row keeps beyond the reason. */
+  /** Stored in the row in addition to the reason. */
   detail?: string;
   reference?: string;
 };
 
-// The attempts before this one ended without a word: workers were killed, or the code itself failed.
+// Earlier attempts ended without a result, because the worker was killed or crashed.
 const GIVEN_UP: Outcome = { status: 'failed', reason: `given up after ${MAX_ATTEMPTS} attempts` };
 
-/** Counts the attempt and answers which it is; undefined when the mail needs none any more. */
-async function takeUp(mail: Mail, table: MailTable): Promise<number | undefined> {
-  const [rows] = await pipeline(mail.db, mail.caller, [takeUpMail(mail, table, mail.id)]);
-  // The column that the statement returns.
+/** Claims the mail and returns the number of the attempt, or undefined if the mail is already settled. */
+async function claim(mail: Mail, table: MailTable): Promise<number | undefined> {
+  const [rows] = await pipeline(mail.db, mail.caller, [claimMail(mail, table, mail.id)]);
+  // The statement returns exactly this column.
   return (rows?.[0] as { attempt_count: number } | undefined)?.attempt_count;
 }
 

@@ -3,21 +3,21 @@ import { toLetter } from './letter.js';
 import { isAddress, type Message } from '../../../platform/mail/mime.js';
 import {
   selectCargo,
-  selectNews,
+  selectMailData,
   selectTotals,
   type CargoRow,
-  type NewsRow,
+  type MailDataRow,
   type TotalsRow,
 } from './queries.js';
 import { render } from './render.js';
 import type { Mail } from '../delivery/send-mail.js';
 
-/** How many packages a mail lists; it says how many more there are. */
+/** The maximum number of listed packages. The mail states how many more there are. */
 export const MAX_LISTED = 500;
 
-/** The message as it is to be sent now, or why there is none to be sent. */
+/** Returns the current message, or the reason for not sending one. */
 export async function composeMail(mail: Mail): Promise<Message | { skipped: string }> {
-  const { news, cargo, totals } = await readKnown(mail);
+  const { news, cargo, totals } = await readMailData(mail);
   if (!news?.manifest_id) return { skipped: 'the manifest is no longer there' };
   if (!news.courier_is_active) return { skipped: 'the courier is not active' };
   if (!news.courier_email) return { skipped: 'the courier has no e-mail address' };
@@ -35,15 +35,15 @@ export async function composeMail(mail: Mail): Promise<Message | { skipped: stri
   };
 }
 
-async function readKnown(mail: Mail) {
+async function readMailData(mail: Mail) {
   const [news, cargo, totals] = await snapshot(mail.db, mail.caller, [
-    selectNews(mail, mail.id),
+    selectMailData(mail, mail.id),
     selectCargo(mail, mail.id, MAX_LISTED),
     selectTotals(mail, mail.id),
   ]);
-  // as: the columns that the three statements select
+  // The three statements select exactly these columns.
   return {
-    news: news?.[0] as NewsRow | undefined,
+    news: news?.[0] as MailDataRow | undefined,
     cargo: cargo as CargoRow[],
     totals: totals?.[0] as TotalsRow | undefined,
   };

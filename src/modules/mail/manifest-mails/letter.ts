@@ -1,50 +1,50 @@
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { ManifestNews } from './queue-manifest-mail.js';
+import type { ManifestStatusChange } from './queue-manifest-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
-import type { CargoRow, NewsRow, TotalsRow } from './queries.js';
+import type { CargoRow, MailDataRow, TotalsRow } from './queries.js';
 
-/** What a mail about a manifest says; every text is one line. */
+/** The content of a mail about a manifest. Each text is one line. */
 export type Letter = {
-  /** What happened, as a sentence without its full stop. */
+  /** What happened, as a sentence without a full stop. */
   headline: string;
   /** The courier's name. */
   greeting: string;
   tenantName: string;
-  /** Why this comes, and to whom. */
+  /** Why the courier receives the mail. */
   reason: string;
-  /** `#RRGGBB`, or none. */
+  /** `#RRGGBB`, or undefined. */
   houseColor: string | undefined;
-  /** Label and text: the manifest, its flight, and the totals. */
+  /** Pairs of label and text: the manifest, its flight, and the totals. */
   facts: [label: string, text: string][];
   packages: LetterPackage[];
-  /** What there is to say of the list, a sentence or two each. */
+  /** Notes on the list, one or two sentences each. */
   notes: string[];
   packageCount: number;
 };
 
 export type LetterPackage = { trackingNumber: string; houseNumber: string; customer: string; weight: string };
 
-/** All of a courier's packages aboard, of which the first are listed. */
+/** The listed packages, and the totals of all the courier's packages on the manifest. */
 export type Cargo = { cargo: CargoRow[]; totals: TotalsRow };
 
-const BECAME = {
+const STATUS_PHRASES = {
   ready: 'is ready to ship',
   shipped: 'has shipped',
   completed: 'is completed',
-} satisfies Record<ManifestNews['status'], string>;
+} satisfies Record<ManifestStatusChange['status'], string>;
 
 const UNKNOWN = 'not known yet';
 
 export function toLetter(
-  news: NewsRow & { manifest_id: string },
+  news: MailDataRow & { manifest_id: string },
   { cargo, totals }: Cargo,
   now: Date,
 ): Letter {
   const shown = (text: string | null) => oneLine(text ?? '') || UNKNOWN;
   const tenantName = oneLine(news.tenant_name);
   return {
-    headline: `Manifest ${oneLine(news.manifest_number)} ${BECAME[news.manifest_status]}`,
+    headline: `Manifest ${oneLine(news.manifest_number)} ${STATUS_PHRASES[news.manifest_status]}`,
     greeting: oneLine(news.courier_name ?? ''),
     tenantName,
     reason: `${tenantName} writes to the e-mail address of your profile when a manifest with packages of yours moves on.`,

@@ -1,17 +1,17 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import type { ManifestNews } from './queue-manifest-mail.js';
+import type { ManifestStatusChange } from './queue-manifest-mail.js';
 
 // node-postgres returns a numeric as text.
 
 type Scope = { db: Db; caller: SystemCaller };
 
-/** What a mail tells of; what is gone meanwhile is null. */
-export type NewsRow = {
+/** The data of a mail. Deleted records are null. */
+export type MailDataRow = {
   manifest_number: string;
-  manifest_status: ManifestNews['status'];
-  /** When the manifest became that. */
+  manifest_status: ManifestStatusChange['status'];
+  /** When the manifest reached this status. */
   created_at: Date;
   tenant_name: string;
   courier_name: string | null;
@@ -25,7 +25,7 @@ export type NewsRow = {
   warehouse_name: string | null;
 };
 
-export function selectNews({ db, caller }: Scope, mailId: string): Sql {
+export function selectMailData({ db, caller }: Scope, mailId: string): Sql {
   return sql`
     select mail.manifest_number, mail.manifest_status, mail.created_at, t.name as tenant_name,
       c.name as courier_name, c.email as courier_email, c.is_active as courier_is_active, c.house_color,
@@ -48,7 +48,7 @@ export type CargoRow = {
   weight_lb: string;
 };
 
-/** The courier's own packages aboard, in the order in which GetManifest has them. */
+/** Selects the courier's own packages on the manifest, in the order of GetManifest. */
 export function selectCargo(scope: Scope, mailId: string, limit: number): Sql {
   return sql`
     select p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb

@@ -4,15 +4,19 @@ import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 
-/** What a mail tells of a manifest. */
-export type ManifestNews = {
+/** The status change of a manifest that mails announce. */
+export type ManifestStatusChange = {
   manifestId: string;
   manifestNumber: string;
   status: 'ready' | 'shipped' | 'completed';
 };
 
-/** Queues one mail for each of the couriers, in the transaction that changes the manifest. */
-export async function queueManifestMails(tx: Tx, news: ManifestNews, courierIds: string[]): Promise<void> {
+/** Queues one mail per courier, in the transaction that changes the manifest. */
+export async function queueManifestMails(
+  tx: Tx,
+  news: ManifestStatusChange,
+  courierIds: string[],
+): Promise<void> {
   const { tenantId } = tx.caller;
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
   await tx.execute(sql`

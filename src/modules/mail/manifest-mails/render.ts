@@ -3,7 +3,7 @@ import { markup, type Markup } from '../../../platform/mail/markup.js';
 
 export type Rendered = { subject: string; text: string; html: string };
 
-/** A letter as subject, plain text and HTML; the two say the same. */
+/** Returns subject, plain text and HTML. Both bodies have the same content. */
 export function render(letter: Letter): Rendered {
   const { headline, packageCount } = letter;
   return {
@@ -25,10 +25,10 @@ function renderText({ headline, greeting, facts, packages, notes, reason }: Lett
   return `${[...paragraphs, `--\n${reason}`].join('\n\n')}\n`;
 }
 
-// Beyond it, one long number would push all others apart.
+// Limits the width, so that one long number does not widen the column for all rows.
 const WIDEST_COLUMN = 32;
 
-/** A line each; the customer last, because a name may be written from right to left. */
+/** Returns one line per package. The customer comes last, because names may be written from right to left. */
 function listed(packages: LetterPackage[]): string[] {
   const rows = packages.map((item) => [item.trackingNumber, item.houseNumber, item.weight]);
   const width = (n: number) => Math.min(WIDEST_COLUMN, Math.max(...rows.map((row) => row[n]?.length ?? 0)));
@@ -38,8 +38,8 @@ function listed(packages: LetterPackage[]): string[] {
   );
 }
 
-// Tables and attributes of old, since many mail readers know no more. The rows bear no styles, since Gmail cuts off
-// what is beyond 102 KB.
+// Tables and presentational attributes, because many mail readers support nothing else. Rows have no styles,
+// because Gmail truncates a mail after 102 KB.
 const renderHtml = ({ headline, greeting, houseColor, facts, packages, notes, reason }: Letter): Markup =>
   markup`<!DOCTYPE html>
 <html lang="en">

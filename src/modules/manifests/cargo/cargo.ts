@@ -1,18 +1,18 @@
 import { auditStatement } from '../../../platform/audit/audit.js';
 import { transaction } from '../../../platform/db/transaction.js';
-import { ApiError } from '../../../platform/errors/errors.js';
-import { fieldsOf, listErrors, notFound, type Refusal } from '../../packages/public.js';
+import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
+import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
 import { assignPackages, lockPackages, releasePackages, type CargoRow } from '../lifecycle/cargo-queries.js';
 import type { Change, Ctx } from '../shared/context.js';
-import { openManifest } from '../lifecycle/manifest.js';
+import { requireManifestForUpdate } from '../lifecycle/manifest.js';
 import type { ManifestRow } from '../lifecycle/queries.js';
 
-/** Puts packages aboard an open manifest, all or none; answers how many were not aboard already. */
+/** Adds packages to an open manifest, all or none. Returns how many were not on it before. */
 export async function addPackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
-    const cargo = await lockFitting(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
+    const cargo = await lockAcceptablePackages(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
     const ids = cargo.filter((row) => row.manifest_id === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
     assertAll(await assignPackages(ctx, manifest.id, ids), ids);
@@ -21,7 +21,7 @@ export async function addPackages(change: Change, manifestId: string, packageIds
   });
 }
 
-/** Takes packages off an open manifest, all or none; answers how many that were. */
+/** Removes packages from an open manifest, all or none. Returns how many were removed. */
 export async function removePackages(
   change: Change,
   manifestId: string,
@@ -30,7 +30,7 @@ export async function removePackages(
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const manifest = await openForCargo(ctx, manifestId);
-    const cargo = await lockFitting(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
+    const cargo = await lockAcceptablePackages(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
     const ids = cargo.map(({ id }) => id);
     assertAll(await releasePackages(ctx, manifest.id, ids), ids);
     await recordCargo(ctx, 'manifest.packages_removed', manifest.id, ids);
@@ -39,55 +39,49 @@ export async function removePackages(
 }
 
 async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
-  const manifest = await openManifest(ctx, manifestId);
+  const manifest = await requireManifestForUpdate(ctx, manifestId);
   if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
-  throw new ApiError('manifest_closed', `The manifest is ${manifest.status}. ${CLOSED}`);
+  throw new ApiError('manifest_closed', { args: { status: manifest.status } });
 }
 
-const CLOSED = 'Packages can be changed only while it is draft or ready.';
-
 /**
- * Reads and holds the packages.
- *
- * @throws ApiError package_not_found when the tenant lacks one; packages_not_assignable when `whyNot` refuses one
+ * Selects and locks the packages.
+ * @throws ApiError package_not_found if one does not exist; packages_not_assignable if `whyNot` rejects one
  */
-async function lockFitting(
+async function lockAcceptablePackages(
   ctx: Ctx,
   packageIds: string[],
-  whyNot: (row: CargoRow) => Refusal | undefined,
+  whyNot: (row: CargoRow) => FieldProblem | undefined,
 ): Promise<CargoRow[]> {
-  const fields = fieldsOf(packageIds);
+  const fields = fieldsByPackageId(packageIds);
   const cargo = await lockPackages(ctx, [...fields.keys()]);
   const found = new Map(cargo.map((row) => [row.id, row]));
 
-  const missing = listErrors(fields, (id) => (found.has(id) ? undefined : notFound(id)));
-  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
+  const missing = listErrors(fields, (id) => (found.has(id) ? undefined : packageNotFound(id)));
+  if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
 
   const refused = listErrors(fields, (id) => {
     const row = found.get(id);
     return row && whyNot(row);
   });
-  if (refused.length > 0) throw new ApiError('packages_not_assignable', NOTHING_CHANGED, { errors: refused });
+  if (refused.length > 0) throw new ApiError('packages_not_assignable', { errors: refused });
   return cargo;
 }
 
-const NOTHING_CHANGED = 'No package was changed. See errors.';
-
-function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
+function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): FieldProblem | undefined {
   if (manifest_id === manifestId) return undefined;
-  if (manifest_id !== null)
-    return { code: 'on_another_manifest', reason: `Package ${id} is on another manifest.` };
-  // a parcel on hold, or gone, is not in the warehouse's hands to fly
+  if (manifest_id !== null) return ['on_another_manifest', { id }];
+  // A package that is on hold, or no longer in the warehouse, cannot be shipped.
   if (status === 'received') return undefined;
-  return { code: 'not_available', reason: `Package ${id} cannot fly: its status is ${status}.` };
+  return ['not_available', { id, status }];
 }
 
-function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): Refusal | undefined {
+function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): FieldProblem | undefined {
   if (manifest_id === manifestId) return undefined;
-  return { code: 'not_on_manifest', reason: `Package ${id} is not on this manifest.` };
+  return ['not_on_manifest', { id }];
 }
 
-/** The rows are held, so that fewer can only mean that a filter and its check disagree. */
+/** The rows are locked, so a lower number means that a filter contradicts its check. */
 function assertAll(changed: number, ids: string[]): void {
   if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
 }

@@ -12,14 +12,17 @@ import {
 } from './queries.js';
 import { toDetail } from './view.js';
 
-/** A manifest with what the caller may see of it. @throws ApiError manifest_not_found, also when that is nothing */
+/**
+ * Returns the part of a manifest that the caller may see.
+ * @throws ApiError manifest_not_found, also if the caller may see nothing of it
+ */
 export async function readManifest(db: Db, caller: UserCaller, id: string): Promise<DataOf<'getManifest'>> {
   const [info, packages, figures] = await snapshot(db, caller, [
     selectInfo(db, caller, id),
     selectPackages(db, caller, id),
     selectFigures(db, caller, id),
   ]);
-  // as: the columns that the three statements select
+  // The three statements select exactly these columns.
   const manifest = info?.[0] as InfoRow | undefined;
   if (!manifest) throw new ApiError('manifest_not_found');
   const cargo = { packages: packages as PackageRow[], figures: figures as FiguresRow[] };

@@ -3,7 +3,7 @@ import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import type { ManifestStatus } from '../lifecycle/status.js';
 
-// Rows as node-postgres gives them: a numeric is text.
+// node-postgres returns a numeric as text.
 
 export type InfoRow = {
   id: string;
@@ -18,7 +18,7 @@ export type InfoRow = {
   warehouse_id: string;
 };
 
-/** The manifest; for a courier only if a package of its own is aboard. */
+/** Selects the manifest; for a courier only if one of its packages is on it. */
 export function selectInfo(db: Db, caller: UserCaller, id: string): Sql {
   const isAboard = sql`and exists (
       select from packages p
@@ -56,7 +56,7 @@ export function selectPackages(db: Db, caller: UserCaller, manifestId: string): 
 }
 
 export type FiguresRow = {
-  /** Of all packages together, rather than of one courier's. */
+  /** Whether the row is the total of all packages. */
   is_total: boolean;
   courier_code: string | null;
   house_color: string | null;
@@ -65,7 +65,10 @@ export type FiguresRow = {
   weight_kg: string;
 };
 
-/** A row for each courier aboard, one without code for packages of no courier, and one for all together. */
+/**
+ * Selects one row per courier on the manifest, one without a code for packages without a courier, and one of
+ * totals.
+ */
 export function selectFigures(db: Db, caller: UserCaller, manifestId: string): Sql {
   return sql`
     select grouping(c.code) = 1 as is_total, c.code as courier_code, c.house_color, count(*)::int as count,

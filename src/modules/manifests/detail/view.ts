@@ -5,7 +5,7 @@ import type { FiguresRow, InfoRow, PackageRow } from './queries.js';
 
 type Schemas = components['schemas'];
 
-/** The key of the figures of packages that belong to no courier. */
+/** The key of the figures of packages without a courier. */
 const UNKNOWN_COURIER = 'UNKNOWN';
 
 type Cargo = { packages: PackageRow[]; figures: FiguresRow[] };

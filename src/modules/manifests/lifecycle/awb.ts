@@ -2,15 +2,18 @@ import type { components } from '../../../../generated/contract.js';
 
 export type AwbCheck = components['schemas']['AwbCheck'];
 
-// Airline's prefix, seven-digit serial, check digit: `123-12345675` or eleven digits.
+// Airline prefix, seven-digit serial and check digit: `123-12345675` or eleven digits.
 const AIR_WAYBILL = /^\d{3}-?(\d{7})(\d)$/;
 
-/** The airline's prefix: the number's leading three digits, where it has them. */
+/** Returns the airline prefix, the leading three digits, or null if the number has none. */
 export function airlinePrefixOf(awbNumber: string | null): string | null {
   return /^\d{3}/.exec(awbNumber ?? '')?.[0] ?? null;
 }
 
-/** Whether the last digit is the serial modulo 7, as IATA has it. Advice: nothing is refused for it. */
+/**
+ * Checks whether the last digit is the serial modulo 7, as defined by IATA. Only informs: no request is
+ * rejected for it.
+ */
 export function checkAwb(awbNumber: string | null): AwbCheck {
   const [, serial, checkDigit] = AIR_WAYBILL.exec(awbNumber ?? '') ?? [];
   if (!serial || !checkDigit) return 'not_checked';

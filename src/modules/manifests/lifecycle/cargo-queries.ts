@@ -3,12 +3,12 @@ import { sql } from '../../../platform/db/transaction.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { Ctx } from '../shared/context.js';
 
-/** A package as its row stands while the transaction holds it. */
+/** A locked package. */
 export type CargoRow = { id: string; status: string; manifest_id: string | null };
 
-/** Reads and holds those of the packages that the tenant has. */
+/** Locks and returns the packages that exist in the tenant. */
 export async function lockPackages({ db, tx, caller }: Ctx, ids: string[]): Promise<CargoRow[]> {
-  // sorted, because two scanners locking in opposite order deadlocked
+  // Sorted, because two scanners that locked in opposite orders deadlocked.
   return tx.query<CargoRow>(sql`
     select p.id, p.status, p.manifest_id from packages p
     where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])
@@ -16,7 +16,7 @@ export async function lockPackages({ db, tx, caller }: Ctx, ids: string[]): Prom
     for update`);
 }
 
-/** Puts packages aboard that are on no manifest; answers how many that was. */
+/** Assigns packages that are on no manifest. Returns the number of updated rows. */
 export async function assignPackages(
   { db, tx, caller }: Ctx,
   manifestId: string,
@@ -27,7 +27,7 @@ export async function assignPackages(
     where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id is null`);
 }
 
-/** Takes packages off this manifest; answers how many that was. */
+/** Removes packages from this manifest. Returns the number of updated rows. */
 export async function releasePackages(
   { db, tx, caller }: Ctx,
   manifestId: string,
@@ -38,8 +38,8 @@ export async function releasePackages(
     where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id = ${manifestId}::uuid`);
 }
 
-/** What a change of status needs to know of a package aboard. */
-export type AboardRow = {
+/** The columns of a package that a status change needs. */
+export type ManifestPackageRow = {
   id: string;
   status: PackageStatus;
   courier_id: string | null;
@@ -47,16 +47,21 @@ export type AboardRow = {
   tracking_number: string;
 };
 
-/** Reads and holds every package aboard. */
-export async function lockAboard({ db, tx, caller }: Ctx, manifestId: string): Promise<AboardRow[]> {
-  return tx.query<AboardRow>(sql`
+/** Locks and returns every package on the manifest. */
+export async function lockManifestPackages(
+  { db, tx, caller }: Ctx,
+  manifestId: string,
+): Promise<ManifestPackageRow[]> {
+  return tx.query<ManifestPackageRow>(sql`
     select p.id, p.status, p.courier_id, p.user_code, p.tracking_number from packages p
     where ${tenantRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
     order by p.id
     for update`);
 }
 
-/** Appends an event to each package, from the status that it has to `status`; `eventIds` are as many as `ids`. */
+/**
+ * Appends an event to each package, from its current status to `status`. `eventIds` must be as many as `ids`.
+ */
 export async function appendStatusEvents(
   { db, tx, caller }: Ctx,
   { ids, eventIds, status }: { ids: string[]; eventIds: string[]; status: string },

@@ -1,6 +1,6 @@
 import { airlinePrefixOf } from './awb.js';
 
-/** What a caller may set of a manifest. */
+/** The fields of a manifest that a caller may set. */
 export type ManifestFields = {
   awb_number: string | null;
   airline_prefix: string | null;
@@ -20,7 +20,7 @@ export const NO_FIELDS: ManifestFields = {
   notes: null,
 };
 
-/** The stored fields with what was sent in their place. */
+/** Returns the stored fields, overwritten by the given ones. */
 export function mergeFields(stored: ManifestFields, sent: SentFields): ManifestFields {
   return {
     ...mergeAirWaybill(stored, sent),
@@ -30,7 +30,7 @@ export function mergeFields(stored: ManifestFields, sent: SentFields): ManifestF
   };
 }
 
-/** A number that is sent decides the prefix alone, whatever prefix is sent beside it. */
+/** A given number determines the prefix. A prefix sent with it is ignored. */
 function mergeAirWaybill(stored: ManifestFields, sent: SentFields) {
   const awb_number = textOr(stored.awb_number, sent.awb_number);
   if (sent.awb_number === undefined)
@@ -38,17 +38,17 @@ function mergeAirWaybill(stored: ManifestFields, sent: SentFields) {
   return { awb_number, airline_prefix: airlinePrefixOf(awb_number) };
 }
 
-/** The fields in which two manifests differ, as they are in the first and in the second. */
+/** Returns the differing fields with the values of both manifests. */
 export function differenceOf(before: ManifestFields, after: ManifestFields) {
   const changed = FIELD_NAMES.filter((name) => before[name] !== after[name]);
   const pick = (fields: ManifestFields) => Object.fromEntries(changed.map((name) => [name, fields[name]]));
   return changed.length > 0 ? { before: pick(before), after: pick(after) } : undefined;
 }
 
-// as: the keys of a literal of this very type
+// The literal has exactly this type's keys.
 const FIELD_NAMES = Object.keys(NO_FIELDS) as (keyof ManifestFields)[];
 
-/** Blank text empties a field: the contract has no null to send. */
+/** A blank text clears a field, because the contract does not allow null. */
 function textOr(stored: string | null, sent: string | undefined): string | null {
   if (sent === undefined) return stored;
   return sent.trim() === '' ? null : sent;

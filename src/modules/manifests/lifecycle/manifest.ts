@@ -16,14 +16,14 @@ import {
   updateManifestRow,
   type ManifestRow,
 } from './queries.js';
-import { carryStatus } from './transitions.js';
+import { applyStatusToPackages } from './transitions.js';
 import { assertStep, type ManifestStatus } from './status.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
 type Creation = BodyOf<'createManifest'> & Omit<Extract<ManageBody, { action: 'create_manifest' }>, 'action'>;
 type MetaUpdate = Extract<ManageBody, { action: 'update_meta' }>;
 
-/** On a day with 10,000 manifests, 10 numbers in a row are taken once in 10^22 creations. */
+/** With 10,000 manifests on one day, 10 consecutive numbers are in use once in 10^22 creations. */
 const NUMBER_TRIES = 10;
 
 export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: AwbCheck };
@@ -45,11 +45,14 @@ export async function createManifest(change: Change, wanted: Creation): Promise<
 
 export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isChanged: boolean };
 
-/** Changes what is sent and differs, moves the manifest one step, or both. No difference writes nothing. */
+/**
+ * Changes the given fields that differ, moves the manifest one step, or both. Without a difference it writes
+ * nothing.
+ */
 export async function updateManifest(change: Change, wanted: MetaUpdate): Promise<UpdatedManifest> {
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const before = await openManifest(ctx, wanted.manifest_id);
+    const before = await requireManifestForUpdate(ctx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
@@ -58,18 +61,21 @@ export async function updateManifest(change: Change, wanted: MetaUpdate): Promis
   });
 }
 
-/** Deletes a manifest that nothing is aboard of, whatever its status. */
+/** Deletes a manifest without packages, whatever its status. */
 export async function deleteManifest(change: Change, manifestId: string): Promise<void> {
   await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const { now: _, id, ...before } = await openManifest(ctx, manifestId);
+    const { now: _, id, ...before } = await requireManifestForUpdate(ctx, manifestId);
     if ((await deleteEmptyManifest(ctx, id)) === 0) throw new ApiError('manifest_not_empty');
     await record(ctx, id, [{ action: 'manifest.deleted', before }]);
   });
 }
 
-/** Reads and holds a manifest. @throws ApiError manifest_not_found */
-export async function openManifest(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
+/**
+ * Selects and locks a manifest.
+ * @throws ApiError manifest_not_found
+ */
+export async function requireManifestForUpdate(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
   const manifest = await lockManifest(ctx, manifestId);
   if (!manifest) throw new ApiError('manifest_not_found');
   return manifest;
@@ -85,7 +91,7 @@ async function insertUnderFreeNumber(ctx: Ctx, draft: Draft): Promise<string> {
   throw new Error(`${NUMBER_TRIES} manifest numbers in a row were taken.`);
 }
 
-/** Writes what differs, with everything that follows from it; answers whether anything did. */
+/** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
 async function saveDifference(
   ctx: Ctx,
   before: ManifestRow,
@@ -96,7 +102,7 @@ async function saveDifference(
   if (facts.length === 0) return false;
   const written = await updateManifestRow(ctx, before, after);
   if (written !== 1) throw new Error(`${written} manifests were updated under one lock.`);
-  if (after.status !== before.status) await carryStatus(ctx, after);
+  if (after.status !== before.status) await applyStatusToPackages(ctx, after);
   await record(
     ctx,
     after.id,
@@ -105,7 +111,7 @@ async function saveDifference(
   return true;
 }
 
-/** A change of fields and a step are two facts, also when one call asked for both. */
+/** A change of fields and a change of status are two audit entries, even if one request makes both. */
 async function listFacts(ctx: Ctx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
   const difference = differenceOf(before, after);
@@ -124,7 +130,7 @@ async function listFacts(ctx: Ctx, before: ManifestRow, after: ManifestRow): Pro
   return facts;
 }
 
-/** The airline behind the prefix, for whoever reads the audit trail. */
+/** Returns the airline of the prefix, for readers of the audit trail. */
 async function airlineFact(ctx: Ctx, { airline_prefix }: ManifestFields): Promise<{ airline?: string }> {
   const airline = airline_prefix === null ? undefined : await findAirlineName(ctx, airline_prefix);
   return airline === undefined ? {} : { airline };

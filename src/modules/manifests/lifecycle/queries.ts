@@ -8,13 +8,14 @@ export type ManifestRow = ManifestFields & {
   id: string;
   manifest_number: string;
   status: ManifestStatus;
-  /** When the transaction began, by the database's clock. */
+  /** The start of the transaction, by the database's clock. */
   now: Date;
 };
 
 /**
- * Reads a manifest and holds it to the end of the transaction. Whoever changes a manifest or what is aboard
- * takes this lock first, so that no package slips in between a check and the change that relies on it.
+ * Selects a manifest and locks it until the end of the transaction. Every change of a manifest or its
+ * packages takes this lock first, so that no package is added between a check and the change that relies on
+ * it.
  */
 export async function lockManifest({ db, tx, caller }: Ctx, id: string): Promise<ManifestRow | undefined> {
   const rows = await tx.query<ManifestRow>(sql`
@@ -26,7 +27,7 @@ export async function lockManifest({ db, tx, caller }: Ctx, id: string): Promise
   return rows[0];
 }
 
-/** The named warehouse if the tenant has it; without a name, its primary one. */
+/** Returns the id of the given warehouse if it exists; without an id, of the primary one. */
 export async function findWarehouseId(ctx: Ctx, id: string | undefined): Promise<string | undefined> {
   const isWanted = id === undefined ? sql`w.is_primary` : sql`w.id = ${id}::uuid`;
   const rows = await ctx.tx.query<{ id: string }>(sql`
@@ -42,7 +43,7 @@ export async function findAirlineName(ctx: Ctx, prefix: string): Promise<string 
 
 export type NewManifest = ManifestFields & { id: string; suffix: string; warehouse_id: string };
 
-/** Stores a draft under today's date and answers its number; undefined when that number is taken. */
+/** Stores a draft with today's date and returns its number, or undefined if the number is already in use. */
 export async function insertManifest({ tx, caller }: Ctx, draft: NewManifest): Promise<string | undefined> {
   const rows = await tx.query<{ manifest_number: string }>(sql`
     insert into manifests (tenant_id, id, manifest_number, awb_number, airline_prefix, flight_date, flight_number,
@@ -56,7 +57,7 @@ export async function insertManifest({ tx, caller }: Ctx, draft: NewManifest): P
   return rows[0]?.manifest_number;
 }
 
-/** Writes a manifest that still has the status it was read with; answers how many rows that was. */
+/** Updates a manifest that still has the status it was read with. Returns the number of updated rows. */
 export async function updateManifestRow(
   { db, tx, caller }: Ctx,
   before: ManifestRow,
@@ -70,7 +71,7 @@ export async function updateManifestRow(
     where ${tenantRows(db, caller, 'm')} and m.id = ${before.id}::uuid and m.status = ${before.status}`);
 }
 
-/** Deletes a manifest that nothing is aboard of; answers how many rows that was. */
+/** Deletes a manifest without packages. Returns the number of deleted rows. */
 export async function deleteEmptyManifest({ db, tx, caller }: Ctx, id: string): Promise<number> {
   return tx.execute(sql`
     delete from manifests m

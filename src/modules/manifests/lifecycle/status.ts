@@ -10,10 +10,11 @@ const NEXT = {
   completed: null,
 } satisfies Record<ManifestStatus, ManifestStatus | null>;
 
-/** @throws Fault manifest_invalid_transition unless `to` is where the manifest is, or its next step */
+/** @throws ApiError manifest_invalid_transition unless `to` is the current status or its next step */
 export function assertStep(from: ManifestStatus, to: ManifestStatus): void {
   const next = NEXT[from];
   if (to === from || to === next) return;
-  const rule = next ? `can only become ${next}` : 'stays as it is';
-  throw new ApiError('manifest_invalid_transition', `A manifest in ${from} ${rule}.`);
+  throw next
+    ? new ApiError('manifest_invalid_transition', { args: { status: from, next } })
+    : new ApiError('manifest_invalid_transition', { variant: 'final', args: { status: from } });
 }

@@ -10,8 +10,8 @@ import { queueSyncs } from '../dispatch/queue-syncs.js';
 
 type Ctx = { db: Db; tx: Tx; caller: UserCaller };
 
-/** A pre-alert that staff have looked at. */
-export type ReviewedAnnouncement = {
+/** A pre-alert under review by staff. */
+export type ReviewedPrealert = {
   id: string;
   courierId: string;
   userCode: string;
@@ -21,22 +21,22 @@ export type ReviewedAnnouncement = {
 };
 
 export type Claim = {
-  /** The package that answers the pre-alert; null where none does. */
+  /** The package that the pre-alert is matched with, or null. */
   packageId: string | null;
-  /** What has become known of it: its courier, or only its customer. */
+  /** The package's change of owner: a new courier, only a new customer, or none. */
   change: 'courier' | 'customer' | 'none';
   facts: AuditFact[];
 };
 
 /**
- * The package that a pre-alert is answered by, the parcel being held: that of its number, if it is the courier's. With
- * `isAssigning` one of unknown owner becomes the courier's and its customer's, as intake would have made it.
- *
+ * Matches a pre-alert with the package of its tracking number, if that package belongs to the courier. The
+ * caller must hold the parcel's lock. With `isAssigning`, a package of unknown owner is assigned to the
+ * courier and its customer, as at intake.
  * @throws ApiError package_not_assignable
  */
 export async function claimPackage(
   { db, tx, caller }: Ctx,
-  prealert: ReviewedAnnouncement,
+  prealert: ReviewedPrealert,
   isAssigning: boolean,
 ): Promise<Claim> {
   const [row] = await tx.query<ClaimedRow>(lockParcelPackage(db, caller, prealert.trackingKey));
@@ -45,35 +45,37 @@ export async function claimPackage(
   if (!row || (!isCouriers && !isAssigning)) return { packageId: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
   const owner = isOwnerless ? await ownerColumns({ db, tx, caller }, row, prealert) : {};
-  const answers = isOwnerless || row.user_code === prealert.userCode;
+  const isMatch = isOwnerless || row.user_code === prealert.userCode;
   const { id, ...before } = row;
-  const after = { ...before, ...owner, ...(answers ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
+  const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
   if (facts.length > 0) await tx.execute(changeOwner(db, caller, id, after));
   return { packageId: id, change: changeOf(before, after), facts };
 }
 
-/** Tells the courier, after all else has been written. */
-export async function announceChange({ db, tx, caller }: Ctx, { packageId, change }: Claim): Promise<void> {
+/** Notifies the courier of the change. Called after all other writes of the transaction. */
+export async function notifyCourierOfClaim(
+  { db, tx, caller }: Ctx,
+  { packageId, change }: Claim,
+): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
   await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`));
 }
 
-function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedAnnouncement): void {
+function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {
   if (!row) throw new ApiError('package_not_assignable');
   const isSibling = row.courier_id !== null && row.courier_id !== prealert.courierId;
   const isOthers = row.user_code !== null && row.user_code !== prealert.userCode;
   if (!isSibling && !isOthers) return;
-  const message = 'The package of this number has an owner already. Leave assign out.';
-  throw new ApiError('package_not_assignable', message);
+  throw new ApiError('package_not_assignable', { variant: 'owned' });
 }
 
-/** As intake has them: of a code that no active customer has any more, the courier alone. */
+/** Applies the rule of intake: if no active customer has the user code, only the courier is set. */
 async function ownerColumns(
   { db, tx, caller }: Ctx,
   row: ClaimedRow,
-  { courierId, userCode, vendor, description }: ReviewedAnnouncement,
+  { courierId, userCode, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {
   const [customer] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
   return {
@@ -91,9 +93,9 @@ function changeOf(before: ClaimedColumns, after: ClaimedColumns): Claim['change'
   return before.user_code === after.user_code ? 'none' : 'customer';
 }
 
-/** What differs, for the audit trail; nothing where nothing does. */
+/** Returns the audit entry of the changed columns, or an empty array if nothing changed. */
 function listFacts(entityId: string, before: ClaimedColumns, after: ClaimedColumns): AuditFact[] {
-  // as: its own keys
+  // `before` has exactly the keys of ClaimedColumns.
   const keys = (Object.keys(before) as (keyof ClaimedColumns)[]).filter((key) => before[key] !== after[key]);
   if (keys.length === 0) return [];
   const of = (columns: ClaimedColumns) => Object.fromEntries(keys.map((key) => [key, columns[key]]));

@@ -2,7 +2,7 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 
-/** What a claim may change of a package. */
+/** The columns that a claim may change. */
 export type ClaimedColumns = {
   courier_id: string | null;
   user_code: string | null;
@@ -15,7 +15,7 @@ export type ClaimedColumns = {
 
 export type ClaimedRow = ClaimedColumns & { id: string };
 
-/** Reads and holds the package of a parcel. */
+/** Selects and locks the package of a parcel. */
 export function lockParcelPackage(db: Db, caller: UserCaller, trackingKey: string): Sql {
   return sql`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id
     from packages p where ${tenantRows(db, caller, 'p')} and p.tracking_key = ${trackingKey} for no key update`;

@@ -8,19 +8,18 @@ import { insertDispatch } from './queries.js';
 import { filtersOf, matching, type PackageQuery } from '../list/filters.js';
 import { queueSyncs, type SyncCounts } from './queue-syncs.js';
 
-/** Above it, one transaction would hold its locks for longer than a request may take. */
+/** A larger selection would hold its locks for longer than the request timeout. */
 const MAX_SELECTED = 100_000;
 
-/** How many of the ids that were sent the audit entry repeats. */
+/** Maximum number of requested ids that the audit entry repeats. */
 const MAX_AUDITED_IDS = 100;
 
 export type Dispatch = SyncCounts & { dispatchId: string };
 
 /**
- * Queues packages for synchronisation: those of the ids that the caller may see, or else all that the filters
- * select, on all pages.
- *
- * @throws ApiError validation_failed when there are more than 100,000
+ * Queues packages for synchronisation: either those of the given ids that the caller may see, or all that
+ * match the filters, on all pages.
+ * @throws ApiError validation_failed if more than 100,000 packages match
  */
 export async function queueDispatch(
   db: Db,
@@ -37,17 +36,17 @@ export async function queueDispatch(
   return transaction(db, caller, async (tx) => {
     const statement = queueSyncs(caller, selection, { dispatchId, atMost: MAX_SELECTED });
     const [counts] = await tx.query<SyncCounts>(statement);
-    if (!counts) throw new Error('The dispatch answered nothing.');
+    if (!counts) throw new Error('The dispatch statement returned no row.');
     if (counts.selected > MAX_SELECTED) throw tooMany();
     await tx.execute(insertDispatch(caller, { id: dispatchId, ...counts }));
-    const asked = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
+    const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
     await tx.execute(
       auditStatement(caller, requestId, [
         {
           action: 'dispatch.queued',
           entity: 'dispatch',
           entityId: dispatchId,
-          after: { ...counts, ...asked },
+          after: { ...counts, ...requested },
         },
       ]),
     );
@@ -58,8 +57,5 @@ export async function queueDispatch(
 const boundedIds = (ids: string[]) => ({ count: ids.length, first: ids.slice(0, MAX_AUDITED_IDS) });
 
 function tooMany(): ApiError {
-  return new ApiError(
-    'validation_failed',
-    'More than 100,000 packages are selected. Select fewer at once, for example by entry date.',
-  );
+  return new ApiError('validation_failed', { variant: 'too_many_packages', args: { limit: MAX_SELECTED } });
 }

@@ -4,7 +4,7 @@ import { pageOfDispatches, type DispatchQuery, type DispatchRow } from './querie
 
 export type DispatchPage = { rows: DispatchRow[]; limit: number; nextBefore: string | null };
 
-/** What was dispatched, and where it stands: all of it for staff, for a courier what its own users asked for. */
+/** Returns dispatches and their progress. Staff see all dispatches, a courier sees those of its own users. */
 export async function listDispatches(
   db: Db,
   caller: UserCaller,
@@ -12,7 +12,7 @@ export async function listDispatches(
 ): Promise<DispatchPage> {
   const { limit } = query;
   const [found] = await snapshot(db, caller, [pageOfDispatches(db, caller, query)]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   const rows = found as DispatchRow[];
   const page = rows.slice(0, limit);
   return { rows: page, limit, nextBefore: rows.length > limit ? (page.at(-1)?.id ?? null) : null };

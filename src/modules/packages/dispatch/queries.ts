@@ -7,13 +7,13 @@ export type DispatchQuery = QueryOf<'listDispatches'>;
 
 export type DispatchRow = {
   id: string;
-  /** Null where staff asked for it. */
+  /** Null if staff requested the dispatch. */
   courier_id: string | null;
   requested_by: string;
   requested_at: Date;
   selected: number;
   queued: number;
-  /** How many packages it still has in each state; a state without any is left out. */
+  /** The number of packages per state. States without packages are absent. */
   standing: Partial<Record<'queued' | 'sending' | 'sent' | 'failed', number>>;
 };
 
@@ -26,7 +26,10 @@ export function insertDispatch(
       ${queued}::int)`;
 }
 
-/** The page that ends before `query.before`, the newest first, and one more where there is more. */
+/**
+ * Selects the dispatches before `query.before`, newest first, and one more than `limit` to detect a next
+ * page.
+ */
 export function pageOfDispatches(db: Db, caller: UserCaller, query: DispatchQuery): Sql {
   const conditions = [ownRows(db, caller, 'd')];
   if (query.dispatch_id) conditions.push(sql`d.id = ${query.dispatch_id}::uuid`);

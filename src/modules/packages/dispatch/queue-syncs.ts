@@ -3,26 +3,26 @@ import { sql, type Sql } from '../../../platform/db/transaction.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
 export type SyncCounts = {
-  /** Packages that the condition selects; one more than `atMost` when there are more. */
+  /** The number of packages that match, at most `atMost` + 1. */
   selected: number;
-  /** Those of them that were not queued already, and have a courier. */
+  /** The number of matching packages that have a courier and were not queued before. */
   queued: number;
 };
 
 /**
- * Marks packages to be synchronised with their courier's own system, in one statement. What is sent is the package's
- * state at the time of sending. A package that waits already goes on waiting in its place. Beyond `atMost` nothing is
- * marked.
- *
- * @param selection a condition on packages `p`, with the caller's scope in it
+ * Marks packages for synchronisation with the courier's own system, in one statement. The worker sends the
+ * package's state at the time of sending. A package that is already queued keeps its position. If more than
+ * `atMost` packages match, none is marked.
+ * @param selection a condition on packages `p` that includes the caller's scope
  */
 export function queueSyncs(
   caller: UserCaller,
   selection: Sql,
   { dispatchId = null, atMost = 1 }: { dispatchId?: string | null; atMost?: number } = {},
 ): Sql {
-  // sorted, because two dispatches of the same packages in opposite orders would deadlock; and the packages are held
-  // before what is marked and woken, as whoever changes one does: their foreign key would ask for them only after it
+  // Sorted by id, because two dispatches of the same packages in opposite orders would deadlock. Locks the
+  // packages first, in the same order as every other writer: the foreign key of package_syncs would lock them
+  // only later.
   return sql`with selected as materialized (
       select p.id, p.courier_id from packages p where ${selection}
       order by p.id limit ${atMost}::int + 1 for key share of p

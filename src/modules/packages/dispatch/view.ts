@@ -21,7 +21,7 @@ function viewDispatch(row: DispatchRow): Listed['data'][number] {
     requested_by: row.requested_by,
     total_selected: row.selected,
     total_queued: row.queued,
-    // a package is marked with the dispatch that asked for it last
+    // A package counts for the latest dispatch that queued it; an earlier dispatch reports it as superseded.
     progress: { queued, sending, sent, failed, superseded: row.queued - queued - sending - sent - failed },
   };
 }

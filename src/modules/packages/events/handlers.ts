@@ -16,11 +16,16 @@ export function packageEventHandlers({ db }: Deps) {
 
     async recordPackageEvent({ body, caller, requestId }) {
       const recorded = await recordPackageEvent(db, caller, requestId, body);
-      return { statusCode: 200, message: tell(recorded.events.length), data: viewRecorded(recorded) };
+      return {
+        statusCode: 200,
+        message: describeChanges(recorded.events.length),
+        data: viewRecorded(recorded),
+      };
     },
 
     async packageLabel({ query, caller }) {
-      // what draws is loaded by the first label: it would double what every start loads
+      // Imported with the first label, because the drawing libraries would double the modules loaded at
+      // startup.
       const label = await readLabel(db, caller, query.package_id);
       const name = `label-${label.houseNumber.replace(/[^\w-]/g, '_')}`;
       if (query.format === 'zpl') {
@@ -35,7 +40,7 @@ export function packageEventHandlers({ db }: Deps) {
   } satisfies Pick<Handlers, 'packageEvents' | 'recordPackageEvent' | 'packageLabel'>;
 }
 
-function tell(changed: number): string {
-  if (changed === 0) return 'No package changed. All are like that already.';
+function describeChanges(changed: number): string {
+  if (changed === 0) return 'No package changed. All packages already have this status.';
   return changed === 1 ? '1 package changed.' : `${changed} packages changed.`;
 }

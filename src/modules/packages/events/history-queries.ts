@@ -5,7 +5,7 @@ import type { PackageStatus } from './transitions.js';
 
 export type TrackedRow = { id: string; house_number: string; status: PackageStatus };
 
-export function findTracked(db: Db, caller: UserCaller, packageId: string): Sql {
+export function findTrackedPackage(db: Db, caller: UserCaller, packageId: string): Sql {
   return sql`select p.id, p.house_number, p.status from packages p
     where ${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`;
 }
@@ -23,8 +23,8 @@ export type HistoryRow = {
 };
 
 /**
- * The events of a package. For a courier without the names of staff, and without what these said before the package was
- * known to be its own: that may be of other couriers.
+ * Selects the events of a package. A courier does not see the names of staff, nor remarks made before the
+ * package was assigned to it: they may concern other couriers.
  */
 export function findHistory(db: Db, caller: UserCaller, packageId: string): Sql {
   const isForCourier = caller.courierId !== null;

@@ -3,32 +3,32 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import { SUSPENDED, type PackageStatus } from './transitions.js';
 
-/** Whether a moment, `YYYY-MM-DD HH:MM:SS` in UTC, is still to come. */
+/** Selects whether a time, `YYYY-MM-DD HH:MM:SS` in UTC, is in the future. */
 export function isInFuture(moment: string): Sql {
   return sql`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as is_future`;
 }
 
-/** Holds those of the packages that the tenant has. */
-export function holdPackages(db: Db, caller: UserCaller, ids: string[]): Sql {
-  // sorted, as whoever holds several packages does: opposite orders would deadlock
+/** Locks the packages that exist in the tenant. */
+export function lockPackages(db: Db, caller: UserCaller, ids: string[]): Sql {
+  // Sorted, because two transactions that lock the same packages in opposite orders would deadlock.
   return sql`select p.id from packages p where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])
     order by p.id for no key update`;
 }
 
-export type StandingRow = {
+export type PackageStateRow = {
   id: string;
   status: PackageStatus;
   free_status: PackageStatus;
   has_manifest_left: boolean;
-  /** `YYYY-MM-DD HH:MM:SS` in UTC, of its last event; null where it has none. */
+  /** The time of the last event, `YYYY-MM-DD HH:MM:SS` in UTC, or null without events. */
   last_at: string | null;
 };
 
 /**
- * Where packages that are held stand. A statement of its own: the one that waited for the packages saw everything else
- * as it was before the wait.
+ * Selects the current state of locked packages. It must be a separate statement: the statement that waited
+ * for the locks still sees the other tables as they were before the wait.
  */
-export function selectStandings(db: Db, caller: UserCaller, ids: string[]): Sql {
+export function selectPackageStates(db: Db, caller: UserCaller, ids: string[]): Sql {
   const own = sql`e.tenant_id = p.tenant_id and e.package_id = p.id`;
   return sql`select p.id, p.status, coalesce(free.status, 'received') as free_status,
       coalesce(m.status in ('shipped', 'completed'), false) as has_manifest_left,
@@ -43,18 +43,21 @@ export function selectStandings(db: Db, caller: UserCaller, ids: string[]): Sql 
 
 export type Move = { id: string; eventId: string; previous: PackageStatus; status: PackageStatus };
 
-export type Circumstances = { occurredAt: string | null; location: string | null; remarks: string | null };
+export type EventDetails = { occurredAt: string | null; location: string | null; remarks: string | null };
 
 export type EventRow = { package_id: string; occurred_at: string };
 
-/** Appends to the packages' histories. Within the second of what came last counts as after it. */
+/**
+ * Appends events to the packages' histories. An event in the same second as the latest one is ordered after
+ * it.
+ */
 export function appendEvents(
   db: Db,
   caller: UserCaller,
   moves: Move[],
-  { occurredAt, location, remarks }: Circumstances,
+  { occurredAt, location, remarks }: EventDetails,
 ): Sql {
-  // the statement's time, not the transaction's: this may have begun before what came last was recorded
+  // Uses the statement's time: the transaction may have begun before the latest event was recorded.
   return sql`insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
       occurred_at, recorded_at, source, location, remarks)
     select p.tenant_id, move.event_id, p.id, p.courier_id, move.previous, move.status, ${caller.userId}::uuid,
@@ -68,8 +71,8 @@ export function appendEvents(
       to_char(date_trunc('second', e.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as occurred_at`;
 }
 
-/** Moves the packages that have the status from which they were to move. */
-export function movePackages(db: Db, caller: UserCaller, moves: Move[]): Sql {
+/** Updates the status of the packages that still have the expected previous status. */
+export function updateStatuses(db: Db, caller: UserCaller, moves: Move[]): Sql {
   return sql`update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
     where ${tenantRows(db, caller, 'p')} and p.id = move.id and p.status = move.previous`;
 }

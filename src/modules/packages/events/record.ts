@@ -3,91 +3,93 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import {
+  ApiError,
+  fieldError,
+  type FieldProblem,
+  invalidFieldError,
+} from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { fieldsOf, listErrors, notFound } from '../shared/batch.js';
+import { fieldsByPackageId, listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
-import type { Circumstances, Move, StandingRow } from './record-queries.js';
-import { nextOf, statusAfter, type PackageEventKind } from './transitions.js';
+import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
+import { nextStatuses, statusAfter, type PackageEventKind } from './transitions.js';
 
-type Record = BodyOf<'recordPackageEvent'>;
+type RecordEventRequest = BodyOf<'recordPackageEvent'>;
 type Ctx = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
 export type RecordedEvent = Move & { occurredAt: string };
 export type Recorded = { events: RecordedEvent[]; unchanged: number };
 
 /**
- * Records what happened to packages, all or none; what has the status already stays as it is.
- *
+ * Records one event for all given packages, or for none if one is rejected. A package that already has the
+ * status is not changed.
  * @throws ApiError validation_failed, package_not_found, package_invalid_transition
  */
 export async function recordPackageEvent(
   db: Db,
   caller: UserCaller,
   requestId: string,
-  body: Record,
+  body: RecordEventRequest,
 ): Promise<Recorded> {
   const fields = readPackages(body);
-  const circumstances = readCircumstances(body);
+  const circumstances = readEventDetails(body);
   return transaction(db, caller, async (tx) => {
     const ctx = { db, tx, caller, requestId };
-    await assertHappened(ctx, circumstances);
-    const standings = await holdStandings(ctx, fields);
+    await assertNotInFuture(ctx, circumstances);
+    const standings = await lockPackageStates(ctx, fields);
     const moves = listMoves(fields, standings, body.status);
     assertInOrder(moves, standings, circumstances);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
-    return { events: await apply(ctx, moves, circumstances), unchanged: fields.size - moves.length };
+    return { events: await appendAndMove(ctx, moves, circumstances), unchanged: fields.size - moves.length };
   });
 }
 
-/** The packages that the body names, each under its field. */
-function readPackages({ package_id, package_ids }: Record): Map<string, string> {
+/** Returns the package ids of the body, each with the field that contains it. */
+function readPackages({ package_id, package_ids }: RecordEventRequest): Map<string, string> {
   if (package_ids) {
-    if (package_id === undefined) return fieldsOf(package_ids);
-    throw invalidFieldError('package_ids', 'cannot be sent beside package_id', 'conflict');
+    if (package_id === undefined) return fieldsByPackageId(package_ids);
+    throw invalidFieldError('package_ids', 'conflict', { other: 'package_id' });
   }
-  if (package_id === undefined)
-    throw invalidFieldError('package_id', 'is required: send it, or package_ids', 'required');
+  if (package_id === undefined) throw invalidFieldError('package_id', 'package_required');
   return new Map([[package_id, 'package_id']]);
 }
 
-function readCircumstances({ occurred_at, location, remarks }: Record): Circumstances {
+function readEventDetails({ occurred_at, location, remarks }: RecordEventRequest): EventDetails {
   if (occurred_at !== undefined && !isMoment(occurred_at))
-    throw invalidFieldError('occurred_at', 'must be a moment that exists');
+    throw invalidFieldError('occurred_at', 'invalid_date_time');
   return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
 }
 
-/** `YYYY-MM-DD HH:MM:SS` of a day and a time that exist. */
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
 const isMoment = (text: string) =>
   isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
 
-/** By the database's clock, which also dates what is recorded without a time. */
-async function assertHappened({ tx }: Ctx, { occurredAt }: Circumstances): Promise<void> {
+/** Compares with the database's clock, which also dates events without a given time. */
+async function assertNotInFuture({ tx }: Ctx, { occurredAt }: EventDetails): Promise<void> {
   if (occurredAt === null) return;
   const [row] = await tx.query<{ is_future: boolean }>(queries.isInFuture(occurredAt));
-  if (row?.is_future) throw invalidFieldError('occurred_at', 'must not be in the future', 'maximum');
+  if (row?.is_future) throw invalidFieldError('occurred_at', 'in_the_future');
 }
 
-async function holdStandings(
+async function lockPackageStates(
   { db, tx, caller }: Ctx,
   fields: Map<string, string>,
-): Promise<Map<string, StandingRow>> {
+): Promise<Map<string, PackageStateRow>> {
   const ids = [...fields.keys()];
-  await tx.query(queries.holdPackages(db, caller, ids));
-  const rows = await tx.query<StandingRow>(queries.selectStandings(db, caller, ids));
+  await tx.query(queries.lockPackages(db, caller, ids));
+  const rows = await tx.query<PackageStateRow>(queries.selectPackageStates(db, caller, ids));
   const standings = new Map(rows.map((row) => [row.id, row]));
-  const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : notFound(id)));
-  if (missing.length > 0) throw new ApiError('package_not_found', NOTHING_CHANGED, { errors: missing });
+  const missing = listErrors(fields, (id) => (standings.has(id) ? undefined : packageNotFound(id)));
+  if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
   return standings;
 }
 
-const NOTHING_CHANGED = 'No package was changed. See errors.';
-
-/** What changes, in the order in which the packages were named. */
+/** Returns the status changes, in the order of the package ids in the body. */
 function listMoves(
   fields: Map<string, string>,
-  standings: Map<string, StandingRow>,
+  standings: Map<string, PackageStateRow>,
   kind: PackageEventKind,
 ): Move[] {
   const moves: Move[] = [];
@@ -95,47 +97,45 @@ function listMoves(
     const standing = standings.get(id);
     if (!standing) return undefined;
     const { status: previous, free_status: freeStatus, has_manifest_left: hasManifestLeft } = standing;
-    const status = statusAfter({ status: previous, freeStatus, hasManifestLeft }, kind);
-    if (!status) return { code: 'invalid_transition', reason: whyNot(standing) };
+    const status = statusAfter({ status: previous, unsuspendedStatus: freeStatus, hasManifestLeft }, kind);
+    if (!status) return transitionProblem(standing);
     if (status !== previous) moves.push({ id, eventId: newId(), previous, status });
     return undefined;
   });
-  if (refused.length > 0) throw new ApiError('package_invalid_transition', undefined, { errors: refused });
+  if (refused.length > 0) throw new ApiError('package_invalid_transition', { errors: refused });
   return moves;
 }
 
-function whyNot({ id, status }: StandingRow): string {
-  const next = nextOf(status);
-  const rule = next.length > 0 ? `can only become ${next.join(', ')}` : 'stays so';
-  return `Package ${id} is ${status} and ${rule}.`;
+function transitionProblem({ id, status }: PackageStateRow): FieldProblem {
+  const next = nextStatuses(status).join(', ');
+  return next ? ['invalid_transition', { id, status, next }] : ['final_status', { id, status }];
 }
 
-/** A history goes forward: nothing is recorded before what a package went through last, within a second. */
+/** Rejects an event that is earlier than the package's latest event, to the second. */
 function assertInOrder(
   moves: Move[],
-  standings: Map<string, StandingRow>,
-  { occurredAt }: Circumstances,
+  standings: Map<string, PackageStateRow>,
+  { occurredAt }: EventDetails,
 ): void {
   if (occurredAt === null) return;
   const errors = moves.flatMap(({ id }) => {
     const lastAt = standings.get(id)?.last_at;
-    // both are YYYY-MM-DD HH:MM:SS, which sorts as time does
+    // Both are YYYY-MM-DD HH:MM:SS, which sorts chronologically.
     if (!lastAt || occurredAt >= lastAt) return [];
-    const message = `Package ${id} went through something at ${lastAt}, after that.`;
-    return { field: 'occurred_at', code: 'minimum', message };
+    return fieldError('occurred_at', 'before_last_event', { id, at: lastAt });
   });
-  if (errors.length > 0) throw new ApiError('validation_failed', NOTHING_CHANGED, { errors });
+  if (errors.length > 0) throw new ApiError('validation_failed', { variant: 'nothing_changed', errors });
 }
 
-async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Promise<RecordedEvent[]> {
+async function appendAndMove(ctx: Ctx, moves: Move[], circumstances: EventDetails): Promise<RecordedEvent[]> {
   const { db, tx, caller, requestId } = ctx;
   const rows = await tx.query<queries.EventRow>(queries.appendEvents(db, caller, moves, circumstances));
-  const moved = await tx.execute(queries.movePackages(db, caller, moves));
+  const moved = await tx.execute(queries.updateStatuses(db, caller, moves));
   if (moved !== moves.length || rows.length !== moves.length)
     throw new Error(`${moved} of ${moves.length} packages that were held have moved.`);
   const times = new Map(rows.map((row) => [row.package_id, row.occurred_at]));
   const events = moves.map((move) => ({ ...move, occurredAt: times.get(move.id) ?? '' }));
-  await tx.execute(auditStatement(caller, requestId, events.map(factOf(circumstances))));
+  await tx.execute(auditStatement(caller, requestId, events.map(toAuditFact(circumstances))));
   const { location, remarks } = circumstances;
   const changes = events.map(({ id, previous, occurredAt }) => ({
     packageId: id,
@@ -146,8 +146,8 @@ async function apply(ctx: Ctx, moves: Move[], circumstances: Circumstances): Pro
   return events;
 }
 
-const factOf =
-  ({ location, remarks }: Circumstances) =>
+const toAuditFact =
+  ({ location, remarks }: EventDetails) =>
   ({ id, previous, status, occurredAt }: RecordedEvent): AuditFact => ({
     action: 'package.status_changed',
     entity: 'package',

@@ -4,10 +4,13 @@ type Schemas = components['schemas'];
 export type PackageStatus = Schemas['PackageStatus'];
 export type PackageEventKind = Schemas['PackageEventKind'];
 
-/** What staff may record. `received` and `shipped` come from intake and manifests alone. */
+/** The statuses that staff may record. `received` comes only from intake, `shipped` only from manifests. */
 type Recorded = Exclude<PackageEventKind, 'released'>;
 
-/** From each status, what staff may record next. The contract's table says the same (recordPackageEvent). */
+/**
+ * The statuses that staff may record after each status. The table in the contract (recordPackageEvent) is the
+ * same.
+ */
 const NEXT = {
   received: ['in_transit', 'on_hold', 'customs_hold', 'returned', 'lost'],
   shipped: ['in_transit', 'on_hold', 'customs_hold', 'delivered', 'returned', 'lost'],
@@ -19,36 +22,42 @@ const NEXT = {
   returned: [],
 } satisfies Record<PackageStatus, Recorded[]>;
 
-/** What `released` leads out of: back to what was before. */
+/** The statuses that `released` ends. The package returns to its status before them. */
 export const SUSPENDED = ['on_hold', 'customs_hold', 'lost'] as const satisfies PackageStatus[];
 
-type Carried = { from: readonly PackageStatus[]; to: PackageStatus };
+type ManifestStatusEffect = { from: readonly PackageStatus[]; to: PackageStatus };
 
-/** What a manifest's step makes of the packages aboard, and of which: what staff have recorded stands above it. */
-export const CARRIED: Partial<Record<Schemas['ManifestStatus'], Carried>> = {
+/**
+ * The status that a manifest's transition gives its packages, and the statuses it applies to. A status
+ * recorded by staff takes precedence.
+ */
+export const MANIFEST_STATUS_EFFECTS: Partial<Record<Schemas['ManifestStatus'], ManifestStatusEffect>> = {
   shipped: { from: ['received'], to: 'shipped' },
   completed: { from: ['shipped', 'in_transit'], to: 'delivered' },
 };
 
-/** Where a package stands when something is recorded of it. */
-export type Standing = {
+/** The state of a package that decides which event may be recorded. */
+export type PackageState = {
   status: PackageStatus;
-  /** Its last status that was neither a hold nor a loss: its own, while it is in none. */
-  freeStatus: PackageStatus;
-  /** Whether the manifest that it is on has been shipped. */
+  /** The latest status that is not in SUSPENDED. It is the current status unless the package is suspended. */
+  unsuspendedStatus: PackageStatus;
+  /** Whether the package's manifest has been shipped. */
   hasManifestLeft: boolean;
 };
 
-/** What a package becomes by what is recorded of it: its own status for no change, undefined where it cannot. */
-export function statusAfter(standing: Standing, kind: PackageEventKind): PackageStatus | undefined {
-  if (kind === 'released') return statusWhenFree(standing);
+/**
+ * Returns the package's status after an event, or undefined if the event is not allowed. An event that
+ * repeats the current status changes nothing.
+ */
+export function statusAfter(standing: PackageState, kind: PackageEventKind): PackageStatus | undefined {
+  if (kind === 'released') return statusAfterRelease(standing);
   if (kind === standing.status) return kind;
-  return nextOf(standing.status).includes(kind) ? kind : undefined;
+  return nextStatuses(standing.status).includes(kind) ? kind : undefined;
 }
 
-/** A package that was held when its manifest left has left with it. */
-function statusWhenFree({ freeStatus, hasManifestLeft }: Standing): PackageStatus {
+/** A package on hold whose manifest was shipped has left with the manifest. */
+function statusAfterRelease({ unsuspendedStatus: freeStatus, hasManifestLeft }: PackageState): PackageStatus {
   return freeStatus === 'received' && hasManifestLeft ? 'shipped' : freeStatus;
 }
 
-export const nextOf = (status: PackageStatus): readonly PackageStatus[] => NEXT[status];
+export const nextStatuses = (status: PackageStatus): readonly PackageStatus[] => NEXT[status];

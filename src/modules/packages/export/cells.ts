@@ -20,7 +20,7 @@ export const HEADINGS = [
   'Entry Date Time',
 ] as const;
 
-/** A line of a file, in the order of HEADINGS; what is unknown is an empty text. */
+/** Returns the cells of one row, in the order of HEADINGS. An unknown value is an empty string. */
 export function toCells(caller: UserCaller, row: ExportRow): Cell[] {
   return [
     harmless(row.user_code ?? ''),

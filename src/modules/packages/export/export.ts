@@ -14,7 +14,10 @@ const MEDIA_TYPES = {
 
 type MediaType = (typeof MEDIA_TYPES)[keyof typeof MEDIA_TYPES];
 
-/** The page that the filters select as a file, masked as the list is. At most 10,000 rows are in memory for it. */
+/**
+ * Returns one page of the matching packages as a file, with tracking numbers masked as in the list. Holds at
+ * most 10,000 rows in memory.
+ */
 export async function exportPage(
   db: Db,
   caller: UserCaller,
@@ -25,11 +28,11 @@ export async function exportPage(
   const filters = filtersOf(query);
   const [rows] = await snapshot(db, caller, [exportPackages(db, caller, filters, { page, limit })]);
   const write = format === 'csv' ? writeCsv : writeWorkbook;
-  // as: the columns that the statement selects
+  // The statement selects exactly these columns.
   const content = await write(HEADINGS, rows as ExportRow[], (row) => toCells(caller, row));
-  return { name: `packages-${stampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
+  return { name: `packages-${timestampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
 }
 
-/** YYYYMMDD-HHMMSS in UTC. */
-const stampOf = (date: Date) =>
+/** Returns YYYYMMDD-HHMMSS in UTC. */
+const timestampOf = (date: Date) =>
   date.toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '').replace('T', '-');

@@ -3,19 +3,21 @@ import { parentPort } from 'node:worker_threads';
 import type { AOA2SheetOpts } from 'xlsx';
 import type { Cell } from '../../../platform/files/csv.js';
 
-// The only file that knows the library, and it only writes: what is published against 0.18.5 is in its reader.
-// By require: the library's own ES module lacks Node's zlib and packs in JavaScript, which takes three times as long.
+// The only file that imports xlsx, and it only writes: the published vulnerabilities of version 0.18.5 are in
+// its reader. Loaded with require, because the library's ES module cannot use Node's zlib and compresses in
+// JavaScript, which takes three times as long.
 const { utils, write } = createRequire(import.meta.url)('xlsx') as typeof import('xlsx');
 
-// XML has no name for these two, and a reader refuses the whole file; other control characters are escaped.
+// XML 1.0 does not allow these two characters, and readers reject the whole file. The library escapes other
+// control characters.
 const NOT_IN_XML = /[\ufffe\uffff]/g;
-// an underscore that would be read as the begin of such an escape is escaped itself
+// An underscore that readers would take for the start of such an escape must be escaped itself.
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
-// as: spreadsheet.ts sent it
+// Only spreadsheet.ts posts messages here, and it posts lists of JSON texts.
 parentPort?.on('message', (texts: string[]) => {
   const lines = texts.flatMap((text) => JSON.parse(text) as Cell[][]);
-  // as: the library's types lack the option; a list a row instead of a key a cell
+  // The library supports `dense` (arrays per row instead of a key per cell), but its types lack the option.
   const sheet = utils.aoa_to_sheet(
     lines.map((line) => line.map(toWritable)),
     { dense: true } as AOA2SheetOpts,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cell } from '../../../platform/files/csv.js';
 import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 
-// 10,000 rows take 90 MB there.
+// A workbook of 10,000 rows takes 90 MB in the worker thread.
 const MAX_HEAP_MB = 256;
 
 export type WorkbookWriter = <Row>(
@@ -12,29 +12,29 @@ export type WorkbookWriter = <Row>(
 ) => Promise<Buffer>;
 
 /**
- * Writes workbooks of one sheet, each in a thread: the library takes a third of a second for 10,000 rows and cannot be
- * interrupted.
+ * Returns a function that writes workbooks with one sheet, each in a worker thread. The library takes a third
+ * of a second for 10,000 rows and cannot be interrupted.
  */
 export function makeWorkbookWriter(): WorkbookWriter {
   const threads = makeWorkerPool('modules/packages/export/spreadsheet-worker.js', MAX_HEAP_MB);
   return async (headings, rows, toCells) => {
-    // as texts: copying them to the thread costs a tenth of copying 140,000 cells one by one
-    const lines = [JSON.stringify([headings]), ...(await spellLines(rows, toCells))];
-    // as: what the thread answers with
+    // Sent as JSON texts: copying them to the thread takes a tenth of the time of copying 140,000 cells.
+    const lines = [JSON.stringify([headings]), ...(await serializeRows(rows, toCells))];
+    // The worker posts the Uint8Array that the library returns.
     const { buffer, byteOffset, byteLength } = (await threads.ask(lines)) as Uint8Array;
     return Buffer.from(buffer, byteOffset, byteLength);
   };
 }
 
-// About two milliseconds of work: others' requests are served in between.
-const LINES_A_TURN = 500;
+// About two milliseconds of work, so that the event loop serves other requests in between.
+const ROWS_PER_BATCH = 500;
 
-/** Lists of lines as JSON. */
-async function spellLines<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<string[]> {
+/** Returns the rows as JSON texts, each an array of lines. */
+async function serializeRows<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<string[]> {
   const texts: string[] = [];
-  for (let start = 0; start < rows.length; start += LINES_A_TURN) {
+  for (let start = 0; start < rows.length; start += ROWS_PER_BATCH) {
     await nextTurn();
-    texts.push(JSON.stringify(rows.slice(start, start + LINES_A_TURN).map(toCells)));
+    texts.push(JSON.stringify(rows.slice(start, start + ROWS_PER_BATCH).map(toCells)));
   }
   return texts;
 }

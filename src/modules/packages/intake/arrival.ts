@@ -3,29 +3,32 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { settledFact } from './announcements.js';
-import { insertReceivedEvent, settleAnnouncements, type NewPackage, type ReceiptRow } from './queries.js';
-import type { Announcement, Ownership } from './ownership.js';
+import { settledFact } from './open-prealerts.js';
+import { insertReceivedEvent, settlePrealerts, type NewPackage, type ReceiptRow } from './queries.js';
+import type { OpenPrealert, Ownership } from './ownership.js';
 
 export type IntakeContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
 /**
- * What follows from a package that has just been stored, in the same transaction: its pre-alerts are settled,
- * its history and the audit trail begin, and its courier is told.
+ * Completes the intake of a package that was just stored, in the same transaction: settles its pre-alerts,
+ * begins its history and audit trail, and notifies its courier.
  */
 export async function recordArrival(
   { db, tx, caller, requestId }: IntakeContext,
-  fresh: NewPackage,
+  newPackage: NewPackage,
   row: ReceiptRow,
-  announcements: Announcement[],
-  { announcementStatus }: Ownership,
+  prealerts: OpenPrealert[],
+  { prealertStatus: announcementStatus }: Ownership,
 ): Promise<void> {
-  const ids = announcements.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settleAnnouncements(db, caller, ids, announcementStatus));
+  const ids = prealerts.map(({ id }) => id);
+  if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, announcementStatus));
   const event = { id: newId(), packageId: row.id, courierId: row.courier_id };
   await tx.execute(insertReceivedEvent(caller, event));
-  const settled = announcements.filter(({ status }) => status !== announcementStatus);
-  const facts = [receivedFact(fresh, row), ...settled.map((each) => settledFact(each, announcementStatus))];
+  const settled = prealerts.filter(({ status }) => status !== announcementStatus);
+  const facts = [
+    receivedFact(newPackage, row),
+    ...settled.map((each) => settledFact(each, announcementStatus)),
+  ];
   await tx.execute(auditStatement(caller, requestId, facts));
   await recordPackageEvents({ db, tx }, 'package.created', [{ packageId: row.id }]);
 }

@@ -1,14 +1,15 @@
 import { randomInt } from 'node:crypto';
 
-// Digits and capitals without 0, O, 1, I and L, which a marker pen makes alike. 31 is a prime: with it the
-// weighted sum below catches every single wrong character and every swap of two neighbours.
+// Digits and capital letters without 0, O, 1, I and L, which look alike in handwriting. 31 is a prime: the
+// weighted checksum therefore detects every wrong character and every transposition of two adjacent
+// characters.
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const SERIAL_LENGTH = 6;
 
 /**
- * A house number: what staff write on the box. Six random characters and a check character, for example
- * `7K3M9QX`. Random, because a serial would tell one courier how many parcels the others get; the caller
- * retries on the rare number that is taken (887 million are possible).
+ * Returns a new house number, which staff write on the box: six random characters and a check character, for
+ * example `7K3M9QX`. It is random because a serial number would reveal to a courier how many parcels the
+ * others receive. The caller retries if the number is already in use (887 million are possible).
  */
 export function newHouseNumber(): string {
   let serial = '';
@@ -16,7 +17,7 @@ export function newHouseNumber(): string {
   return serial + checkCharacter(serial);
 }
 
-/** Whether a house number was read right: seven known characters, the last of which fits the others. */
+/** Returns whether the text is a house number with a valid check character. */
 export function isHouseNumber(text: string): boolean {
   const serial = text.slice(0, SERIAL_LENGTH);
   const isKnown =
@@ -24,7 +25,7 @@ export function isHouseNumber(text: string): boolean {
   return isKnown && text.endsWith(checkCharacter(serial));
 }
 
-/** The character that belongs behind a serial: the sum of value x position, modulo 31. */
+/** Returns the check character of a serial: the sum of value x position, modulo 31. */
 export function checkCharacter(serial: string): string {
   const sum = Array.from(serial).reduce(
     (total, character, index) => total + ALPHABET.indexOf(character) * (index + 1),

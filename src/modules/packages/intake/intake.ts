@@ -5,27 +5,27 @@ import { lockParcel } from '../../../platform/db/locks.js';
 import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
-import { findAnnouncements, settledFact } from './announcements.js';
+import { findOpenPrealerts, settledFact } from './open-prealerts.js';
 import { recordArrival, type IntakeContext } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import * as queries from './queries.js';
 import { toInches, toPounds } from '../shared/measures.js';
-import { findNamed, type Named } from './named-records.js';
-import { decideOwnership, type Announcement, type Ownership } from './ownership.js';
+import { findReferencedRecords, type ReferencedRecords } from './referenced-records.js';
+import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
 
 export type Intake = BodyOf<'receivePackage'>;
 export type Receipt = {
   row: queries.ReceiptRow;
   isDuplicate: boolean;
-  /** The owner is in doubt: a pre-alert of the number is flagged. */
+  /** The owner is uncertain: a pre-alert of the tracking number is flagged. */
   isFlagged: boolean;
 };
 
 /**
- * Records a parcel on the scale once, whoever scans it how often at the same time: the first scan stores it,
- * the others get what the first stored. A later scan flags pre-alerts that name another owner than the package has.
- *
- * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code, validation_failed
+ * Stores a scanned parcel exactly once: the first scan stores it, later and concurrent scans return the
+ * stored package. A later scan flags pre-alerts that name a different owner than the package has.
+ * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code,
+ * validation_failed
  */
 export async function receivePackage(
   db: Db,
@@ -38,23 +38,28 @@ export async function receivePackage(
   const key = trackingKey(trackingNumber);
   return transaction(db, caller, async (tx) => {
     const context = { db, tx, caller, requestId };
-    const first = await findFirst(db, tx, caller, key);
-    // before the body's owner is looked up: a repeated call is answered even if that customer has gone since
-    if (first) return repeatReceipt(context, key, first);
-    const named = await findNamed(db, tx, caller, intake);
-    const announcements = await findAnnouncements(db, tx, caller, key);
-    const ownership = decideOwnership(named, announcements, trackingNumber);
+    const first = await findEarlierScan(db, tx, caller, key);
+    // Checked before the owner in the body is looked up, so that a repeated call succeeds even if that
+    // customer no longer exists.
+    if (first) return handleRepeatedScan(context, key, first);
+    const references = await findReferencedRecords(db, tx, caller, intake);
+    const prealerts = await findOpenPrealerts(db, tx, caller, key);
+    const ownership = decideOwnership(references, prealerts, trackingNumber);
     const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
-    const fresh = { ...parcel, ...ownerColumns(ownership), ...contentColumns(intake, named, ownership) };
-    return store(context, fresh, announcements, ownership);
+    const newPackage = {
+      ...parcel,
+      ...ownerColumns(ownership),
+      ...contentColumns(intake, references, ownership),
+    };
+    return store(context, newPackage, prealerts, ownership);
   });
 }
 
 /**
- * What an earlier scan stored. Looked up before the lock as well as behind it: a scan that comes later need not
- * queue for a lock that it has no use for.
+ * Returns what an earlier scan stored. Looks before and after taking the lock, so that a repeated scan does
+ * not wait for a lock it does not need.
  */
-async function findFirst(
+async function findEarlierScan(
   db: Db,
   tx: Tx,
   caller: UserCaller,
@@ -67,8 +72,11 @@ async function findFirst(
   return first;
 }
 
-/** Answers a later scan. The parcel may be another one than the package says, so disputes are flagged for staff. */
-async function repeatReceipt(
+/**
+ * Handles a later scan. It may be of another parcel with the same number, so staff must review disputed
+ * pre-alerts.
+ */
+async function handleRepeatedScan(
   { db, tx, caller, requestId }: IntakeContext,
   key: string,
   { is_flagged: isFlagged, is_disputed: isDisputed, ...row }: queries.EarlierRow,
@@ -81,7 +89,10 @@ async function repeatReceipt(
   return { row, isDuplicate: true, isFlagged: true };
 }
 
-/** Weight and measures as exact decimals: the contract has seen to it that they have no more of them. */
+/**
+ * Returns weight and dimensions as exact decimal texts. The contract has already limited the number of
+ * decimals.
+ */
 function readMeasures({ weight, length, width, height }: Intake) {
   return {
     weight_lb: toPounds(weight),
@@ -91,7 +102,7 @@ function readMeasures({ weight, length, width, height }: Intake) {
   };
 }
 
-const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
+const ownerColumns = ({ courierId, customer, matchedPrealert: answers }: Ownership) => ({
   courier_id: courierId,
   user_code: customer?.userCode ?? null,
   first_name: customer?.firstName ?? null,
@@ -99,33 +110,37 @@ const ownerColumns = ({ courierId, customer, answers }: Ownership) => ({
   prealert_id: answers?.id ?? null,
 });
 
-const contentColumns = (intake: Intake, named: Named, { answers }: Ownership) => ({
+const contentColumns = (
+  intake: Intake,
+  references: ReferencedRecords,
+  { matchedPrealert: answers }: Ownership,
+) => ({
   package_type: intake.package_type ?? null,
   shipper: intake.shipper ?? answers?.vendor ?? null,
   description: intake.description ?? answers?.description ?? null,
-  carrier_id: named.carrierId,
-  warehouse_id: named.warehouseId,
+  carrier_id: references.carrierId,
+  warehouse_id: references.warehouseId,
 });
 
 const MAX_HOUSE_NUMBERS = 20;
 
-/** Stores the parcel under a house number that is free, with everything that follows from it. */
+/** Stores the parcel with a free house number and completes the intake. */
 async function store(
   context: IntakeContext,
   parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
-  announcements: Announcement[],
+  prealerts: OpenPrealert[],
   ownership: Ownership,
 ): Promise<Receipt> {
   const { db, tx, caller } = context;
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
-    const fresh = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, fresh));
+    const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
+    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, newPackage));
     if (row) {
-      await recordArrival(context, fresh, row, announcements, ownership);
-      return { row, isDuplicate: false, isFlagged: ownership.announcementStatus === 'flagged' };
+      await recordArrival(context, newPackage, row, prealerts, ownership);
+      return { row, isDuplicate: false, isFlagged: ownership.prealertStatus === 'flagged' };
     }
     const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, parcel.tracking_key));
-    if (first) return repeatReceipt(context, parcel.tracking_key, first);
+    if (first) return handleRepeatedScan(context, parcel.tracking_key, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

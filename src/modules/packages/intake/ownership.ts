@@ -1,11 +1,11 @@
-/** A customer as its record names it. */
+/** A customer with the names of its record. */
 export type Customer = { courierId: string; userCode: string; firstName: string; lastName: string };
 
-/** Whom staff named at the scale; both null when they named nobody. */
-export type NamedOwner = { courierId: string | null; customer: Customer | null };
+/** The owner that staff entered at intake. Both are null if they entered none. */
+export type EnteredOwner = { courierId: string | null; customer: Customer | null };
 
-/** A pre-alert of the number that no earlier package has answered. */
-export type Announcement = {
+/** A pre-alert of the tracking number that is not yet matched with a package. */
+export type OpenPrealert = {
   id: string;
   courierId: string;
   userCode: string;
@@ -13,52 +13,52 @@ export type Announcement = {
   vendor: string | null;
   description: string | null;
   status: string;
-  /** The active customer of that code; null when there is none any more. */
+  /** The active customer with that user code, or null. */
   customer: Customer | null;
 };
 
 export type Ownership = {
   courierId: string | null;
   customer: Customer | null;
-  /** The pre-alert that the package answers. */
-  answers: Announcement | null;
-  /** What becomes of all the pre-alerts of the number. */
-  announcementStatus: 'received' | 'flagged';
+  /** The pre-alert that the package is matched with. */
+  matchedPrealert: OpenPrealert | null;
+  /** The new status of all pre-alerts of the tracking number. */
+  prealertStatus: 'received' | 'flagged';
 };
 
 /**
- * Whose a parcel is: every claim must agree, the one named at the scale and those of the pre-alerts. Claims of
- * two couriers leave it with neither, claims of two customers of one courier leave it with that courier alone,
- * and the pre-alerts are flagged for staff either way (design, "Intake").
- *
- * @param announcements in order of age
+ * Returns the owner of a parcel. All claims must agree: the owner entered at intake and those of the
+ * pre-alerts. If two couriers claim it, it has no owner. If two customers of one courier claim it, it has
+ * only that courier. In both cases the pre-alerts are flagged for review by staff (design, "Intake").
+ * @param announcements oldest first
  */
 export function decideOwnership(
-  named: NamedOwner,
-  announcements: Announcement[],
+  entered: EnteredOwner,
+  prealerts: OpenPrealert[],
   scannedNumber: string,
 ): Ownership {
-  const oldest = announcements[0];
-  if (!oldest) return { ...named, answers: null, announcementStatus: 'received' };
-  const couriers = new Set(announcements.map(({ courierId }) => courierId));
-  const codes = new Set(announcements.map(({ userCode }) => userCode));
-  if (named.courierId) couriers.add(named.courierId);
-  if (named.customer) codes.add(named.customer.userCode);
+  const oldest = prealerts[0];
+  if (!oldest) return { ...entered, matchedPrealert: null, prealertStatus: 'received' };
+  const couriers = new Set(prealerts.map(({ courierId }) => courierId));
+  const codes = new Set(prealerts.map(({ userCode }) => userCode));
+  if (entered.courierId) couriers.add(entered.courierId);
+  if (entered.customer) codes.add(entered.customer.userCode);
   if (couriers.size > 1) return contested(null);
   if (codes.size > 1) return contested(oldest.courierId);
-  // a courier may have announced both the short number and the label's; the one as scanned says more
-  const answers = announcements.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
+  // A courier may have announced both the short number and the barcode. The one that equals the scanned text
+  // is the better match.
+  const answers = prealerts.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
   return {
     courierId: answers.courierId,
-    customer: named.customer ?? answers.customer,
-    answers,
-    announcementStatus: 'received',
+    customer: entered.customer ?? answers.customer,
+    matchedPrealert: answers,
+    prealertStatus: 'received',
   };
 }
 
 const contested = (courierId: string | null): Ownership => ({
   courierId,
   customer: null,
-  answers: null,
-  announcementStatus: 'flagged',
+  matchedPrealert: null,
+  prealertStatus: 'flagged',
 });

@@ -13,16 +13,16 @@ export type ReceiptRow = {
   received_at: string;
 };
 
-// As text, because Prisma's adapter drops the offset of a timestamptz: in a session that is not in UTC the
-// moment would be another.
+// Selected as text, because Prisma's adapter drops the offset of a timestamptz, which shifts the time in a
+// session that is not in UTC.
 const RECEIPT = sql`p.id, p.house_number, p.status, p.courier_id, p.user_code, p.prealert_id,
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as received_at`;
 
-/** What an earlier scan stored, and what its pre-alerts say. */
+/** The package that an earlier scan stored, and the state of its pre-alerts. */
 export type EarlierRow = ReceiptRow & {
-  /** A pre-alert of the number is flagged. */
+  /** A pre-alert of the tracking number is flagged. */
   is_flagged: boolean;
-  /** A pre-alert that nobody has looked at names another owner than the package has. */
+  /** A pending pre-alert names a different owner than the package has. */
   is_disputed: boolean;
 };
 
@@ -38,10 +38,13 @@ export function findReceipt(db: Db, caller: UserCaller, trackingKey: string): Sq
     where ${ownRows(db, caller, 'p')} and p.tracking_key = ${trackingKey}`;
 }
 
-/** Whether a pre-alert `a` names another owner than the package `p` has; a package without an owner disagrees with none. */
+/**
+ * Whether a pre-alert `a` names a different owner than the package `p`. A package without an owner never
+ * disagrees.
+ */
 const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
 
-/** Flags the pre-alerts that name another owner than the package of their number has. */
+/** Flags the pending pre-alerts that name a different owner than the package. */
 export function flagDisputes(db: Db, caller: UserCaller, packageId: string): Sql {
   return sql`with found as (
       select a.tenant_id, a.id
@@ -55,14 +58,17 @@ export function flagDisputes(db: Db, caller: UserCaller, packageId: string): Sql
     returning a.id`;
 }
 
-export type CourierAdministrationRow = {
+export type ReferencedIdsRow = {
   courier_id: string | null;
   carrier_id: string | null;
   warehouse_id: string | null;
 };
 
-/** The registers' own ids of what was named; null where it does not exist or was not named. */
-export function findCouriers(
+/**
+ * Selects the ids of the records that the body refers to. An id is null if the record does not exist or was
+ * not given. Without a warehouse in the body, selects the primary warehouse.
+ */
+export function findReferencedIds(
   db: Db,
   caller: UserCaller,
   named: { courierId?: string | undefined; carrierId?: string | undefined; warehouseId?: string | undefined },
@@ -78,7 +84,7 @@ export function findCouriers(
 
 export type CustomerRow = { courier_id: string; user_code: string; first_name: string; last_name: string };
 
-/** The active customers of a code, at most two: a second one is enough to know that the code is no answer. */
+/** Selects the active customers with a user code, at most two: two are enough to detect an ambiguous code. */
 export function findCustomers(db: Db, caller: UserCaller, userCode: string, courierId: string | null): Sql {
   return sql`select c.courier_id, c.user_code, c.first_name, c.last_name from customers c
     where ${ownRows(db, caller, 'c')} and c.user_code = ${userCode} and c.is_active
@@ -86,7 +92,7 @@ export function findCustomers(db: Db, caller: UserCaller, userCode: string, cour
     limit 2`;
 }
 
-export type AnnouncementRow = {
+export type OpenPrealertRow = {
   id: string;
   courier_id: string;
   user_code: string;
@@ -98,8 +104,8 @@ export type AnnouncementRow = {
   last_name: string | null;
 };
 
-/** The pre-alerts of a parcel that no package has answered, the oldest first, held until the transaction ends. */
-export function lockAnnouncements(db: Db, caller: UserCaller, trackingKey: string): Sql {
+/** Selects and locks the open pre-alerts of a parcel, oldest first. */
+export function lockOpenPrealerts(db: Db, caller: UserCaller, trackingKey: string): Sql {
   return sql`select a.id, a.courier_id, a.user_code, a.tracking_number, a.vendor, a.description, a.status,
       c.first_name, c.last_name
     from prealerts a
@@ -110,7 +116,7 @@ export function lockAnnouncements(db: Db, caller: UserCaller, trackingKey: strin
     for update of a`;
 }
 
-/** What a package is stored with; numbers as decimal text. */
+/** The columns of a new package. Numbers are decimal text. */
 export type NewPackage = {
   id: string;
   courier_id: string | null;
@@ -132,7 +138,7 @@ export type NewPackage = {
   prealert_id: string | null;
 };
 
-/** Answers nothing when the parcel or the house number is there already. */
+/** Returns no row if the tracking key or the house number already exists. */
 export function insertPackage(tenantId: string, row: NewPackage): Sql {
   return sql`insert into packages as p (tenant_id, id, courier_id, user_code, first_name, last_name,
       tracking_number, tracking_key, house_number, weight_lb, length_in, width_in, height_in,
@@ -146,8 +152,11 @@ export function insertPackage(tenantId: string, row: NewPackage): Sql {
     returning ${RECEIPT}`;
 }
 
-/** Settles pre-alerts that lockAnnouncements holds. Once received, a number has no flag that was kept for it either. */
-export function settleAnnouncements(
+/**
+ * Settles pre-alerts that lockOpenPrealerts has locked. For received ones it also deletes stored flags of the
+ * same number.
+ */
+export function settlePrealerts(
   db: Db,
   caller: UserCaller,
   ids: string[],
@@ -163,7 +172,7 @@ export function settleAnnouncements(
       and f.tracking_key = s.tracking_key`;
 }
 
-/** The first line of a package's history. */
+/** Inserts the first event of a package's history. */
 export function insertReceivedEvent(
   caller: UserCaller,
   event: { id: string; packageId: string; courierId: string | null },

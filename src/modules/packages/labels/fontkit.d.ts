@@ -1,4 +1,4 @@
-// fontkit has no types of its own; this is what the labels use of it.
+// fontkit ships no types. This declares the part that labels use.
 declare module 'fontkit' {
   export type Font = {
     unitsPerEm: number;

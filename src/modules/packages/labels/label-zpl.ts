@@ -1,21 +1,24 @@
 import { boldFont, fit } from './label-fonts.js';
 import type { Label } from './label.js';
 
-// Dots, 203 to the inch: 4 x 6 inches.
+// In dots, 203 per inch: 4 x 6 inches.
 const WIDTH = 812;
 const HEIGHT = 1218;
 const MARGIN = 40;
 const INNER = WIDTH - 2 * MARGIN;
 
 const BARCODE = { top: 500, height: 240 };
-/** Dots of the barcode's narrowest bar. */
+/** The width of the barcode's narrowest bar, in dots. */
 const MODULE = 5;
-/** Code 128: a start, a check and 11 modules a character, a stop of 13, and 10 white ones on either side. */
+/**
+ * Code 128 has a start, a check and 11 modules per character, a stop of 13 modules, and a quiet zone of 10
+ * modules on either side.
+ */
 const modulesOf = (text: string) => 11 * (text.length + 2) + 13 + 20;
 
 /**
- * The label in ZPL II for 203 dots per inch. Texts are hexadecimal where a printer would read a command in them
- * (`^FH`), in UTF-8 (`^CI28`), and measured in a font that is wider than the printer's own.
+ * Returns the label in ZPL II for 203 dots per inch. The text is UTF-8 (`^CI28`), with command characters in
+ * hexadecimal (`^FH`). It is measured in a font that is wider than the printer's own.
  */
 export function writeLabelZpl({ houseNumber, courier, customer, facts }: Label): string {
   return [
@@ -81,16 +84,19 @@ function line(text: string, { y, sizes, indent = 0, isCentred, isReversed }: Lin
   const width = INNER - indent;
   const fitted = fit(boldFont(), text, width, sizes);
   const size = Math.floor(fitted.size);
-  // its middle where that of the largest would be
+  // Centres a smaller text vertically in the space of the largest size.
   const top = y + Math.round((sizes[0] - size) / 2);
-  // one line of a block, which can be centred; it cannot be wider than what was measured
+  // A block of one line can be centred. The text cannot exceed its width, because it was measured.
   const block = isCentred ? `^FB${width},1,0,C` : '';
   const font = `^A0N,${size},${size}${block}${isReversed ? '^FR' : ''}`;
-  // what stands for missing characters is in every printer's font
+  // Every printer's font contains the replacement characters.
   const shown = fitted.text.replaceAll('…', '...').replaceAll('□', '?');
   return `^FO${MARGIN + indent},${top}${font}^FH_^FD${escaped(shown)}^FS`;
 }
 
-/** What begins a command, and what escapes one, as hexadecimal: `^`, `~`, `\`, `>` of a barcode, and `_` itself. */
+/**
+ * Escapes characters that begin a command or an escape sequence as hexadecimal: `^`, `~`, `\`, `>` in a
+ * barcode, and `_` itself.
+ */
 const escaped = (text: string) =>
   text.replace(/[\^~\\>_]/g, (character) => `_${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -4,21 +4,24 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import { findLabel, type LabelRow } from './queries.js';
 
-/** What a label says, each a line without control characters. */
+/** The content of a label. Each text is one line without control characters. */
 export type Label = {
   houseNumber: string;
-  /** Null where nobody knows whose the package is. */
+  /** Null if the owner is unknown. */
   courier: { code: string; name: string; color: string | null } | null;
-  /** Null where the courier does not know whose it is. */
+  /** Null if the customer is unknown. */
   customer: { code: string; name: string } | null;
   facts: { name: string; value: string }[];
   receivedAt: Date;
 };
 
-/** @throws ApiError package_not_found */
+/**
+ * Returns the content of a package's label.
+ * @throws ApiError package_not_found
+ */
 export async function readLabel(db: Db, caller: UserCaller, packageId: string): Promise<Label> {
   const [rows] = await snapshot(db, caller, [findLabel(db, caller, packageId)]);
-  // as: the columns that the statement selects
+  // The statement selects exactly these columns.
   const row = rows?.[0] as LabelRow | undefined;
   if (!row) throw new ApiError('package_not_found');
   return toLabel(row);
@@ -45,7 +48,7 @@ export function toLabel(row: LabelRow): Label {
   };
 }
 
-/** Without what a printer would not print, or would turn the line around with: controls, format characters. */
+/** Removes control and format characters, which printers do not print or which reverse the line. */
 const oneLine = (text: string) =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

@@ -11,7 +11,7 @@ export type PackageFilters = Omit<
   'page' | 'limit' | 'export' | 'export_format' | 'action' | 'package_ids'
 >;
 
-/** The filters alone, one by one: a body may hold other keys, which are ignored. */
+/** Returns only the filters. A body may contain other keys, which are ignored. */
 export const filtersOf = (query: PackageQuery): PackageFilters => ({
   trackingNumber: query.trackingNumber,
   houseNumber: query.houseNumber,
@@ -25,13 +25,16 @@ export const filtersOf = (query: PackageQuery): PackageFilters => ({
   entryDateCeiling: query.entryDateCeiling,
 });
 
-/** The packages that a caller may see and all filters select. An empty filter text is no filter. */
+/**
+ * Returns the condition for the packages that the caller may see and that match all filters. An empty text
+ * does not filter.
+ */
 export function matching(db: Db, caller: UserCaller, filters: PackageFilters): Sql {
   const conditions = [
     textFilter(filters),
     filters.houseNumber && sql`p.house_number = ${filters.houseNumber}`,
     filters.userCode && sql`p.user_code = ${filters.userCode}`,
-    // a courier has no other courier's packages, whatever it asks for
+    // A courier only ever sees its own packages, whatever courierID says.
     caller.courierId === null && filters.courierID && sql`p.courier_id = ${filters.courierID}::uuid`,
     filters.carrierID && sql`p.carrier_id = ${filters.carrierID}::uuid`,
     filters.entryDateFloor && sql`p.received_at >= ${midnight(filters.entryDateFloor)}`,
@@ -44,8 +47,8 @@ const isSql = (condition: Sql | string | false | undefined): condition is Sql =>
   typeof condition === 'object';
 
 /**
- * The partial filters, through the trigram index. The function matches a masked number by what the courier sees
- * of it (maskTrackingNumber): the whole number would tell it the hidden part digit by digit.
+ * Partial matches use the trigram index. The function compares a masked number with its mask
+ * (maskTrackingNumber): comparing the full number would reveal the hidden part digit by digit.
  */
 function textFilter({ trackingNumber, shipper, firstName, lastName }: PackageFilters): Sql | undefined {
   const patterns = [trackingNumber, shipper, firstName, lastName].map((text) =>
@@ -55,6 +58,6 @@ function textFilter({ trackingNumber, shipper, firstName, lastName }: PackageFil
   return sql`p.id = any (array(select search_packages(${join(patterns)})))`;
 }
 
-/** Midnight UTC of a date, or so many days after it, whatever time zone the session has. */
+/** Midnight UTC of a date, or `daysAfter` days later, independent of the session's time zone. */
 const midnight = (date: string, daysAfter = 0) =>
   sql`(${date}::date + ${daysAfter}::int)::timestamp at time zone 'UTC'`;

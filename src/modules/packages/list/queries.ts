@@ -23,7 +23,7 @@ export type PackageRow = {
   manifest_number: string | null;
 };
 
-/** A package as a file shows it: without the description, with its courier's code. */
+/** A package in an exported file: without the description, with its courier's code. */
 export type ExportRow = Omit<PackageRow, 'description' | 'received_at'> & {
   courier_code: string | null;
   /** YYYY-MM-DD HH:MM:SS in UTC. */
@@ -33,36 +33,36 @@ export type ExportRow = Omit<PackageRow, 'description' | 'received_at'> & {
 const SHOWN = sql`p.id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb,
   p.shipper, p.received_at, p.status`;
 const LISTED = sql`${SHOWN}, p.description, c.name as courier_name, r.name as carrier_name, m.manifest_number`;
-// the time as text, because 10,000 dates read and written in JavaScript took a fifth of an export
+// The time is selected as text, because converting 10,000 dates in JavaScript took a fifth of an export.
 const EXPORTED = sql`p.id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb,
   p.shipper, p.status, to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as entry_date_time,
   c.name as courier_name, c.code as courier_code, r.name as carrier_name, m.manifest_number`;
 
-/** One page, the newest first. */
+/** Selects one page, newest first. */
 export function listPackages(db: Db, caller: UserCaller, filters: PackageFilters, page: PageNumber): Sql {
   return pageOfPackages(db, caller, filters, page, sql`${SHOWN}, p.description`, LISTED);
 }
 
-/** The same page for a file. */
+/** Selects the same page for an export. */
 export function exportPackages(db: Db, caller: UserCaller, filters: PackageFilters, page: PageNumber): Sql {
   return pageOfPackages(db, caller, filters, page, SHOWN, EXPORTED);
 }
 
-/** The names are looked up for the page's rows alone. */
+/** Names are joined after the page is cut, so they are looked up only for its rows. */
 function pageOfPackages(
   db: Db,
   caller: UserCaller,
   filters: PackageFilters,
   { limit, page }: PageNumber,
-  kept: Sql,
-  answered: Sql,
+  pageColumns: Sql,
+  resultColumns: Sql,
 ): Sql {
   return sql`with page as materialized (
-      select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${kept}
+      select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
       from packages p where ${matching(db, caller, filters)}
       order by p.received_at desc, p.id desc
       limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint)
-    select ${answered}
+    select ${resultColumns}
     from page p
     left join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
     left join carriers r on ${tenantRows(db, caller, 'r')} and r.tenant_id = p.tenant_id and r.id = p.carrier_id
@@ -72,7 +72,9 @@ function pageOfPackages(
 
 export type TotalsRow = { total_count: number; total_weight: string };
 
-/** What all pages hold. Without a filter but the courier, the kept counters are summed. */
+/**
+ * Selects the totals of all pages. Without filters other than the courier, it sums the maintained counters.
+ */
 export function totalPackages(db: Db, caller: UserCaller, filters: PackageFilters): Sql {
   const { courierID, ...others } = filters;
   if (Object.values(others).some(Boolean)) {

@@ -1,9 +1,9 @@
-import type { FieldError } from '../../../platform/errors/errors.js';
+import { fieldError, type FieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 
-export type Refusal = { code: string; reason: string };
-
-/** The packages that a body names, each under the field that names it first: an id named twice counts once. */
-export function fieldsOf(packageIds: string[]): Map<string, string> {
+/**
+ * Returns the package ids of a body, each with the field that contains it first. A repeated id counts once.
+ */
+export function fieldsByPackageId(packageIds: string[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [index, id] of packageIds.entries()) {
     if (!fields.has(id)) fields.set(id, `package_ids[${index}]`);
@@ -11,18 +11,15 @@ export function fieldsOf(packageIds: string[]): Map<string, string> {
   return fields;
 }
 
-/** One entry for each package that `judge` refuses. */
+/** Returns one error for each package that `check` rejects. */
 export function listErrors(
   fields: Map<string, string>,
-  judge: (id: string) => Refusal | undefined,
+  check: (id: string) => FieldProblem | undefined,
 ): FieldError[] {
   return [...fields].flatMap(([id, field]) => {
-    const refusal = judge(id);
-    return refusal ? { field, code: refusal.code, message: refusal.reason } : [];
+    const problem = check(id);
+    return problem ? fieldError(field, ...problem) : [];
   });
 }
 
-export const notFound = (id: string): Refusal => ({
-  code: 'not_found',
-  reason: `There is no package ${id}.`,
-});
+export const packageNotFound = (id: string): FieldProblem => ['package_missing', { id }];

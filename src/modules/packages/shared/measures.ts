@@ -1,4 +1,4 @@
-/** Pounds with 3 decimals, as exact decimal text: the contract has refused more of them. */
+/** Pounds with 3 decimals, as exact decimal text. The contract rejects values with more decimals. */
 export const toPounds = (value: number): string => value.toFixed(3);
 
 /** Inches with 2 decimals, as exact decimal text. */

@@ -1,15 +1,15 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { ApiError, type FieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
 import { shownTrackingNumber } from '../../tracking-numbers/public.js';
 import { toInches, toPounds } from '../shared/measures.js';
 import type { Editable } from './queries.js';
 
 export type PackageUpdate = BodyOf<'updatePackage'>;
 
-export type Wanted = ReturnType<typeof readFields>;
+export type RequestedFields = ReturnType<typeof readFields>;
 
-/** Texts as sent, which may be empty; numbers as exact decimals. */
+/** Returns the given columns: texts as sent (possibly empty), numbers as exact decimal texts. */
 export function readFields(body: PackageUpdate) {
   const { user_code, first_name, last_name, shipper, description, package_type } = body;
   const { weight, length, width, height, tracking_number } = body;
@@ -24,19 +24,19 @@ export function readFields(body: PackageUpdate) {
 }
 
 /**
- * Returns what differs from what the caller is shown, one entry for each field of the body. A number that is masked for
- * a courier differs from everything but its mask, so that no reply depends on the hidden part.
+ * Returns the fields that differ from what the caller sees, one entry per field of the body. A number that is
+ * masked for a courier differs from everything but its mask, so that no response depends on the hidden part.
  */
-export function findChanges(caller: UserCaller, before: Editable, wanted: Wanted): Partial<Editable> {
+export function findChanges(caller: UserCaller, before: Editable, input: RequestedFields): Partial<Editable> {
   const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };
-  const differing = Object.entries(wanted).filter(
-    // as: wanted has no other keys; what is not there is sent as an empty text
+  const differing = Object.entries(input).filter(
+    // `input` has only columns of Editable. A missing value counts as an empty text.
     ([column, value]) => value !== undefined && value !== (shown[column as keyof Editable] ?? ''),
   );
   return Object.fromEntries(differing.map(([column, value]) => [column, value === '' ? null : value]));
 }
 
-/** What the warehouse scans and measures: the column, and the field of the body. */
+/** The fields that the warehouse scans and measures: the column, and the field of the body. */
 const MEASURED = [
   ['tracking_number', 'tracking_number'],
   ['weight_lb', 'weight'],
@@ -46,26 +46,17 @@ const MEASURED = [
 ] as const satisfies [keyof Editable, keyof PackageUpdate][];
 
 /**
- * Couriers change neither what the warehouse scans and measures, nor take back a customer that they have named
- * themselves (decision 0026).
- *
+ * Couriers may not change what the warehouse scans and measures, and may not remove a customer that they have
+ * named themselves (decision 0026).
  * @throws ApiError permission_denied
  */
 export function assertPermitted(caller: UserCaller, before: Editable, changes: Partial<Editable>): void {
   if (caller.courierId === null) return;
-  const errors: FieldError[] = MEASURED.filter(([column]) => column in changes).map(([, field]) => ({
-    field,
-    code: 'staff_only',
-    message: `${field} can be changed by the warehouse's staff only.`,
-  }));
-  if (changes.user_code === null && before.claimed_by !== null) errors.push(CLAIM_STANDS);
+  const errors: FieldError[] = MEASURED.filter(([column]) => column in changes).map(([, field]) =>
+    fieldError(field, 'staff_only'),
+  );
+  if (changes.user_code === null && before.claimed_by !== null)
+    errors.push(fieldError('user_code', 'own_claim'));
   if (errors.length === 0) return;
-  const message = 'Nothing was changed. Leave out the fields named in errors, or ask the warehouse.';
-  throw new ApiError('permission_denied', message, { errors });
+  throw new ApiError('permission_denied', { variant: 'fields', errors });
 }
-
-const CLAIM_STANDS: FieldError = {
-  field: 'user_code',
-  code: 'staff_only',
-  message: 'user_code was named by your account. Send another customer, or ask the warehouse to clear it.',
-};

@@ -2,7 +2,7 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { join, raw, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 
-/** What an update may change, as it is stored; numbers as decimal text. */
+/** The columns that an update may change, as stored. Numbers are decimal text. */
 export type Editable = {
   courier_id: string | null;
   user_code: string | null;
@@ -35,24 +35,27 @@ const TYPES: Partial<Record<keyof Editable, string>> = {
   height_in: 'numeric',
 };
 
-/** The number that decides which parcel's lock an update takes; read before there is a lock. */
+/** Selects the key of the parcel that an update must lock. The lock is not held yet. */
 export function findTrackingKey(db: Db, caller: UserCaller, id: string): Sql {
   return sql`select p.tracking_key from packages p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
 }
 
-/** Reads and holds the package. Its key may still be referred to, which a queue_dispatch does. */
+/**
+ * Selects and locks the package. The lock is compatible with foreign key references, which queue_dispatch
+ * creates.
+ */
 export function lockPackage(db: Db, caller: UserCaller, id: string): Sql {
   return sql`select ${COLUMNS} from packages p where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid
     for no key update`;
 }
 
-/** Whether a package that the caller cannot see is a courier's of the same tenant. */
+/** Selects whether a package that the caller cannot see belongs to a courier of the same tenant. */
 export function packageHasCourier(id: string): Sql {
   return sql`select package_has_courier(${id}::uuid) as is_couriers`;
 }
 
 export function changePackage(db: Db, caller: UserCaller, id: string, changes: Partial<Editable>): Sql {
-  // raw: names that this file spells
+  // raw() is safe: the keys of Editable and the values of TYPES are literals of this file.
   const assignments = (Object.keys(changes) as (keyof Editable)[]).map(
     (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
   );
@@ -60,16 +63,16 @@ export function changePackage(db: Db, caller: UserCaller, id: string, changes: P
     where ${ownRows(db, caller, 'p')} and p.id = ${id}::uuid`;
 }
 
-/** The pre-alerts that a package has answered and answers no more wait again. */
-export function reopenAnnouncements(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
+/** Sets the pre-alerts that the package no longer matches to pending. */
+export function reopenPrealerts(db: Db, caller: UserCaller, courierId: string, trackingKey: string): Sql {
   return sql`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(db, caller, 'a')} and a.courier_id = ${courierId}::uuid and a.tracking_key = ${trackingKey}
       and a.status = 'received'
     returning a.id`;
 }
 
-/** The courier's own pre-alerts of a parcel for the customer that it is linked to now, which were awaiting it. */
-export function receiveAwaited(
+/** Marks the courier's pending pre-alerts of a parcel for the given customer as received. */
+export function receivePendingPrealerts(
   db: Db,
   caller: UserCaller,
   { courier_id, tracking_key, user_code }: Editable,

@@ -9,9 +9,9 @@ import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import { viewEvent } from '../events/event-view.js';
 import {
   claimDue,
-  abandonDeliveryQueue,
+  failPendingDeliveries,
   insertAttempts,
-  noteHealth,
+  recordHealth,
   postponeDeliveries,
   selectTarget,
   settleDeliveries,
@@ -26,29 +26,31 @@ import { retryAfterSeconds } from './schedule.js';
 import { signatureHeaders } from './sign.js';
 import { recordQueuedSyncs } from './syncs.js';
 
-/** How many requests one courier's URL gets at once. */
-const AT_ONCE = 16;
-/** How many waiting synchronisations become events in one transaction. */
-const SYNCS_AT_ONCE = 100;
-/** After how long a lane makes room for others, and waits for its next turn. */
-const TURN_MS = 15_000;
+/** The maximum number of concurrent requests to one courier's URL. */
+const MAX_CONCURRENT = 16;
+/** The number of queued synchronisations that become events in one transaction. */
+const SYNCS_PER_TRANSACTION = 100;
+/**
+ * The maximum time per run of a delivery queue. After it, the queue is rescheduled so that others can run.
+ */
+const MAX_RUN_MS = 15_000;
 const TIMEOUT_MS = 10_000;
-/** How often a lane with answers outstanding is looked through for what has come meanwhile. */
-const LOOK_MS = 250;
-/** How much of an answer is read, and how much of that is kept. */
+/** How often a queue with outstanding requests is checked for new deliveries. */
+const POLL_MS = 250;
+/** How much of a response is read, and how much of that is stored. */
 const MAX_REPLY_BYTES = 65_536;
-const KEPT_CHARACTERS = 1_024;
+const MAX_STORED_CHARACTERS = 1_024;
 
 /**
- * Sends what is due in a lane, and has the lane woken when more is. Every delivery is claimed first and settled after:
- * a worker that dies between the two leaves it to be sent again, under the same id. A slow answer holds up one of the
- * requests that are sent at once, not the others. What the receiver's address may not get yet ends the lane's turn: it is
- * no attempt, and is sent in the next turn.
+ * Sends the due deliveries of a queue, and schedules the queue again for later ones. Each delivery is claimed
+ * before it is sent and settled afterwards: if a worker crashes in between, it is sent again with the same
+ * id. A slow response delays only one of the concurrent requests. If the outbound rate limit of the URL is
+ * reached, the run ends; the postponed deliveries do not count as attempts and are sent in the next run.
  */
-export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void> {
-  const caller: SystemCaller = { kind: 'system', tenantId: lane.tenantId };
-  const scope: DeliveryQueueScope = { db: deps.db, caller, lane };
-  const turnEndsMs = performance.now() + TURN_MS;
+export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<void> {
+  const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
+  const scope: DeliveryQueueScope = { db: deps.db, caller, queue };
+  const runEndsMs = performance.now() + MAX_RUN_MS;
   const inFlight = new Set<Promise<void>>();
   const results: AttemptResult[] = [];
   const postponed: Postponed[] = [];
@@ -61,15 +63,16 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
         pauseMs = Math.max(pauseMs, result.after_ms);
         return;
       }
-      // cut off because we end: no failure of the receiver's, its claim runs out and another worker sends it
+      // The request was cancelled because this process is stopping, which is no failure of the receiver. The
+      // claim expires and another worker sends the delivery.
       if (!(deps.stopping.aborted && result.outcome === 'unreachable')) results.push(result);
     });
     inFlight.add(sending);
   };
 
   for (;;) {
-    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < turnEndsMs;
-    const room = isOpen ? AT_ONCE - inFlight.size : 0;
+    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < runEndsMs;
+    const room = isOpen ? MAX_CONCURRENT - inFlight.size : 0;
     const { target, deliveries } = await settleAndClaim(
       scope,
       { results: results.splice(0), postponed: postponed.splice(0) },
@@ -77,10 +80,11 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
     );
     const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
     if (sender) for (const delivery of deliveries) start(sender, delivery);
-    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_AT_ONCE))) continue;
+    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_PER_TRANSACTION)))
+      continue;
     const isSettled = results.length === 0 && postponed.length === 0;
     if (inFlight.size === 0 && isSettled) break;
-    if (isSettled) await Promise.race([...inFlight, sleep(LOOK_MS, undefined, { ref: false })]);
+    if (isSettled) await Promise.race([...inFlight, sleep(POLL_MS, undefined, { ref: false })]);
   }
   await pipeline(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
 }
@@ -88,8 +92,8 @@ export async function deliver(deps: TaskDeps, lane: DeliveryQueue): Promise<void
 type Target = TargetRow & { url: string };
 
 /**
- * Writes down what has come of attempts and claims as many deliveries as there is room for, in one round trip. Where the
- * lane leads nowhere, what waits in it has failed.
+ * Records the results of attempts and claims as many deliveries as there is room for, in one round trip. If
+ * the queue has no URL, its pending deliveries fail.
  */
 async function settleAndClaim(
   scope: DeliveryQueueScope,
@@ -98,7 +102,7 @@ async function settleAndClaim(
 ): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
   const settling =
     results.length > 0
-      ? [insertAttempts(scope, results), settleDeliveries(scope, results), noteHealth(scope, results)]
+      ? [insertAttempts(scope, results), settleDeliveries(scope, results), recordHealth(scope, results)]
       : [];
   const postponing = postponed.length > 0 ? [postponeDeliveries(scope, postponed)] : [];
   const answers = await pipeline(scope.db, scope.caller, [
@@ -107,13 +111,13 @@ async function settleAndClaim(
     selectTarget(scope),
     claimDue(scope, room),
   ]);
-  // as: the shapes that the last two statements select
+  // The last two statements select exactly these columns.
   const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
-  const leadsNowhere = !target?.url || !target.is_active;
-  if (leadsNowhere || target.is_paused) {
-    await pipeline(scope.db, scope.caller, [abandonDeliveryQueue(scope, { exceptTests: !leadsNowhere })]);
+  const hasNoTarget = !target?.url || !target.is_active;
+  if (hasNoTarget || target.is_paused) {
+    await pipeline(scope.db, scope.caller, [failPendingDeliveries(scope, { exceptTests: !hasNoTarget })]);
   }
-  if (leadsNowhere) return { deliveries: [] };
+  if (hasNoTarget) return { deliveries: [] };
   return { target: { ...target, url: target.url ?? '' }, deliveries };
 }
 
@@ -121,28 +125,28 @@ type Sender = { url: string; secrets: string[]; headers: Record<string, string>;
 
 async function openSender(
   deps: TaskDeps,
-  { caller, lane }: DeliveryQueueScope,
+  { caller, queue }: DeliveryQueueScope,
   target: Target,
 ): Promise<Sender> {
   const readMs = performance.now();
-  const tokenPlace = placeOf(lane.tenantId, lane.courierId, 'api_token');
+  const tokenPlace = placeOf(queue.tenantId, queue.courierId, 'api_token');
   const token = target.api_token_cipher && deps.secrets.decrypt(target.api_token_cipher, tokenPlace);
-  const row = { ...target, tenant_id: lane.tenantId, courier_id: lane.courierId };
+  const row = { ...target, tenant_id: queue.tenantId, courier_id: queue.courierId };
   const secrets = signingSecrets(deps.secrets, row, target.now);
   return {
     url: target.url,
-    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, lane)],
+    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, queue)],
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'Crossdock-Webhooks/1',
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     },
-    // the database's clock, so that replicas agree: receivers refuse what is minutes off
+    // The database's clock, so that replicas agree: receivers reject timestamps that are minutes off.
     clock: () => new Date(target.now.getTime() + performance.now() - readMs),
   };
 }
 
-/** For a courier whose URL was there before secrets were. */
+/** Creates the secret of a courier whose URL is older than signing secrets. */
 const makeSecret = (
   { db, secrets }: TaskDeps,
   caller: SystemCaller,
@@ -189,8 +193,10 @@ function outcomeOf(reply: Exclude<OutboundReply, { outcome: 'postponed' }>): Att
   return reply.status >= 200 && reply.status <= 299 ? 'delivered' : 'rejected';
 }
 
-/** What of an answer PostgreSQL can store, at most so many characters as it counts them. */
+/**
+ * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
+ */
 function startOf(body: Buffer): string {
-  const text = body.toString('utf8', 0, KEPT_CHARACTERS * 4).replaceAll('\0', '');
-  return Array.from(text).slice(0, KEPT_CHARACTERS).join('');
+  const text = body.toString('utf8', 0, MAX_STORED_CHARACTERS * 4).replaceAll('\0', '');
+  return Array.from(text).slice(0, MAX_STORED_CHARACTERS).join('');
 }

@@ -5,12 +5,12 @@ import type { AttemptOutcome } from '../../../platform/metrics/outbound.js';
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { EventRow } from '../events/event-view.js';
 
-/** How long a worker may take over what it claimed: an attempt's own limit, and time to write down what came of it. */
+/** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
 const CLAIM_SECONDS = 30;
 
-export type DeliveryQueueScope = { db: Db; caller: SystemCaller; lane: DeliveryQueue };
+export type DeliveryQueueScope = { db: Db; caller: SystemCaller; queue: DeliveryQueue };
 
-/** Where a lane leads, and what it is signed with. */
+/** The URL of a delivery queue, and its signing secrets. */
 export type TargetRow = {
   url: string | null;
   api_token_cipher: string | null;
@@ -19,31 +19,34 @@ export type TargetRow = {
   webhook_secret_rotated_at: Date | null;
   is_active: boolean;
   is_paused: boolean;
-  /** By the database's clock. */
+  /** The database's clock. */
   now: Date;
 };
 
-export function selectTarget({ db, caller, lane }: DeliveryQueueScope): Sql {
+export function selectTarget({ db, caller, queue }: DeliveryQueueScope): Sql {
   return sql`
-    select c.${raw(`api_url_${lane.endpoint}`)} as url, c.api_token_cipher, c.webhook_secret_cipher,
+    select c.${raw(`api_url_${queue.endpoint}`)} as url, c.api_token_cipher, c.webhook_secret_cipher,
       c.webhook_previous_secret_cipher, c.webhook_secret_rotated_at, c.is_active, coalesce(e.paused_at is not null, false) as is_paused, clock_timestamp() as now
     from couriers c
-    left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${lane.endpoint}
+    left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${queue.endpoint}
       and ${tenantRows(db, caller, 'e')}
-    where ${tenantRows(db, caller, 'c')} and c.id = ${lane.courierId}::uuid`;
+    where ${tenantRows(db, caller, 'c')} and c.id = ${queue.courierId}::uuid`;
 }
 
-/** A delivery that this worker has for itself for half a minute, with the event that it brings. */
+/** A delivery that this worker has claimed, with its event. */
 export type ClaimedRow = EventRow & { delivery_id: string; origin: string; attempt_count: number };
 
-/** Claims what is due in the lane, oldest first: of a paused one only tests, of one that leads nowhere nothing. */
-export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: number): Sql {
+/**
+ * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
+ * URL nothing.
+ */
+export function claimDue({ db, caller, queue }: DeliveryQueueScope, atMost: number): Sql {
   return sql`
     with due as (
       select d.id from webhook_deliveries d
       join couriers c on ${tenantRows(db, caller, 'c')} and c.id = d.courier_id and c.is_active
-        and c.${raw(`api_url_${lane.endpoint}`)} is not null
-      where ${inLane({ db, caller, lane })} and d.status = 'pending' and d.next_attempt_at <= now()
+        and c.${raw(`api_url_${queue.endpoint}`)} is not null
+      where ${inQueue({ db, caller, queue })} and d.status = 'pending' and d.next_attempt_at <= now()
         and (d.claimed_until is null or d.claimed_until < now())
         and (d.origin = 'test' or not exists (
           select from webhook_endpoints e where e.tenant_id = d.tenant_id and e.courier_id = d.courier_id
@@ -61,15 +64,18 @@ export function claimDue({ db, caller, lane }: DeliveryQueueScope, atMost: numbe
     order by ev.sequence, ev.id`;
 }
 
-/** Ends what waits in a lane that leads nowhere: no URL, a courier that is gone, or a pause, which leaves tests alone. */
-export function abandonDeliveryQueue(
-  { db, caller, lane }: DeliveryQueueScope,
+/**
+ * Fails the pending deliveries of a queue without a URL, of an inactive courier, or of a paused URL; the
+ * latter except tests.
+ */
+export function failPendingDeliveries(
+  { db, caller, queue }: DeliveryQueueScope,
   { exceptTests }: { exceptTests: boolean },
 ): Sql {
   return sql`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
-      where ${inLane({ db, caller, lane })} and d.status = 'pending'
+      where ${inQueue({ db, caller, queue })} and d.status = 'pending'
         and (d.claimed_until is null or d.claimed_until < now()) and not (${exceptTests}::boolean and d.origin = 'test')
       returning d.sync_job_id
     )
@@ -77,7 +83,7 @@ export function abandonDeliveryQueue(
     from ended where ${tenantRows(db, caller, 's')} and s.job_id = ended.sync_job_id and s.status = 'sending'`;
 }
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export type AttemptResult = {
   delivery_id: string;
   number: number;
@@ -87,7 +93,7 @@ export type AttemptResult = {
   http_status: number | null;
   response_start: string | null;
   error: string | null;
-  /** When the next one is due; null when there is none. */
+  /** The delay of the next attempt; null for none. */
   retry_after_s: number | null;
 };
 
@@ -97,21 +103,21 @@ const resultsTable = (
   (delivery_id uuid, number smallint, started_at timestamptz, duration_ms integer, outcome text, http_status smallint,
    response_start text, error text, retry_after_s integer)`;
 
-/** Notes the attempts, one row each. */
-export function insertAttempts({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
+/** Inserts the attempts, one row each. */
+export function insertAttempts({ caller, queue }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     insert into webhook_attempts
       (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome, http_status, response_start, error)
-    select ${caller.tenantId}::uuid, delivery_id, number, ${lane.courierId}::uuid, started_at, duration_ms, outcome,
+    select ${caller.tenantId}::uuid, delivery_id, number, ${queue.courierId}::uuid, started_at, duration_ms, outcome,
       http_status, response_start, error
     from ${resultsTable(results)}
     on conflict (tenant_id, delivery_id, number) do nothing`;
 }
 
-/** A delivery that was not sent, because its address gets as many requests as it may. */
+/** A delivery that was not sent because of the outbound rate limit of its URL. */
 export type Postponed = { delivery_id: string; after_ms: number };
 
-/** Gives claims back, for the deliveries to be sent a little later. No attempt was made. */
+/** Releases the claims and postpones the deliveries. No attempt is counted. */
 export function postponeDeliveries({ db, caller }: DeliveryQueueScope, postponed: Postponed[]): Sql {
   return sql`
     update webhook_deliveries d
@@ -120,7 +126,7 @@ export function postponeDeliveries({ db, caller }: DeliveryQueueScope, postponed
     where ${tenantRows(db, caller, 'd')} and d.id = later.delivery_id and d.status = 'pending'`;
 }
 
-/** Settles the deliveries, or has them tried again, and with them what they synchronise. */
+/** Settles the deliveries or schedules their retries, and updates the synchronisations they belong to. */
 export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   return sql`
     with settled as (
@@ -142,17 +148,17 @@ export function settleDeliveries({ db, caller }: DeliveryQueueScope, results: At
       and s.status in ('sending', 'failed')`;
 }
 
-/** After how many hours without a success a URL is paused. Source: the contract, "Webhooks and events". */
+/** A URL is paused after this many hours without a success. Source: the contract, "Webhooks and events". */
 const PAUSE_AFTER_HOURS = 48;
 
-/** Keeps how the URL answers: a success ends every count of failures and every pause. */
-export function noteHealth({ caller, lane }: DeliveryQueueScope, results: AttemptResult[]): Sql {
+/** Updates the health of the URL. A success resets the number of failures and ends a pause. */
+export function recordHealth({ caller, queue }: DeliveryQueueScope, results: AttemptResult[]): Sql {
   const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
   const hasSuccess = failures < results.length;
   return sql`
     insert into webhook_endpoints as e
       (tenant_id, courier_id, endpoint, failures, failing_since, last_failure_at, last_success_at)
-    values (${caller.tenantId}::uuid, ${lane.courierId}::uuid, ${lane.endpoint},
+    values (${caller.tenantId}::uuid, ${queue.courierId}::uuid, ${queue.endpoint},
       ${hasSuccess ? 0 : failures}::int, ${hasSuccess ? sql`null` : sql`now()`},
       ${failures > 0 ? sql`now()` : sql`null`}, ${hasSuccess ? sql`now()` : sql`null`})
     on conflict (tenant_id, courier_id, endpoint) do update set
@@ -166,27 +172,26 @@ export function noteHealth({ caller, lane }: DeliveryQueueScope, results: Attemp
 }
 
 /**
- * Has the lane worked off again when something in it is due, if anything is.
- *
- * @param pauseMs not before these are over
+ * Schedules the queue for the time of its next due delivery, if there is one.
+ * @param pauseMs the minimum delay
  */
-export function wakeWhenDue({ db, caller, lane }: DeliveryQueueScope, pauseMs: number): Sql {
+export function wakeWhenDue({ db, caller, queue }: DeliveryQueueScope, pauseMs: number): Sql {
   const waiting =
-    lane.endpoint === 'update_package'
+    queue.endpoint === 'update_package'
       ? sql`(select now() from package_syncs s where ${tenantRows(db, caller, 's')}
-          and s.courier_id = ${lane.courierId}::uuid and s.status = 'queued' limit 1)`
+          and s.courier_id = ${queue.courierId}::uuid and s.status = 'queued' limit 1)`
       : sql`null::timestamptz`;
   return wakeDeliveryQueuesWhenDue(
-    lane.tenantId,
-    // greatest() passes over null: without the condition, a lane with nothing in it would be woken for ever
-    sql`select ${lane.courierId}::uuid as courier_id, ${lane.endpoint} as endpoint,
+    queue.tenantId,
+    // greatest() ignores null: without the condition, an empty queue would be scheduled forever.
+    sql`select ${queue.courierId}::uuid as courier_id, ${queue.endpoint} as endpoint,
       greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), next.due) as due
       from (select least(${waiting},
         (select min(greatest(d.next_attempt_at, coalesce(d.claimed_until, d.next_attempt_at)))
-         from webhook_deliveries d where ${inLane({ db, caller, lane })} and d.status = 'pending')) as due) as next
+         from webhook_deliveries d where ${inQueue({ db, caller, queue })} and d.status = 'pending')) as due) as next
       where next.due is not null`,
   );
 }
 
-const inLane = ({ db, caller, lane }: DeliveryQueueScope) =>
-  sql`${tenantRows(db, caller, 'd')} and d.courier_id = ${lane.courierId}::uuid and d.endpoint = ${lane.endpoint}`;
+const inQueue = ({ db, caller, queue }: DeliveryQueueScope) =>
+  sql`${tenantRows(db, caller, 'd')} and d.courier_id = ${queue.courierId}::uuid and d.endpoint = ${queue.endpoint}`;

@@ -1,9 +1,8 @@
 /**
- * How many seconds after a failed attempt the next one is due; undefined when there is none.
- *
- * @param attempts how many there have been, this one included
+ * Returns the seconds between a failed attempt and the next one, or undefined if there is none.
+ * @param attempts the number of attempts so far, including the failed one
  */
 export function retryAfterSeconds(schedule: number[], origin: string, attempts: number): number | undefined {
-  // who asks for a test waits for its result
+  // A test is not retried, because its sender waits for the result.
   return origin === 'test' ? undefined : schedule[attempts - 1];
 }

@@ -3,9 +3,8 @@ import { Webhook } from 'standardwebhooks';
 export type SignedMessage = { id: string; sentAt: Date; body: string };
 
 /**
- * The headers of Standard Webhooks for a message, signed with each secret, so that a receiver that still has the old one
- * finds a signature of its own.
- *
+ * Returns the headers of Standard Webhooks for a message, signed with each secret, so that a receiver with
+ * the old secret can still verify it.
  * @param secrets `whsec_` and base64, newest first
  */
 export function signatureHeaders(

@@ -4,20 +4,21 @@ import { recordPackageEvents } from '../events/events.js';
 import type { DeliveryQueueScope } from './delivery-queue-queries.js';
 
 /**
- * Turns waiting synchronisations of a lane's courier into events of the packages as they are now, oldest first, and
- * answers whether there were any. From here on a further change of a package asks for a synchronisation of its own
- * (decision 0014). One whose courier has no URL for it, or a paused one, has failed at once; the feed shows it all the same.
+ * Turns queued synchronisations of the queue's courier into events with the packages' current state, oldest
+ * first. Returns whether there were any. A later change of a package queues a new synchronisation (decision
+ * 0014). If the URL is missing or paused, the synchronisation fails at once; the feed contains its event
+ * anyway.
  */
 export async function recordQueuedSyncs(
-  { db, caller, lane }: DeliveryQueueScope,
+  { db, caller, queue }: DeliveryQueueScope,
   atMost: number,
 ): Promise<boolean> {
-  if (lane.endpoint !== 'update_package') return false;
+  if (queue.endpoint !== 'update_package') return false;
   return transaction(db, caller, async (tx) => {
     const taken = await tx.query<{ package_id: string; job_id: string }>(sql`
       with waiting as (
         select s.package_id from package_syncs s
-        where ${tenantRows(db, caller, 's')} and s.courier_id = ${lane.courierId}::uuid and s.status = 'queued'
+        where ${tenantRows(db, caller, 's')} and s.courier_id = ${queue.courierId}::uuid and s.status = 'queued'
         order by s.requested_at, s.package_id limit ${atMost}::int
         for update skip locked
       )
@@ -35,7 +36,7 @@ export async function recordQueuedSyncs(
   });
 }
 
-/** Fails those that got no delivery. */
+/** Fails the synchronisations without a delivery. */
 async function failUndeliverable(tx: Tx, jobIds: string[]): Promise<void> {
   const { tenantId } = tx.caller;
   await tx.execute(sql`

@@ -3,7 +3,7 @@ import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
-/** A package as an event tells of it; numbers as exact decimals, moments as the contract writes them. */
+/** A package in the payload of an event. Numbers are exact decimal text, times have the contract's format. */
 export type EventPackageRow = {
   id: string;
   courier_id: string;
@@ -26,7 +26,7 @@ export type EventPackageRow = {
 
 type Scope = { db: Db; tenantId: string };
 
-/** Those of the packages that have a courier, in the order of the ids. */
+/** Selects the packages that have a courier, in the order of the ids. */
 export function selectEventPackages({ db, tenantId }: Scope, packageIds: string[]): Sql {
   return sql`
     select p.id, p.courier_id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name,
@@ -47,14 +47,14 @@ export type NewEvent = {
   endpoint: Endpoint;
   package_id: string;
   data: object;
-  /** What of package_syncs it brings; null for none. */
+  /** The synchronisation (package_syncs) that the event delivers; null for none. */
   sync_job_id: string | null;
 };
 
 /**
- * Stores events with the next numbers of their couriers, in the order given, and a delivery for each whose courier has
- * a URL for it that is not paused; wakes the lanes of these. The couriers' counters stay held until the transaction ends,
- * so let it end soon.
+ * Stores events with the next sequence numbers of their couriers, in the given order. Creates a delivery for
+ * each event whose courier has a URL that is not paused, and schedules the delivery queues. The couriers'
+ * counters stay locked until the transaction ends, so it should end soon.
  */
 export function insertEvents(tenantId: string, events: NewEvent[]): Sql {
   return sql`

@@ -3,20 +3,20 @@ import { formatDateTime } from '../../../platform/values/time.js';
 
 type Schemas = components['schemas'];
 
-/** An event as the feed and the webhooks show it. */
+/** An event in the feed and in webhooks. */
 export type ShownEvent = Schemas['Event'] | Schemas['TestEvent'];
 
-/** An event as it is stored. */
+/** A stored event. */
 export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = {
   id: string;
-  /** Counts from 1; null for a test. Text where the driver reads a bigint as such. */
+  /** Counts from 1; null for a test. Drivers that do not parse bigint return text. */
   sequence: bigint | string | null;
   type: Type;
   data: unknown;
   occurred_at: Date;
 };
 
-/** The payload of an event: the body of its webhook, and its record in the feed. */
+/** Returns the payload of an event: the body of its webhook, and its record in the feed. */
 export function viewEvent<Type extends ShownEvent['type']>(
   row: EventRow<Type>,
 ): Extract<ShownEvent, { type: Type }> {
@@ -27,6 +27,7 @@ export function viewEvent<Type extends ShownEvent['type']>(
     timestamp: formatDateTime(row.occurred_at),
     data: row.data,
   };
-  // as: who records an event gives data of its type's schema, and constraints of the table let no other sequence in
+  // The code that records an event stores data of its type's schema, and constraints of the table ensure the
+  // sequence.
   return event as Extract<ShownEvent, { type: Type }>;
 }

@@ -9,18 +9,18 @@ type Schemas = components['schemas'];
 export type EventType = Schemas[
   'PackageCreatedEvent' | 'PackageUpdatedEvent' | 'PackageStatusChangedEvent']['type'];
 
-/** Something that happened to a package, to be told to its courier. */
+/** A change of a package to report to its courier. */
 export type PackageChange = {
   packageId: string;
-  /** For `package.status_changed`: what the status was. */
+  /** For `package.status_changed`: the previous status. */
   previousStatus?: string;
-  /** For `package.status_changed`: what staff say of it, where they have recorded it. */
+  /** For `package.status_changed`: the details of an event recorded by staff. */
   recorded?: Pick<Schemas['EventStatusChange'], 'occurred_at' | 'location' | 'remarks'>;
-  /** For `package.updated`: what of package_syncs it brings. */
+  /** For `package.updated`: the synchronisation (package_syncs) that the event delivers. */
   syncJobId?: string;
 };
 
-/** Which of a courier's URLs each type goes to. Source: the contract's "Events". */
+/** The URL that receives each event type. Source: the contract's "Events". */
 export const ENDPOINTS = {
   'package.created': 'add_package',
   'package.status_changed': 'update_package',
@@ -28,9 +28,9 @@ export const ENDPOINTS = {
 } satisfies Record<EventType, Endpoint>;
 
 /**
- * Records events of packages as these stand now, in the transaction that changes them, and has the couriers told after
- * its commit. Nobody is told of a package of no courier. Make it the last that the transaction writes: it holds the
- * couriers' counters.
+ * Records events with the packages' current state in the transaction that changes them (transactional
+ * outbox). They are delivered after the commit. Packages without a courier have no events. Must be the last
+ * write of the transaction, because it locks the couriers' counters.
  */
 export async function recordPackageEvents(
   { db, tx }: { db: Db; tx: Tx },
@@ -40,14 +40,14 @@ export async function recordPackageEvents(
   if (changes.length === 0) return;
   const { tenantId } = tx.caller;
   const events: NewEvent[] = [];
-  for (let start = 0; start < changes.length; start += PACKAGES_A_READ)
-    events.push(...(await readEvents({ db, tx }, type, changes.slice(start, start + PACKAGES_A_READ))));
-  // in one statement: it takes the couriers' counters in one order
+  for (let start = 0; start < changes.length; start += PACKAGES_PER_READ)
+    events.push(...(await readEvents({ db, tx }, type, changes.slice(start, start + PACKAGES_PER_READ))));
+  // One statement, so that all transactions lock the couriers' counters in the same order.
   if (events.length > 0) await tx.query(insertEvents(tenantId, events));
 }
 
-/** A manifest of 10,000 packages, read and viewed at once, held the event loop for 100 ms. */
-const PACKAGES_A_READ = 1_000;
+/** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
+const PACKAGES_PER_READ = 1_000;
 
 async function readEvents(
   { db, tx }: { db: Db; tx: Tx },
@@ -112,9 +112,9 @@ function viewStatusChange(
   };
 }
 
-/** It leaves for the courier, so it is masked as everywhere else while nobody knows whose parcel it is. */
+/** Events are sent to the courier, so the number is masked while the package has no customer. */
 const shownNumber = (row: EventPackageRow) =>
   row.user_code === null ? maskTrackingNumber(row.tracking_number) : row.tracking_number;
 
-// as: a constraint of the table lets no other word in
+// A constraint of the table allows only these values.
 const statusOf = (word: string) => word as Schemas['PackageStatus'];

@@ -6,10 +6,12 @@ import type { EventRow } from './event-view.js';
 
 export type FeedRow = EventRow<components['schemas']['Event']['type']>;
 
-/** Bigints, as text. */
+/** Bigints are text. */
 export type FeedRange = { first_sequence: string | null; last_sequence: string };
 
-/** From where to where the courier's events go; nothing where there is no such courier. */
+/**
+ * Selects the first and last sequence of the courier's events. Returns no row if the courier does not exist.
+ */
 export function rangeOfEvents(db: Db, caller: UserCaller, courierId: string): Sql {
   return sql`
     select coalesce(k.last_sequence, 0) as last_sequence, (
@@ -22,7 +24,7 @@ export function rangeOfEvents(db: Db, caller: UserCaller, courierId: string): Sq
     where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-/** One more than the limit where there is more. Tests have no number and are not among them. */
+/** Selects one event more than the limit to detect a next page. Excludes tests, which have no sequence. */
 export function eventsAfter(
   db: Db,
   caller: UserCaller,

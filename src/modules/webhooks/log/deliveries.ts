@@ -6,9 +6,8 @@ import { pageOfDeliveries, type DeliveryQuery, type DeliveryRow } from './querie
 export type DeliveryPage = { rows: DeliveryRow[]; limit: number; nextBefore: string | null };
 
 /**
- * The log of what was sent to couriers: every courier's for staff, for a courier its own.
- *
- * @throws ApiError validation_failed when the days are the wrong way round
+ * Returns one page of the delivery log: all couriers for staff, its own deliveries for a courier.
+ * @throws ApiError validation_failed if `to` is before `from`
  */
 export async function listDeliveries(
   db: Db,
@@ -16,9 +15,9 @@ export async function listDeliveries(
   query: DeliveryQuery,
 ): Promise<DeliveryPage> {
   const { from, to, limit } = query;
-  if (from && to && to < from) throw invalidFieldError('to', 'must not be before from', 'minimum');
+  if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   const [found] = await snapshot(db, caller, [pageOfDeliveries(db, caller, query)]);
-  // as: the shape that the statement selects
+  // The statement selects exactly these columns.
   const rows = found as DeliveryRow[];
   const page = rows.slice(0, limit);
   return { rows: page, limit, nextBefore: rows.length > limit ? (page.at(-1)?.id ?? null) : null };

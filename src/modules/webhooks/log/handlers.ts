@@ -22,13 +22,13 @@ function manage(change: Change, body: BodyOf<'manageWebhookDeliveries'>): Promis
     redeliver: async (wanted) => {
       const resent = await redeliver(change, wanted);
       const message = resent.isNew
-        ? 'The event is sent again.'
-        : 'The event was waiting to be sent. It is sent now.';
+        ? 'The event was queued again.'
+        : 'The event was already queued. It is sent now.';
       return viewResent(message, resent);
     },
     send_test: async (wanted) => {
       const test = await sendTest(change, wanted);
-      return viewResent(`A test is on its way to ${test.endpoint}.`, test);
+      return viewResent(`A test was queued for ${test.endpoint}.`, test);
     },
     recover_since: async (wanted) => viewRecovery(await recoverSince(change, wanted)),
   });

@@ -7,7 +7,7 @@ export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
 type Delivery = DataOf<'listWebhookDeliveries'>[number];
 
-/** A delivery as it is stored, with what it brings and its attempts; these as the contract shows them. */
+/** A stored delivery with its event and its attempts. The attempts have the contract's format. */
 export type DeliveryRow = Pick<
   Delivery,
   | 'event_id'
@@ -30,9 +30,9 @@ export type DeliveryRow = Pick<
   settled_at: Date | null;
 };
 
-/** The page that ends before `query.before`, the newest first, and one more where there is more. */
+/** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
 export function pageOfDeliveries(db: Db, caller: UserCaller, query: DeliveryQuery): Sql {
-  // cut first, so that names, events and attempts are read for the page alone
+  // The page is cut first, so that names, events and attempts are read only for its rows.
   return sql`
     select d.id, d.event_id, e.type, e.sequence, e.package_id, d.courier_id, c.name as courier_name, d.endpoint, d.origin,
       d.status, d.attempt_count, d.next_attempt_at, d.last_http_status, d.created_at, d.settled_at, a.attempts
@@ -56,12 +56,12 @@ export function pageOfDeliveries(db: Db, caller: UserCaller, query: DeliveryQuer
 function matching(db: Db, caller: UserCaller, query: DeliveryQuery): Sql {
   const isStaff = caller.courierId === null;
   const conditions = [ownRows(db, caller, 'd')];
-  // couriers have one account, whatever they ask for
+  // A courier only ever sees its own deliveries, whatever courier_id says.
   if (isStaff && query.courier_id) conditions.push(sql`d.courier_id = ${query.courier_id}::uuid`);
   if (query.status) conditions.push(sql`d.status = ${query.status}`);
   if (query.endpoint) conditions.push(sql`d.endpoint = ${query.endpoint}`);
   if (query.event_id) conditions.push(sql`d.event_id = ${query.event_id}::uuid`);
-  // tests are few, and have an index
+  // Tests are few and have an index.
   if (query.type === 'webhook.test') conditions.push(sql`d.origin = 'test'`);
   else if (query.type) conditions.push(ofEvent(db, caller, sql`e.type = ${query.type}`));
   if (query.package_id) conditions.push(ofEvent(db, caller, sql`e.package_id = ${query.package_id}::uuid`));

@@ -6,16 +6,16 @@ import { ENDPOINTS } from '../events/events.js';
 
 type Scope = { db: Db; caller: UserCaller };
 
-/** Why nothing can be sent to a URL; null where it can. */
+/** Why a URL cannot receive deliveries; null if it can. */
 export type Obstacle = 'missing' | 'paused' | null;
 export type EndpointRow = { endpoint: Endpoint; obstacle: Obstacle };
 
-/** Makes those who send again for one courier take turns: together they would do it twice. */
+/** Serializes concurrent redeliveries of one courier, which would otherwise send twice. */
 export function lockCourierForUpdate({ db, caller }: Scope, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for no key update`;
 }
 
-/** Both URLs; nothing where there is no such courier. */
+/** Selects both URLs. Returns no row if the courier does not exist. */
 export function selectEndpoints({ db, caller }: Scope, courierId: string): Sql {
   return sql`
     select u.endpoint,
@@ -36,15 +36,18 @@ export function findDelivery({ db, caller }: Scope, id: string): Sql {
     where ${ownRows(db, caller, 'd')} and d.id = ${id}::uuid`;
 }
 
-/** What of the event waits to be sent to that URL is due now. */
-export function hastenDeliveries({ db, caller }: Scope, { event_id, endpoint }: SentRow): Sql {
+/** Makes the event's pending deliveries to that URL due now. */
+export function makeDeliveriesDue({ db, caller }: Scope, { event_id, endpoint }: SentRow): Sql {
   return sql`update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, now())
     where ${ownRows(db, caller, 'd')} and d.event_id = ${event_id}::uuid and d.endpoint = ${endpoint}
       and d.status = 'pending'
     returning d.id`;
 }
 
-/** A new delivery of the same event; of a test, another test. What a failed one was to synchronise is synchronised by the new one. */
+/**
+ * Inserts a new delivery of the same event, or of the same test. It takes over the synchronisation of a
+ * failed delivery.
+ */
 export function repeatDelivery({ db, caller }: Scope, sourceId: string, id: string): Sql {
   return sql`
     insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
@@ -82,9 +85,8 @@ export function insertTest({ caller }: Scope, { id, eventId, courierId, endpoint
 export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: number; has_more: boolean };
 
 /**
- * A new delivery, in the events' order, of each since the moment that goes to one of the open URLs and has none that was
- * taken in or waits; and the lanes woken. Answers a row for each URL.
- *
+ * Inserts new deliveries, in order of the events, for each event since a time that goes to an open URL and
+ * has no delivered or pending delivery. Schedules the queues. Returns one row per URL.
  * @param since `YYYY-MM-DD HH:MM:SS` in UTC
  */
 export function recoverEvents(
@@ -94,9 +96,9 @@ export function recoverEvents(
   { open, atMost }: { open: Endpoint[]; atMost: number },
 ): Sql {
   const lanes = sql`select distinct ${courierId}::uuid as courier_id, endpoint from queued`;
-  // Earlier deliveries are gathered before the insert: asked row by row, it would walk over all that it has just
-  // written. And grouped, not joined: before the first analyze a join of 100,000 and 100,000 was a nested loop. None
-  // is older than its event.
+  // Earlier deliveries are collected before the insertion; a lookup per row would scan the rows just
+  // inserted. They are grouped, not joined: before the first analyze, a join of 100,000 with 100,000 rows was
+  // a nested loop. No delivery is older than its event.
   return sql`
     with heard as (
       select e.id, e.sequence, ${JSON.stringify(ENDPOINTS)}::jsonb ->> e.type as endpoint, null::boolean as is_settled,

@@ -7,16 +7,16 @@ import { transaction, type Db, type Tx } from '../../../platform/db/transaction.
 import { ApiError, invalidFieldError, type FailureCode } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { courierNamed } from '../events/named-courier.js';
+import { targetCourierId } from '../events/target-courier.js';
 import * as queries from './resend-queries.js';
 
-/** Who asks for something to be sent. */
+/** The context of a redelivery, a test or a recovery. */
 export type Change = { db: Db; caller: UserCaller; requestId: string };
 type Ctx = Change & { tx: Tx };
 
 type Action<Name extends string> = Extract<BodyOf<'manageWebhookDeliveries'>, { action: Name }>;
 
-/** The delivery that is sent now, and whether it was made for that. */
+/** The delivery that is sent now, and whether it is a new one. */
 export type Resent = { id: string; eventId: string; endpoint: Endpoint; isNew: boolean };
 
 // Source: the contract's limits.
@@ -26,12 +26,10 @@ const SENDS: Quota = {
   kind: 'webhook_sends',
   period: 'hour',
   limit: 300,
-  noun: 'tests and redeliveries',
 };
 
 /**
- * Sends the event of a delivery again: in a new one, or in the one that waits already.
- *
+ * Sends the event of a delivery again, in a new delivery or in the pending one.
  * @throws ApiError delivery_not_found, endpoint_missing, endpoint_paused, quota_exceeded
  */
 export async function redeliver(change: Change, { delivery_id }: Action<'redeliver'>): Promise<Resent> {
@@ -40,8 +38,8 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
     const [sent] = await tx.query<queries.SentRow>(queries.findDelivery(ctx, delivery_id));
     if (!sent) throw new ApiError('delivery_not_found');
     const { event_id: eventId, courier_id: courierId, endpoint } = sent;
-    assertOpen(await holdEndpoints(ctx, courierId), endpoint, ['missing', 'paused']);
-    const [waiting] = await tx.query<{ id: string }>(queries.hastenDeliveries(ctx, sent));
+    assertOpen(await lockEndpoints(ctx, courierId), endpoint, ['missing', 'paused']);
+    const [waiting] = await tx.query<{ id: string }>(queries.makeDeliveriesDue(ctx, sent));
     const resent = { id: waiting?.id ?? newId(), eventId, endpoint, isNew: waiting === undefined };
     if (resent.isNew) await tx.execute(queries.repeatDelivery(ctx, sent.id, resent.id));
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
@@ -52,16 +50,15 @@ export async function redeliver(change: Change, { delivery_id }: Action<'redeliv
 }
 
 /**
- * Sends a test to a URL, a paused one too.
- *
+ * Sends a test to a URL, even if it is paused.
  * @throws ApiError validation_failed, courier_not_found, endpoint_missing, tests_pending, quota_exceeded
  */
-export async function sendTest(change: Change, wanted: Action<'send_test'>): Promise<Resent> {
-  const courierId = courierNamed(change.caller, wanted.courier_id);
-  const { endpoint } = wanted;
+export async function sendTest(change: Change, input: Action<'send_test'>): Promise<Resent> {
+  const courierId = targetCourierId(change.caller, input.courier_id);
+  const { endpoint } = input;
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    assertOpen(await holdEndpoints(ctx, courierId), endpoint, ['missing']);
+    assertOpen(await lockEndpoints(ctx, courierId), endpoint, ['missing']);
     const [tests] = await tx.query<{ waiting: number }>(queries.countPendingTests(ctx, courierId));
     if ((tests?.waiting ?? 0) >= MAX_PENDING_TESTS) throw new ApiError('tests_pending');
     const test = { id: newId(), eventId: newId(), endpoint, isNew: true };
@@ -78,17 +75,16 @@ export type Recovered = { selected: number; queued: number; skipped: queries.Obs
 export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; hasMore: boolean };
 
 /**
- * Sends what was missed since a moment, at most 100,000 events.
- *
+ * Sends the events missed since a time again, at most 100,000.
  * @throws ApiError validation_failed, courier_not_found
  */
-export async function recoverSince(change: Change, wanted: Action<'recover_since'>): Promise<Recovery> {
-  const { since } = wanted;
-  if (!isMoment(since)) throw invalidFieldError('since', 'must be a moment that exists');
-  const courierId = courierNamed(change.caller, wanted.courier_id);
+export async function recoverSince(change: Change, input: Action<'recover_since'>): Promise<Recovery> {
+  const { since } = input;
+  if (!isMoment(since)) throw invalidFieldError('since', 'invalid_date_time');
+  const courierId = targetCourierId(change.caller, input.courier_id);
   return transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
-    const obstacles = await holdEndpoints(ctx, courierId);
+    const obstacles = await lockEndpoints(ctx, courierId);
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     const rows = await tx.query<queries.RecoveredRow>(
       queries.recoverEvents(ctx, courierId, since, { open, atMost: MAX_RECOVERED }),
@@ -103,13 +99,16 @@ export async function recoverSince(change: Change, wanted: Action<'recover_since
   });
 }
 
-/** `YYYY-MM-DD HH:MM:SS` of a day and a time that exist. */
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
 const isMoment = (text: string) =>
   isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
 
-/** What stands in the way of each URL, the courier held until the transaction ends. @throws ApiError courier_not_found */
-async function holdEndpoints(ctx: Ctx, courierId: string): Promise<Map<Endpoint, queries.Obstacle>> {
-  // read by a second statement: one that waited for the lock would see the pause as it was before the wait
+/**
+ * Locks the courier until the end of the transaction. Returns the obstacle of each URL, null for none.
+ * @throws ApiError courier_not_found
+ */
+async function lockEndpoints(ctx: Ctx, courierId: string): Promise<Map<Endpoint, queries.Obstacle>> {
+  // Read with a second statement: a statement that waits for the lock sees the pause from before the wait.
   await ctx.tx.query(queries.lockCourierForUpdate(ctx, courierId));
   const rows = await ctx.tx.query<queries.EndpointRow>(queries.selectEndpoints(ctx, courierId));
   if (rows.length === 0) throw new ApiError('courier_not_found');

@@ -65,7 +65,7 @@ export const viewResent = (message: string, { id, eventId, endpoint, isNew }: Re
 
 const OBSTACLES = {
   missing: 'has no URL, or the courier is disabled',
-  paused: 'is paused; send it a test first',
+  paused: 'is paused. Send a test first',
 } satisfies Record<NonNullable<Obstacle>, string>;
 
 export function viewRecovery({ since, endpoints, hasMore }: Recovery): Managed {
@@ -73,8 +73,8 @@ export function viewRecovery({ since, endpoints, hasMore }: Recovery): Managed {
   const left = Object.entries(endpoints).flatMap(([name, { skipped }]) =>
     skipped ? [` ${name} ${OBSTACLES[skipped]}.`] : [],
   );
-  const sent = total === 1 ? '1 event is sent again.' : `${total} events are sent again.`;
-  const rest = hasMore ? ' There are more: call again.' : '';
+  const sent = total === 1 ? '1 event was queued again.' : `${total} events were queued again.`;
+  const rest = hasMore ? ' There are more events: repeat the request.' : '';
   return {
     statusCode: 200,
     message: `${sent}${rest}${left.join('')}`,

@@ -2,131 +2,131 @@ import type { Caller } from '../../identity/callers.js';
 import { ApiError } from '../../errors/errors.js';
 
 /**
- * Shares a pool's connections among couriers and tenants (decision 0030). A transaction takes a seat before it takes
- * its connection, so that slow queries of one courier, or of one tenant, leave connections for everybody else.
+ * Limits how many of a pool's connections one courier and one tenant may use (decision 0030), so that slow queries of one
+ * courier or tenant leave connections for the others. A transaction acquires its share before it takes a connection.
  */
 export type ConnectionShares = {
-  /** Runs the work on a seat. @throws ApiError unavailable when none came free in time, as for an exhausted pool */
+  /** Runs the work within the caller's share. @throws ApiError unavailable when it could not start in time, as for an exhausted pool */
   run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result>;
-  /** Notes whose key this is, so that all of a courier's callers share its seats. */
-  learnKey(keyHash: string, courierId: string): void;
+  /** Records the courier of an API key, so that all of a courier's callers count against the same share. */
+  recordKeyOwner(keyHash: string, courierId: string): void;
 };
 
 export type ConnectionShareOptions = {
   /** The size of the pool. */
   size: number;
-  /** How many tenants the installation has; a single one may use the whole pool. */
+  /** Returns the number of tenants. A single tenant may use the whole pool. */
   countTenants: () => Promise<number>;
 };
 
 const COURIER_SHARE = 0.4;
 const TENANT_SHARE = 0.8;
-/** As long as the pool itself lets a request wait. */
+/** The same as the pool's own connection timeout. */
 const MAX_WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;
 const RECOUNT_MS = 60_000;
 const MAX_KNOWN_KEYS = 10_000;
 
-/** `courier` is absent for staff and for the service itself, which are bound by their tenant alone. */
-type Seeker = { tenant: string; courier: string | undefined };
-type Waiter = { seeker: Seeker; start(): void };
+/** `courier` is undefined for staff and for the service itself, which only have their tenant's limit. */
+type ShareRequest = { tenant: string; courier: string | undefined };
+type Waiter = { request: ShareRequest; start(): void };
 
 export function makeConnectionShares({ size, countTenants }: ConnectionShareOptions): ConnectionShares {
-  const courierSeats = Math.max(1, Math.floor(size * COURIER_SHARE));
+  const courierLimit = Math.max(1, Math.floor(size * COURIER_SHARE));
   const used = new Map<string, number>();
-  // by courier, or by tenant for staff; in the order of their turns
+  // Keyed by courier, or by tenant for staff. Insertion order is the order in which keys are served.
   const queues = new Map<string, Waiter[]>();
   const keyOwners = new Map<string, string>();
-  const tenants = keepCount(countTenants);
-  let taken = 0;
+  const tenants = cacheCount(countTenants);
+  let totalInUse = 0;
 
-  const count = (key: string) => used.get(key) ?? 0;
+  const usage = (key: string) => used.get(key) ?? 0;
 
-  function seekerOf(caller: Caller): Seeker {
+  function shareRequestOf(caller: Caller): ShareRequest {
     const tenant = caller.tenantId;
     if (caller.kind === 'system') return { tenant, courier: undefined };
     if (caller.kind === 'user') return { tenant, courier: caller.courierId ?? undefined };
     return { tenant, courier: keyOwners.get(caller.keyHash) ?? caller.keyHash };
   }
 
-  function isFree({ tenant, courier }: Seeker): boolean {
-    if (taken >= size) return false;
-    if (courier !== undefined && count(courier) >= courierSeats) return false;
-    const tenantSeats = tenants.current() === 1 ? size : Math.max(1, Math.floor(size * TENANT_SHARE));
-    return count(tenant) < tenantSeats;
+  function isFree({ tenant, courier }: ShareRequest): boolean {
+    if (totalInUse >= size) return false;
+    if (courier !== undefined && usage(courier) >= courierLimit) return false;
+    const tenantLimit = tenants.current() === 1 ? size : Math.max(1, Math.floor(size * TENANT_SHARE));
+    return usage(tenant) < tenantLimit;
   }
 
   function add(key: string, step: 1 | -1): void {
-    const sum = count(key) + step;
+    const sum = usage(key) + step;
     if (sum === 0) used.delete(key);
     else used.set(key, sum);
   }
 
-  function occupy({ tenant, courier }: Seeker, step: 1 | -1): void {
-    taken += step;
+  function adjustUsage({ tenant, courier }: ShareRequest, step: 1 | -1): void {
+    totalInUse += step;
     add(tenant, step);
     if (courier !== undefined) add(courier, step);
   }
 
-  /** Seats the next in turn who may sit. One seat came free, so that one at most may. */
-  function seatNext(): void {
-    for (const [name, queue] of queues) {
+  /** Starts the next waiter within its limits. One connection became free, so at most one waiter starts. */
+  function startNext(): void {
+    for (const [key, queue] of queues) {
       const [first] = queue;
-      if (!first || !isFree(first.seeker)) continue;
+      if (!first || !isFree(first.request)) continue;
       queue.shift();
-      queues.delete(name);
-      if (queue.length > 0) queues.set(name, queue);
+      queues.delete(key);
+      if (queue.length > 0) queues.set(key, queue);
       first.start();
       return;
     }
   }
 
-  function wait(seeker: Seeker, name: string): Promise<void> {
+  function wait(request: ShareRequest, key: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        seeker,
+        request,
         start() {
           clearTimeout(timer);
-          occupy(seeker, 1);
+          adjustUsage(request, 1);
           resolve();
         },
       };
       const timer = setTimeout(() => {
-        const queue = queues.get(name)?.filter((other) => other !== waiter) ?? [];
-        if (queue.length > 0) queues.set(name, queue);
-        else queues.delete(name);
-        reject(new ApiError('unavailable', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+        const queue = queues.get(key)?.filter((other) => other !== waiter) ?? [];
+        if (queue.length > 0) queues.set(key, queue);
+        else queues.delete(key);
+        reject(new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
       }, MAX_WAIT_MS);
-      const queue = queues.get(name);
+      const queue = queues.get(key);
       if (queue) queue.push(waiter);
-      else queues.set(name, [waiter]);
+      else queues.set(key, [waiter]);
     });
   }
 
   return {
     async run(caller, work) {
-      const seeker = seekerOf(caller);
-      const name = seeker.courier ?? seeker.tenant;
-      if (queues.has(name) || !isFree(seeker)) await wait(seeker, name);
-      else occupy(seeker, 1);
+      const request = shareRequestOf(caller);
+      const key = request.courier ?? request.tenant;
+      if (queues.has(key) || !isFree(request)) await wait(request, key);
+      else adjustUsage(request, 1);
       try {
         return await work();
       } finally {
-        occupy(seeker, -1);
-        seatNext();
+        adjustUsage(request, -1);
+        startNext();
       }
     },
-    learnKey(keyHash, courierId) {
+    recordKeyOwner(keyHash, courierId) {
       if (keyOwners.get(keyHash) === courierId) return;
-      // keys are replaced: the map must not grow with those that are gone
+      // Couriers replace their keys: bound the map, which still contains the old ones.
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
       keyOwners.set(keyHash, courierId);
     },
   };
 }
 
-/** A number that is read again now and then, in the background; several until the first reading. */
-function keepCount(read: () => Promise<number>): { current(): number } {
+/** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */
+function cacheCount(read: () => Promise<number>): { current(): number } {
   let count = 2;
   let readAtMs = -Infinity;
   return {
@@ -134,7 +134,7 @@ function keepCount(read: () => Promise<number>): { current(): number } {
       const now = performance.now();
       if (now - readAtMs > RECOUNT_MS) {
         readAtMs = now;
-        // the database is away: the last count stands
+        // If the database is unavailable, the last count remains valid.
         read().then(
           (fresh) => (count = fresh),
           () => undefined,

@@ -1,18 +1,18 @@
 import pg from 'pg';
 
-/** The role that the migrations make; it owns nothing and row-level security binds it. */
+/** The role that the migrations create. It owns no table and cannot bypass row-level security. */
 export const APP_ROLE = 'crossdock_app';
 
 const SERVICE_LOGIN = 'crossdock_service';
 
-// Any constant will do, as long as every process takes the same one.
+// An arbitrary key, the same in every process.
 const SERVICE_LOGIN_LOCK = 7_203_116;
 
 /**
- * Why a connection must not serve requests: its role is a superuser, bypasses row-level security, or owns our
- * tables, or is a member of a role that does. Undefined when it may.
+ * Returns the reason why a connection must not serve requests: its role is a superuser, bypasses row-level security, owns
+ * the tables, or is a member of such a role. Returns undefined if the connection may serve.
  */
-export async function describeExcessPower(url: string): Promise<string | undefined> {
+export async function describeExcessPrivileges(url: string): Promise<string | undefined> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{
       name: string;
@@ -38,15 +38,15 @@ export async function describeExcessPower(url: string): Promise<string | undefin
 }
 
 /**
- * Gives the embedded server a login that can only serve, and returns its URL. Processes that share the server may call
- * it together, with the same password.
+ * Creates or updates the embedded server's login for serving requests, which has only the application's role. Returns its
+ * URL. Processes that share the server may call it concurrently with the same password.
  *
- * @param password the login's own: whoever learns it must not be able to log in as the superuser
+ * @param password not the superuser's, so that it does not give access to the superuser
  */
-export async function makeServiceLogin(ownerUrl: string, password: string): Promise<string> {
+export async function createServiceLogin(ownerUrl: string, password: string): Promise<string> {
   await withClient(ownerUrl, async (client) => {
     await client.query('begin');
-    // two that alter one role at once get "tuple concurrently updated"
+    // Two concurrent ALTER ROLE statements fail with "tuple concurrently updated".
     await client.query('select pg_advisory_xact_lock($1)', [SERVICE_LOGIN_LOCK]);
     const { rowCount } = await client.query('select from pg_roles where rolname = $1', [SERVICE_LOGIN]);
     const verb = rowCount ? 'alter' : 'create';
@@ -63,7 +63,7 @@ export async function makeServiceLogin(ownerUrl: string, password: string): Prom
   return url.href;
 }
 
-/** The server's major version. */
+/** Returns the server's major version. */
 export async function readVersion(url: string): Promise<number> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ version: number }>(
@@ -73,16 +73,16 @@ export async function readVersion(url: string): Promise<number> {
   });
 }
 
-/** Runs `work` on a connection of its own. */
+/** Runs `work` on a new connection and closes it. */
 export async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // a connection that breaks fails the query that waits on it; without a listener it would end the process
+  // A connection that breaks already fails the query. Without a listener it would also end the process.
   client.on('error', () => undefined);
   await client.connect().catch((cause: unknown) => {
-    throw new Error(`The database does not let us in: ${reasonOf(cause)}`, { cause });
+    throw new Error(`Cannot connect to the database: ${reasonOf(cause)}`, { cause });
   });
   try {
     return await work(client);
@@ -91,7 +91,7 @@ export async function withClient<Result>(
   }
 }
 
-/** A name with several addresses gives an AggregateError, whose own message is empty. */
+/** Returns an error's message. A host with several addresses causes an AggregateError, whose own message is empty. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ');
   return cause instanceof Error ? cause.message : String(cause);

@@ -3,8 +3,8 @@ import { APP_ROLE, withClient } from '../connections/roles.js';
 import { queueLogger } from '../../queue/log.js';
 
 /**
- * Brings graphile-worker's own tables to its newest version, and lets the application's role use them. They hold
- * kinds of work, ids and times, and nothing of what is in a tenant's rows.
+ * Migrates graphile-worker's tables to the library's version and grants the application's role access. The tables contain
+ * only job kinds, ids and times, no tenant data.
  *
  * @param url the schema owner's connection
  */
@@ -22,7 +22,7 @@ const GRANTS = `
   grant usage on all sequences in schema graphile_worker to ${APP_ROLE};
   revoke insert, update, delete on graphile_worker.migrations from ${APP_ROLE}`;
 
-// The library switches row-level security on and leaves the tables to their owner alone.
+// The library enables row-level security without policies, so only the tables' owner has access.
 const POLICIES = `do $$
 declare
   name text;

@@ -6,15 +6,15 @@ import { assertDirect } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { openSchemaEngine } from './schema-engine.js';
 
-// Any constant will do, as long as every replica takes the same one.
+// An arbitrary key, the same in every replica.
 const MIGRATION_LOCK = 7_203_114;
 
 /**
- * Brings the database to the newest migration in `folder`, and the job queue's own tables to its library's version,
- * and returns the names that were applied. Replicas may call it together: an advisory lock lets one work while the others wait, then find nothing to do.
+ * Applies the pending migrations in `folder`, and those of the job queue's library. Returns the names of the applied
+ * migrations. Replicas may call it concurrently: an advisory lock lets one replica migrate while the others wait.
  *
  * @param url the schema owner's connection
- * @throws when a migration fails; PostgreSQL has then rolled that migration back whole
+ * @throws when a migration fails; PostgreSQL has then rolled back that migration completely
  */
 export async function migrate(url: string, folder: string): Promise<string[]> {
   await assertDirect('The URL of the owner', url);
@@ -28,12 +28,12 @@ export async function migrate(url: string, folder: string): Promise<string[]> {
   });
 }
 
-/** Names of migrations in `folder` that the database has not applied, oldest first. */
+/** Returns the names of the migrations in `folder` that the database has not applied, oldest first. */
 export async function listPending(client: Queryable, folder: string): Promise<string[]> {
   return findPending(client, await listMigrations(folder));
 }
 
-/** Names of the migrations in `folder`, oldest first. */
+/** Returns the names of the migrations in `folder`, oldest first. */
 export async function listMigrations(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   return entries
@@ -42,7 +42,7 @@ export async function listMigrations(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Those of `names` that the database has not applied. */
+/** Returns those of `names` that the database has not applied. */
 export async function findPending(client: Queryable, names: string[]): Promise<string[]> {
   const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
   if (!table.rows[0]?.present) return names;
@@ -81,7 +81,7 @@ async function apply(url: string, folder: string, migrations: Migration[]): Prom
   }
 }
 
-/** What the engine calls a migration list: the lock file and every directory with its script. */
+/** Returns the migrations in the schema engine's format: the lock file and every directory with its script. */
 async function migrationsList(folder: string, migrations: Migration[]): Promise<MigrationList> {
   const lockfile = join(folder, 'migration_lock.toml');
   return {

@@ -8,17 +8,17 @@ import type { SchemaEngine as Engine } from '@prisma/schema-engine-wasm/schema_e
 
 const require = createRequire(import.meta.url);
 
-/** Prisma's schema engine on one connection; close it, or its connection stays open for ten seconds. */
+/** Prisma's schema engine with one connection. Call `close`, otherwise the connection stays open for ten seconds. */
 export type OpenEngine = { engine: Engine; close(): Promise<void> };
 
 /**
- * Prisma's own schema engine as WebAssembly, connected to `url` as the owner of the schema. It keeps
- * `_prisma_migrations`, so that `prisma migrate deploy` run by hand agrees with what it applied.
+ * Opens Prisma's schema engine (WebAssembly), connected to `url` as the owner of the schema. It maintains
+ * `_prisma_migrations`, so `prisma migrate deploy` sees the same applied migrations.
  */
 export async function openSchemaEngine(url: string, datamodel?: string): Promise<OpenEngine> {
   const SchemaEngine = await loadEngine();
   const pool = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true });
-  const adapter = bindMigrationAwareSqlAdapterFactory(new WholeScripts(pool));
+  const adapter = bindMigrationAwareSqlAdapterFactory(new SingleQueryScripts(pool));
   const datamodels: [string, string][] | undefined = datamodel ? [['schema.prisma', datamodel]] : undefined;
   const engine = await SchemaEngine.new({ datamodels }, () => {}, adapter);
   return {
@@ -31,10 +31,10 @@ export async function openSchemaEngine(url: string, datamodel?: string): Promise
 }
 
 /**
- * The adapter cuts a script at every semicolon (7.10), which breaks function bodies and commits statement by
- * statement. One simple query instead: PostgreSQL parses it, and all of it is stored or none.
+ * Prisma's adapter (7.10) splits a script at every semicolon, which breaks function bodies and commits each statement
+ * separately. This one sends the script as one simple query, which PostgreSQL executes in one transaction.
  */
-class WholeScripts extends PrismaPg {
+class SingleQueryScripts extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
     const connection = await super.connect();
     connection.executeScript = async (script) => {
@@ -46,13 +46,13 @@ class WholeScripts extends PrismaPg {
 
 let loaded: Promise<typeof Engine> | undefined;
 
-/** Instantiated once a process: the module takes about a tenth of a second to compile. */
+/** Instantiates the engine once per process, because compiling the module takes about 0.1 s. */
 function loadEngine(): Promise<typeof Engine> {
   loaded ??= (async () => {
     const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg');
     const folder = dirname(require.resolve('@prisma/schema-engine-wasm/schema_engine_bg'));
     const wasm = await readFile(join(folder, 'schema_engine_bg.wasm'));
-    const imports = { './schema_engine_bg.js': withoutHolding({ ...bindings }) };
+    const imports = { './schema_engine_bg.js': unrefTimers({ ...bindings }) };
     const { instance } = await WebAssembly.instantiate(wasm, imports);
     bindings.__wbg_set_wasm(instance.exports);
     const start = instance.exports['__wbindgen_start'];
@@ -62,8 +62,8 @@ function loadEngine(): Promise<typeof Engine> {
   return loaded;
 }
 
-/** The engine's own ten-second lock timer outlives its work; it must not keep the process alive. */
-function withoutHolding(imports: Record<string, unknown>): Record<string, unknown> {
+/** Unrefs the engine's timers: its lock timer of ten seconds must not keep the process alive. */
+function unrefTimers(imports: Record<string, unknown>): Record<string, unknown> {
   const wrapped = Object.entries(imports).map(([name, value]) => {
     if (!name.startsWith('__wbg_setTimeout')) return [name, value];
     return [name, (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref()];

@@ -1,55 +1,49 @@
 import type { FastifyRequest } from 'fastify';
-import { assertAdmitted, type Db } from '../../db/transaction.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError } from '../../errors/errors.js';
 
-/** The ceiling of every operation; the contract states less for most of them. */
+/** The maximum for any operation. The contract defines a lower limit for most of them. */
 export const JSON_BODY_BYTES = 1024 * 1024;
 
-/** The largest file where the contract names no limit, and room for the boundaries and the fields around one. */
+/** The file size limit where the contract defines none, and the space for boundaries and other fields. */
 const FILE_BYTES = 10 * 1024 * 1024;
-const AROUND_BYTES = 64 * 1024;
+const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 
-/** The largest body of an operation that is no form with files. */
+/** Returns the body limit of an operation, except for multipart forms. */
 export const bodyBytesOf = ({ maxBodyBytes }: Operation): number => maxBodyBytes ?? JSON_BODY_BYTES;
 
 export const fileBytesOf = ({ maxFileBytes }: Operation): number => maxFileBytes ?? FILE_BYTES;
 
-/** The largest multipart body of an operation. */
-export const formBytesOf = (operation: Operation): number => fileBytesOf(operation) + AROUND_BYTES;
+/** Returns the limit of an operation's multipart body. */
+export const formBytesOf = (operation: Operation): number =>
+  fileBytesOf(operation) + MULTIPART_OVERHEAD_BYTES;
 
 export const bodyTooLarge = (operation: Operation): ApiError =>
-  new ApiError(
-    'body_too_large',
-    `The body is larger than ${inWords(bodyBytesOf(operation))}. Send less at once.`,
-  );
+  new ApiError('body_too_large', { args: { limit: formatBytes(bodyBytesOf(operation)) } });
 
 export const fileTooLarge = (operation: Operation): ApiError =>
-  new ApiError(
-    'body_too_large',
-    `The file is larger than ${inWords(fileBytesOf(operation))}. Send a smaller one.`,
-  );
+  new ApiError('body_too_large', { variant: 'file', args: { limit: formatBytes(fileBytesOf(operation)) } });
 
-const inWords = (bytes: number): string =>
+const formatBytes = (bytes: number): string =>
   bytes % JSON_BODY_BYTES === 0 ? `${bytes / JSON_BODY_BYTES} MiB` : `${bytes / 1024} KiB`;
 
-/** A body up to this size is cheaper to read than the round trip that asks whether the caller may enter. */
-const CHECKED_FIRST_BYTES = 16 * 1024;
+/** Up to this size, reading the body costs less than an extra round trip to check the account. */
+const LARGE_BODY_BYTES = 16 * 1024;
 
 /**
- * Asks the database whether the caller may enter before a large body is read. Ordinary bodies are read first: there
- * the account is checked in the round trip that does the work.
+ * Checks the caller's account before a large body is read. For small bodies, the account is checked in the round trip that
+ * does the work.
  *
- * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter
+ * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid
  */
-export async function admitBeforeLargeBody(request: FastifyRequest, db: Db): Promise<void> {
-  // a form of any size: its files would be written to disk
-  if (request.caller && (isLarge(request) || isForm(request))) await assertAdmitted(db, request.caller);
+export async function admitBeforeLargeBody(request: FastifyRequest): Promise<void> {
+  // A form of any size, because its files would be written to disk.
+  if (request.caller && (isLarge(request) || isForm(request))) await request.context?.assertAdmitted();
 }
 
-/** Of a body in chunks only the reading would tell the size. */
+/** Returns whether a body is large. A chunked body counts as large, because its size is unknown. */
 export const isLarge = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > CHECKED_FIRST_BYTES;
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES;
 
 const isForm = ({ headers }: FastifyRequest): boolean =>
   /^\s*multipart\//i.test(headers['content-type'] ?? '');

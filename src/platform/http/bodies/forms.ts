@@ -1,14 +1,14 @@
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../../contract/types.js';
-import { ApiError, invalidFieldError } from '../../errors/errors.js';
+import { ApiError, fieldError, invalidFieldError } from '../../errors/errors.js';
 import { fileBytesOf, fileTooLarge } from './body-limits.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
-import { keepUploads, spool, type Uploads } from './uploads.js';
+import { trackUploads, spool, type Uploads } from './uploads.js';
 
 export const MULTIPART = 'multipart/form-data';
 
-/** A body's media type without parameters; the guard has left any type but a form's in its canonical spelling. */
+/** Returns a body's media type without parameters. The authorization hook has already normalized all types but multipart. */
 export const sentMediaType = (request: FastifyRequest): string | undefined =>
   request.isMultipart() ? MULTIPART : request.headers['content-type'];
 
@@ -20,10 +20,10 @@ const LIMITS = {
   parts: 24,
 };
 
-/** More than any form of the contract has, for those that it does not know. */
+/** More fields than any form of the contract has; leaves room for unknown fields, which are ignored. */
 const MAX_PAIRS = 100;
 
-/** Makes the server read forms: urlencoded ones at once, multipart ones by readForm. */
+/** Registers the parsers of forms: urlencoded ones are parsed here, multipart ones by readForm. */
 export async function registerForms(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -33,18 +33,18 @@ export async function registerForms(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits: LIMITS });
 }
 
-/** @throws ApiError invalid_encoding, or validation_failed for a field that is there twice */
+/** @throws ApiError invalid_encoding, or validation_failed for too many fields or a repeated field */
 function readUrlEncoded(bytes: Buffer): Form {
   const text = bytes.toString('latin1');
-  // the escapes of a form are those of a query, and bytes beyond ASCII must be escaped
-  if (/[^\x20-\x7e]/.test(text)) throw new ApiError('invalid_encoding', 'Percent-encode the form as UTF-8.');
-  // before they are made: 1 MiB of them took 0.8 s
+  // A form is encoded like a query, so bytes outside ASCII must be percent-encoded.
+  if (/[^\x20-\x7e]/.test(text)) throw new ApiError('invalid_encoding', { variant: 'form' });
+  // Count before parsing, because parsing 1 MiB of fields took 0.8 s.
   if (text.split('&', MAX_PAIRS + 1).length > MAX_PAIRS)
-    throw invalidFieldError('body', `must have at most ${MAX_PAIRS} fields`, 'maxItems');
+    throw invalidFieldError('body', 'too_many_fields', { limit: MAX_PAIRS });
   assertDecodableQuery(`?${text}`);
   const form = emptyForm();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in form) throw invalidFieldError(name, 'must be sent once', 'repeated');
+    if (name in form) throw invalidFieldError(name, 'sent_twice');
     form[name] = value;
   }
   assertStorableText({ ...form });
@@ -53,12 +53,12 @@ function readUrlEncoded(bytes: Buffer): Form {
 
 type Form = Record<string, string | UploadedFile>;
 
-// no prototype: a field named __proto__ is one like any other, and ignored like any other
+// Without a prototype, a field named __proto__ is an ordinary field and is ignored like other unknown fields.
 const emptyForm = (): Form => Object.create(null) as Form;
 
 /**
- * Reads a multipart body: text fields, and files spooled to disk, which are gone when the request has been answered.
- * Files that the contract does not name are read past.
+ * Reads a multipart body: text fields, and files, which are stored on disk until the request has ended. Files that the
+ * contract does not declare are discarded.
  *
  * @throws ApiError malformed_form, body_too_large, validation_failed, invalid_encoding
  */
@@ -67,19 +67,18 @@ export async function readForm(
   reply: FastifyReply,
   operation: Operation,
 ): Promise<Form> {
-  const uploads = keepUploads(request, reply);
-  const stalled = startDeadline();
+  const uploads = trackUploads(request, reply);
+  const deadline = startDeadline();
   try {
-    const form = await Promise.race([readParts(request, operation, uploads), stalled.promise]);
+    const form = await Promise.race([readParts(request, operation, uploads), deadline.promise]);
     if (uploads.isAbandoned) throw new ApiError('malformed_form');
     return form;
   } catch (error) {
     uploads.current?.destroy();
-    throw toFault(error, operation);
+    throw toFormError(error, operation);
   } finally {
-    stalled.stop();
-    // what is left, after a fault or behind the last boundary, is read past: otherwise the connection would never
-    // come to its next request
+    deadline.stop();
+    // Discard the rest of the body, otherwise the connection could not continue with its next request.
     request.raw.unpipe().resume();
   }
 }
@@ -98,12 +97,12 @@ async function readParts(request: FastifyRequest, operation: Operation, uploads:
   return form;
 }
 
-/** More than a request may take to arrive. */
+/** Longer than the time limit for receiving a request. */
 const DEADLINE_MS = 15_000;
 
 /**
- * The parser (@fastify/busboy 3.2) never comes to the end of some forms whose nameless first part holds more than a
- * stream's buffer; the whole body has arrived, so that no other timeout would ever end the wait.
+ * Limits the parsing time. The parser (@fastify/busboy 3.2) never finishes some forms whose first part has no name and
+ * exceeds a stream's buffer. The whole body has already arrived by then, so no other timeout applies.
  */
 function startDeadline(): { promise: Promise<never>; stop(): void } {
   let stop = () => {};
@@ -116,38 +115,36 @@ function startDeadline(): { promise: Promise<never>; stop(): void } {
 
 function assertField(form: Form, part: MultipartFile | MultipartValue, fileFields: readonly string[]): void {
   const { type, fieldname } = part;
-  // a form's parts have names (RFC 7578, 4.2); the parser's types do not know of those without
+  // Every part must have a name (RFC 7578, 4.2). The parser's types assume one, but it may be missing.
   if (typeof fieldname !== 'string') throw new ApiError('malformed_form');
-  if (fieldname in form) throw invalidFieldError(fieldname, 'must be sent once', 'repeated');
-  if (type === 'field' && fileFields.includes(fieldname))
-    throw invalidFieldError(fieldname, 'must be a file', 'type');
+  if (fieldname in form) throw invalidFieldError(fieldname, 'sent_twice');
+  if (type === 'field' && fileFields.includes(fieldname)) throw invalidFieldError(fieldname, 'not_a_file');
 }
 
 function textOf({ fieldname, value, valueTruncated }: MultipartValue): string {
-  if (valueTruncated) throw invalidFieldError(fieldname, 'is too long', 'maxLength');
-  // a part that calls itself JSON comes parsed
+  if (valueTruncated) throw invalidFieldError(fieldname, 'field_too_large', { limit: '16 KiB' });
+  // The parser has already parsed a part with Content-Type application/json.
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   assertStorableText({ [fieldname]: text });
-  // the parser puts it where bytes were not UTF-8
+  // The parser replaces invalid UTF-8 by U+FFFD.
   if (/\ufffd/.test(fieldname + text)) throw badEncoding(fieldname);
   return text;
 }
 
 function badEncoding(field: string): ApiError {
-  const message = `${field} must be well-formed UTF-8.`;
-  return new ApiError('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
+  return new ApiError('invalid_encoding', { variant: 'field', errors: [fieldError(field, 'encoding')] });
 }
 
 const TOO_MANY = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT', 'FST_FIELDS_LIMIT']);
 
-/** The disk's errors are ours, every other is the form's. */
-function toFault(error: unknown, operation: Operation): unknown {
+/** Returns errors of the file system unchanged, as internal errors. Converts all others to the form's error. */
+function toFormError(error: unknown, operation: Operation): unknown {
   if (error instanceof ApiError || !(error instanceof Error)) return error;
   if ('syscall' in error) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'FST_REQ_FILE_TOO_LARGE') return fileTooLarge(operation);
   const { files, fields } = LIMITS;
   return TOO_MANY.has(code)
-    ? new ApiError('body_too_large', `Send at most ${files} files and ${fields} other fields.`)
+    ? new ApiError('body_too_large', { variant: 'parts', args: { files, fields } })
     : new ApiError('malformed_form');
 }

@@ -1,11 +1,11 @@
 import parseContentType from 'content-type';
 import secureJson from 'secure-json-parse';
-import { ApiError } from '../../errors/errors.js';
+import { ApiError, fieldError } from '../../errors/errors.js';
 import { assertJsonShape } from './json-shape.js';
 
 /**
- * Reads a JSON body from its bytes. Strict where a lenient reader would store something else than was sent:
- * bytes that are not UTF-8, lone surrogates and NUL characters are refused, and so is `__proto__`.
+ * Parses a JSON body strictly: rejects invalid UTF-8, lone surrogates, NUL characters and the key `__proto__`, which a
+ * lenient parser would silently change.
  *
  * @throws ApiError malformed_json, validation_failed or invalid_encoding
  */
@@ -32,16 +32,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** @throws ApiError invalid_encoding naming the field that holds text PostgreSQL cannot store as sent */
+/** @throws ApiError invalid_encoding that names the first field with text that PostgreSQL cannot store */
 export function assertStorableText(root: unknown): void {
   const keys = pathToBadText(root);
   if (keys) throw badText(nameOf(keys));
 }
 
 /**
- * The keys that lead to the text, the outermost last; undefined when all text can be stored. The name of a field is
- * made of them only when there is one to name: a name for each of 500,000 values took half a second. Recursion is safe
- * because the depth is bounded before a body is parsed, and queries and forms are flat.
+ * Returns the path of the first text that cannot be stored, innermost key first, or undefined. The field's name is built
+ * only for that path, because building it for each of 500,000 values took half a second. Recursion is safe: the depth of a
+ * body is limited before parsing, and queries and forms are flat.
  */
 function pathToBadText(value: unknown): (string | number)[] | undefined {
   if (typeof value === 'string') return isStorable(value) ? undefined : [];
@@ -65,7 +65,7 @@ function pathInList(list: unknown[]): (string | number)[] | undefined {
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
-/** `rates[3].fee`; `body` for the root. */
+/** Returns a path as text, for example `rates[3].fee`; `body` for the root. */
 function nameOf(path: (string | number)[]): string {
   const name = path.reduceRight<string>(
     (parent, key) =>
@@ -76,22 +76,21 @@ function nameOf(path: (string | number)[]): string {
 }
 
 function badText(field: string): ApiError {
-  const message = `${field} must be well-formed UTF-8 without NUL characters.`;
-  return new ApiError('invalid_encoding', message, { errors: [{ field, code: 'encoding', message }] });
+  return new ApiError('invalid_encoding', { variant: 'field', errors: [fieldError(field, 'encoding')] });
 }
 
-/** @throws ApiError invalid_encoding when a query's escapes are broken or are not UTF-8 */
+/** @throws ApiError invalid_encoding when a query's percent-encoding is malformed or is not UTF-8 */
 export function assertDecodableQuery(url: string): void {
   const query = url.slice(url.indexOf('?') + 1);
   if (!url.includes('?')) return;
   try {
     decodeURIComponent(query);
   } catch {
-    throw new ApiError('invalid_encoding', 'Percent-encode the query string as UTF-8.');
+    throw new ApiError('invalid_encoding', { variant: 'query' });
   }
 }
 
-/** The media type of a Content-Type header in lower case, or undefined when it is malformed or not in UTF-8. */
+/** Returns the media type of a Content-Type header in lower case, or undefined if it is malformed or its charset is not UTF-8. */
 export function mediaTypeOf(header: string): string | undefined {
   try {
     const { type, parameters } = parseContentType.parse(header);

@@ -10,7 +10,7 @@ import type { Operation, UploadedFile } from '../../contract/types.js';
 import { newId } from '../../values/ids.js';
 import { fileTooLarge } from './body-limits.js';
 
-/** The files of a request. They are ours and not the plugin's, which deletes them while a handler still reads them. */
+/** The uploaded files of a request. The multipart plugin's own files are deleted while a handler may still read them. */
 export type Uploads = {
   paths: string[];
   /** The file that is being written. */
@@ -21,18 +21,18 @@ export type Uploads = {
 
 const uploadsOf = new WeakMap<FastifyRequest, Uploads>();
 
-export function keepUploads(request: FastifyRequest, reply: FastifyReply): Uploads {
+export function trackUploads(request: FastifyRequest, reply: FastifyReply): Uploads {
   const uploads: Uploads = { paths: [], isInUse: false, isAbandoned: false };
   uploadsOf.set(request, uploads);
-  // comes once, after the answer or when the client has gone
+  // Emitted once: after the response, or when the client disconnects.
   reply.raw.once('close', () => {
     uploads.isAbandoned = true;
-    if (!uploads.isInUse) void discard(uploads);
+    if (!uploads.isInUse) void deleteFiles(uploads);
   });
   return uploads;
 }
 
-/** Runs a handler; the files stay until it has ended, even if its client goes away. */
+/** Runs a handler. The files stay until it has ended, even if the client disconnects. */
 export async function withUploads<Result>(
   request: FastifyRequest,
   work: () => Promise<Result>,
@@ -44,17 +44,17 @@ export async function withUploads<Result>(
     return await work();
   } finally {
     uploads.isInUse = false;
-    await discard(uploads);
+    await deleteFiles(uploads);
   }
 }
 
-/** Every file that is on disk now, so that a process which is told to end leaves none. */
+/** All files that are on disk now. They are deleted when the process exits. */
 const onDisk = new Set<string>();
 process.once('exit', () => {
   for (const path of onDisk) rmSync(path, { force: true });
 });
 
-async function discard({ paths }: Uploads): Promise<void> {
+async function deleteFiles({ paths }: Uploads): Promise<void> {
   await Promise.all(
     paths.splice(0).map(async (path) => {
       await rm(path, { force: true });
@@ -63,7 +63,7 @@ async function discard({ paths }: Uploads): Promise<void> {
   );
 }
 
-/** Writes a file to disk. @throws ApiError body_too_large when it was cut at the operation's limit */
+/** Writes a file to disk. @throws ApiError body_too_large when it exceeds the operation's limit */
 export async function spool(
   uploads: Uploads,
   { file, filename }: MultipartFile,
@@ -76,13 +76,13 @@ export async function spool(
   try {
     await pipeline(file, target);
   } finally {
-    // not before it is closed, it might be opened after it was deleted; a pipeline from a stream that has broken
-    // already leaves its target open
+    // Wait for the close, otherwise the file could be opened after it was deleted. If the source had already failed, the
+    // pipeline leaves its target open.
     target.destroy();
     if (!target.closed) await new Promise<void>((resolve) => target.once('close', () => resolve()));
     uploads.current = undefined;
     uploads.paths.push(path);
-    if (uploads.isAbandoned) await discard(uploads);
+    if (uploads.isAbandoned) await deleteFiles(uploads);
   }
   if (file.truncated) throw fileTooLarge(operation);
   return { path, name: filename, sizeBytes: target.bytesWritten };

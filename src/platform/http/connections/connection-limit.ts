@@ -2,16 +2,19 @@ import type { Server, Socket } from 'node:net';
 import { networkOf } from '../../values/network-address.js';
 
 export type ConnectionLimit = {
-  /** Connections that one client may have; an IPv6 client is its /64. */
+  /** The maximum number of connections per client. An IPv6 /64 counts as one client. */
   perAddress: number;
-  /** Our proxies, whose connections are those of many clients. */
+  /** Returns true for trusted proxies, whose connections serve many clients. */
   isExempt(address: string): boolean;
-  /** Told of the first refusal, until the client has closed all. */
-  onRefusal(network: string): void;
+  /** Called for the first refused connection of a client, and again only after the client has closed all connections. */
+  onConnectionRefused(network: string): void;
 };
 
-/** Closes connections of a client that has as many as it may have. */
-export function limitConnections(server: Server, { perAddress, isExempt, onRefusal }: ConnectionLimit): void {
+/** Closes new connections of a client that has reached the limit. */
+export function limitConnections(
+  server: Server,
+  { perAddress, isExempt, onConnectionRefused }: ConnectionLimit,
+): void {
   const open = new Map<string, { count: number; isReported: boolean }>();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
@@ -19,7 +22,7 @@ export function limitConnections(server: Server, { perAddress, isExempt, onRefus
     const network = networkOf(address);
     const client = open.get(network) ?? { count: 0, isReported: false };
     if (client.count >= perAddress) {
-      if (!client.isReported) onRefusal(network);
+      if (!client.isReported) onConnectionRefused(network);
       client.isReported = true;
       socket.destroy();
       return;

@@ -5,24 +5,24 @@ import { canonicalAddress, makeBlockMatcher } from '../../values/network-address
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The client's address, as far as trusted proxies report it. */
+    /** The client's address, as reported by trusted proxies. */
     clientAddress: string;
-    /** Whether the request came over TLS, all the way. */
+    /** Whether every hop of the request used TLS. */
     isSecure: boolean;
   }
 }
 
-/** What is known of the client beyond the connection's other end. */
+/** Reads the client's address and protocol from a request, through trusted proxies. */
 export type Forwarding = {
   addressOf(request: IncomingMessage): string;
   isSecure(request: IncomingMessage): boolean;
-  /** Whether a connection comes from one of our proxies. */
+  /** Returns whether an address belongs to a trusted proxy. */
   isTrusted(address: string): boolean;
 };
 
 /**
- * Believes `X-Forwarded-For` and `X-Forwarded-Proto` of the proxies in TRUST_PROXY, and no other header: a tenant is
- * chosen by `Host` alone. Fastify's own trustProxy believes `X-Forwarded-Host` too, and takes any text for an address.
+ * Trusts `X-Forwarded-For` and `X-Forwarded-Proto` from the proxies in TRUST_PROXY, and no other forwarding header: only
+ * `Host` selects the tenant. Fastify's trustProxy also trusts `X-Forwarded-Host`, and accepts any text as an address.
  */
 export function makeForwarding(trustProxy: string[]): Forwarding {
   const isTrusted = makeBlockMatcher(trustProxy);
@@ -34,16 +34,16 @@ export function makeForwarding(trustProxy: string[]): Forwarding {
     isTrusted,
     addressOf(request) {
       const peer = peerOf(request);
-      return isTrusted(peer) ? clientBehind(peer, request.headers, isTrusted) : peer;
+      return isTrusted(peer) ? nearestUntrustedHop(peer, request.headers, isTrusted) : peer;
     },
     isSecure(request) {
       if (request.socket instanceof TLSSocket) return true;
-      return isTrusted(peerOf(request)) && isSecureThroughout(request.headers);
+      return isTrusted(peerOf(request)) && isHttpsOnEveryHop(request.headers);
     },
   };
 }
 
-/** Gives every request what `forwarding` knows of it. */
+/** Adds `clientAddress` and `isSecure` to every request. */
 export function decorateRequests(app: FastifyInstance, forwarding: Forwarding): void {
   app.decorateRequest('clientAddress', {
     getter() {
@@ -58,10 +58,10 @@ export function decorateRequests(app: FastifyInstance, forwarding: Forwarding): 
 }
 
 /**
- * The nearest hop that is not ours. Each proxy appends whom it talked to, so that the list is read from its end. What
- * is no address would be a new client each time: it counts for the hop that reported it.
+ * Returns the address of the nearest hop that is not a trusted proxy. Each proxy appends its peer, so the list is read from
+ * the end. An invalid entry counts as the hop that reported it; otherwise a client could vary its address at will.
  */
-function clientBehind(
+function nearestUntrustedHop(
   peer: string,
   headers: IncomingHttpHeaders,
   isTrusted: (address: string) => boolean,
@@ -76,7 +76,7 @@ function clientBehind(
   return nearest;
 }
 
-/** The address of `192.0.2.7`, `192.0.2.7:5678`, `2001:db8::1` or `[2001:db8::1]:443`. */
+/** Parses `192.0.2.7`, `192.0.2.7:5678`, `2001:db8::1` or `[2001:db8::1]:443`. Returns undefined for any other text. */
 function addressIn(entry: string): string | undefined {
   const [, bracketed, plain] =
     /^(?:\[([^\]]*)\](?::\d{1,5})?|(\d+\.\d+\.\d+\.\d+):\d{1,5})$/.exec(entry) ?? [];
@@ -84,15 +84,15 @@ function addressIn(entry: string): string | undefined {
 }
 
 /**
- * Proxies that append their own hop make a list. The client may have sent the entries before theirs, and theirs may be
- * the plain hop: only when all say https was no hop plain.
+ * Proxies append the protocol of their own hop, and the client may have sent earlier entries. The request is secure only if
+ * all entries are https.
  */
-function isSecureThroughout(headers: IncomingHttpHeaders): boolean {
+function isHttpsOnEveryHop(headers: IncomingHttpHeaders): boolean {
   const protocols = listOf(headers['x-forwarded-proto']);
   return protocols.length > 0 && protocols.every((protocol) => protocol.toLowerCase() === 'https');
 }
 
-/** The entries of a header that is a list. Node joins the lines of one that was sent several times. */
+/** Returns the entries of a list header. Node joins repeated headers with commas. */
 function listOf(header: string | string[] | undefined): string[] {
   return (header === undefined ? [] : [header].flat())
     .flatMap((line) => line.split(','))

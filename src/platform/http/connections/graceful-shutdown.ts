@@ -3,24 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/errors.js';
 
-/** How long an idle connection may still bring a request, to be told to go elsewhere. */
+/** How long idle connections stay open, so that requests on their way still get a response. */
 const LINGER_MS = 500;
-const SWEEP_MS = 50;
+const IDLE_CHECK_MS = 50;
 
 /**
- * A replica that shuts down loses no request: it stops listening, finishes what it has accepted, and answers what
- * comes on open connections with 503 in the envelope; every one of these replies closes its connection.
+ * Shuts down without losing requests: stops listening, finishes accepted requests, and rejects new requests on open
+ * connections with 503. Each of these responses closes its connection.
  */
-export function refuseWhileClosing(app: FastifyInstance): void {
+export function rejectWhileClosing(app: FastifyInstance): void {
   let isClosing = false;
 
   app.addHook('preClose', async () => {
     isClosing = true;
-    await closeGently(app);
+    await closeGracefully(app);
   });
   app.addHook('onRequest', async () => {
     if (!isClosing) return;
-    throw new ApiError('unavailable', 'This replica is shutting down. Try again.', { retryAfterSeconds: 1 });
+    throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {
     if (isClosing) void reply.header('connection', 'close');
@@ -28,16 +28,16 @@ export function refuseWhileClosing(app: FastifyInstance): void {
 }
 
 /**
- * Resolves when no connection is left. node:http's own close() cuts idle connections at once, and with them the
- * requests that are on their way; net's only stops listening.
+ * Resolves when all connections are closed. The close() of node:http immediately closes idle connections and loses requests
+ * that are on their way; that of net only stops listening.
  */
-async function closeGently({ server }: FastifyInstance): Promise<void> {
-  const allGone = new Promise<void>((resolve) => {
+async function closeGracefully({ server }: FastifyInstance): Promise<void> {
+  const allClosed = new Promise<void>((resolve) => {
     Server.prototype.close.call(server, () => resolve());
   });
-  await Promise.race([allGone, sleep(LINGER_MS, undefined, { ref: false })]);
-  // again and again: a reply that was half sent when the closing began leaves its connection open
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  await allGone;
-  clearInterval(sweep);
+  await Promise.race([allClosed, sleep(LINGER_MS, undefined, { ref: false })]);
+  // Repeated, because a response that was in progress when the shutdown began leaves its connection open.
+  const timer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  await allClosed;
+  clearInterval(timer);
 }

@@ -5,57 +5,57 @@ import { Socket } from 'node:net';
 import type { Config } from '../../../config/config.js';
 import { limitConnections } from './connection-limit.js';
 import type { Forwarding } from './forwarded-headers.js';
-import { answerInsteadOfNode, answerParserFailure, type OnBareAnswer } from './parser-errors.js';
+import { overrideNodeResponses, respondToParserError, type OnSocketResponse } from './parser-errors.js';
 import { limitPipelining, type Dispatch } from './pipelining.js';
-import { takeRequestTarget } from './request-target.js';
+import { normalizeRequestTarget } from './request-target.js';
 import type { UnreadLimits, UnreadReplies } from './unread-replies.js';
 
 export type Timeouts = { headersMs: number; requestMs: number; unread?: Partial<UnreadLimits> };
 const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
 
-type ListenerParts = {
+type ListenerDeps = {
   config: Pick<Config, 'tls' | 'maxConnectionsPerAddress'>;
   timeouts: Timeouts | undefined;
   forwarding: Forwarding;
   unread: UnreadReplies;
-  onBareAnswer: OnBareAnswer;
-  /** A connection sent more requests at once than may wait. */
-  onOverrun: (socket: Socket) => void;
-  /** A client has as many connections as it may have. */
-  onRefusal: (address: string) => void;
+  onSocketResponse: OnSocketResponse;
+  /** Called when a connection exceeds the limit of pipelined requests. */
+  onPipelineOverflow: (socket: Socket) => void;
+  /** Called when a client exceeds the limit of connections. */
+  onConnectionRefused: (address: string) => void;
 };
 
 /**
- * Makes Node's server, with what must hold before a request reaches the framework. Fastify calls it for each address
- * that it listens on: `localhost` has two.
+ * Returns Fastify's server factory. It applies TLS, timeouts and the limits of connections and pipelining before a request
+ * reaches Fastify. Fastify calls it for each address that it listens on: `localhost` has two.
  */
-export function makeListener({ config, timeouts = TIMEOUTS, ...parts }: ListenerParts) {
-  const { forwarding, unread, onBareAnswer, onOverrun, onRefusal } = parts;
+export function makeListener({ config, timeouts = TIMEOUTS, ...deps }: ListenerDeps) {
+  const { forwarding, unread, onSocketResponse, onPipelineOverflow, onConnectionRefused } = deps;
   const options = {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 500,
-    // refused in the envelope instead, see assertOneHost
+    // assertOneHost rejects these requests with a failure envelope instead.
     requireHostHeader: false,
   };
   return (handle: Dispatch): Server => {
-    const turns = limitPipelining(handle, { ...unread, overran: onOverrun });
+    const limiter = limitPipelining(handle, { ...unread, overflowed: onPipelineOverflow });
     const dispatch: Dispatch = (request, response) => {
-      takeRequestTarget(request);
-      turns.dispatch(request, response);
+      normalizeRequestTarget(request);
+      limiter.dispatch(request, response);
     };
     const server = config.tls
       ? createHttpsServer({ ...readCertificate(config.tls), ...options }, dispatch)
       : createHttpServer(options, dispatch);
-    answerInsteadOfNode(server, onBareAnswer);
+    overrideNodeResponses(server, onSocketResponse);
     server.on('clientError', (error, socket) => {
       if (socket instanceof Socket)
-        turns.endAfterReplies(socket, () => answerParserFailure(error, socket, onBareAnswer));
+        limiter.endAfterReplies(socket, () => respondToParserError(error, socket, onSocketResponse));
     });
     const perAddress = config.maxConnectionsPerAddress;
     if (perAddress !== undefined)
-      limitConnections(server, { perAddress, isExempt: forwarding.isTrusted, onRefusal });
+      limitConnections(server, { perAddress, isExempt: forwarding.isTrusted, onConnectionRefused });
     return server;
   };
 }

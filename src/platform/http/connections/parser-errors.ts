@@ -1,57 +1,61 @@
 import { STATUS_CODES, type Server } from 'node:http';
 import { Socket } from 'node:net';
 import { newId } from '../../values/ids.js';
-import { ApiError, type FailureCode } from '../../errors/errors.js';
+import { ApiError, type FailureCode, type PlainCode } from '../../errors/errors.js';
 import { wrapFailure } from '../replies/envelope.js';
 
-const PARSER_CODES: Record<string, FailureCode> = {
+const PARSER_CODES: Record<string, PlainCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-export type BareAnswer = { status: number; code: FailureCode; requestId: string; socket: Socket };
+export type SocketResponse = { status: number; code: FailureCode; requestId: string; socket: Socket };
 
-/** Told of each answer. */
-export type OnBareAnswer = (answer: BareAnswer) => void;
+/** Called for each response that is written to a socket directly. */
+export type OnSocketResponse = (response: SocketResponse) => void;
 
-/** How long a client may take to read the answer and to close its side; Node itself would wait for ever. */
+/** How long a client may take to read the response and close its side. Node has no limit of its own. */
 const LINGER_MS = 5_000;
 
 /**
- * Answers on the bare socket what Node's HTTP parser refused before there was a request: broken syntax,
- * headers too large, a request that did not arrive in time. The same envelope as everywhere.
+ * Responds, directly on the socket, to input that Node's HTTP parser rejected before there was a request: invalid syntax,
+ * headers that are too large, a request that did not arrive in time. The body is the usual failure envelope.
  */
-export function answerParserFailure(
+export function respondToParserError(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  onAnswer: OnBareAnswer,
+  onResponse: OnSocketResponse,
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  answerOnSocket(socket, new ApiError(PARSER_CODES[error.code ?? ''] ?? 'malformed_request'), onAnswer);
+  respondOnSocket(socket, toParserError(error.code), onResponse);
 }
 
-/** Takes from Node what it would answer by itself, with no body or not at all. */
-export function answerInsteadOfNode(server: Server, onAnswer: OnBareAnswer): void {
-  // an expectation that is not known may be ignored (RFC 9110, 10.1.1)
+const toParserError = (code = ''): ApiError =>
+  code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW'
+    ? new ApiError('body_too_large', { variant: 'undeclared' })
+    : new ApiError(PARSER_CODES[code] ?? 'malformed_request');
+
+/** Replaces Node's own responses to CONNECT and to unknown expectations, which have no envelope. */
+export function overrideNodeResponses(server: Server, onResponse: OnSocketResponse): void {
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
-    if (socket instanceof Socket) answerOnSocket(socket, new ApiError('malformed_request'), onAnswer);
+    if (socket instanceof Socket) respondOnSocket(socket, new ApiError('malformed_request'), onResponse);
   });
 }
 
-function answerOnSocket(socket: Socket, fault: ApiError, onAnswer: OnBareAnswer): void {
+function respondOnSocket(socket: Socket, error: ApiError, onResponse: OnSocketResponse): void {
   const requestId = newId();
-  onAnswer({ status: fault.httpStatus, code: fault.code, requestId, socket });
+  onResponse({ status: error.httpStatus, code: error.code, requestId, socket });
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
-  const body = JSON.stringify(wrapFailure(fault, undefined, requestId, new Date()));
+  const body = JSON.stringify(wrapFailure(error, undefined, requestId, new Date()));
   socket.end(
     [
-      `HTTP/1.1 ${fault.httpStatus} ${STATUS_CODES[fault.httpStatus]}`,
+      `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,

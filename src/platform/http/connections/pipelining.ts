@@ -4,106 +4,107 @@ import type { Socket } from 'node:net';
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => void;
 
 export type PipeliningLimits = {
-  /** Requests of one connection that may wait behind the one that is being answered. */
+  /** The maximum number of waiting requests per connection. */
   perConnection: number;
-  /** The same over all connections; a waiting request takes about 1.5 KiB. */
-  together: number;
+  /** The maximum over all connections. A waiting request needs about 1.5 KiB. */
+  total: number;
 };
 
-const LIMITS: PipeliningLimits = { perConnection: 100, together: 10_000 };
+const LIMITS: PipeliningLimits = { perConnection: 100, total: 10_000 };
 
 export type Watcher = {
-  /** A connection has a request to answer. */
-  began(socket: Socket): void;
-  /** Its reply has left the process, or the connection has ended. */
-  ended(socket: Socket): void;
-  /** The connection sent more requests than may wait, and is cut. */
-  overran(socket: Socket): void;
+  /** A request of the connection is being handled. */
+  responseStarted(socket: Socket): void;
+  /** Its response has been sent, or the connection has closed. */
+  responseEnded(socket: Socket): void;
+  /** The connection exceeded the limit and is closed. */
+  overflowed(socket: Socket): void;
 };
 
-export type Turns = {
+export type PipelineLimiter = {
   dispatch: Dispatch;
-  /** Does what ends a connection, after the replies to the requests before it. */
+  /** Calls `end`, which closes the connection, after the responses to earlier requests. */
   endAfterReplies(socket: Socket, end: () => void): void;
 };
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
-type Line = { current: Exchange | undefined; waiting: Exchange[]; end?: () => void };
+type ConnectionQueue = { current: Exchange | undefined; waiting: Exchange[]; end?: () => void };
 
 /**
- * Answers the requests of a connection one after the other. Node starts all that arrive together at once, and keeps
- * every reply until those before it have been read: a client that never reads had 20 replies made and held.
+ * Handles the pipelined requests of a connection one at a time. Node handles all of them concurrently and buffers each
+ * response until the earlier ones have been read: a client that never reads could make it buffer 20 responses.
  *
- * While a request waits, the connection is not read, so that TCP slows an honest sender down. One packet may hold more
- * requests than may wait all the same: then the connection is cut.
+ * While a request waits, the connection is paused, so that TCP flow control slows the sender. One packet may still contain
+ * more requests than the limit; then the connection is closed.
  */
-export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS): Turns {
-  const lines = new WeakMap<Socket, Line>();
-  let together = 0;
+export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS): PipelineLimiter {
+  const queues = new WeakMap<Socket, ConnectionQueue>();
+  let totalWaiting = 0;
 
   return {
     dispatch(request, response) {
       const { socket } = request;
       if (socket.destroyed) return;
-      const line = lines.get(socket) ?? open(socket);
-      if (!line.current) begin(socket, line, { request, response });
-      else if (line.waiting.length >= limits.perConnection || together >= limits.together) overrun(socket);
-      else wait(socket, line, { request, response });
+      const queue = queues.get(socket) ?? open(socket);
+      if (!queue.current) handleRequest(socket, queue, { request, response });
+      else if (queue.waiting.length >= limits.perConnection || totalWaiting >= limits.total)
+        closeOverflowed(socket);
+      else wait(socket, queue, { request, response });
     },
 
     endAfterReplies(socket, end) {
-      const line = lines.get(socket);
-      if (!line?.current) {
+      const queue = queues.get(socket);
+      if (!queue?.current) {
         end();
         return;
       }
-      const { request, response } = line.current;
+      const { request, response } = queue.current;
       if (request.complete) {
-        line.end ??= end;
+        queue.end ??= end;
         socket.pause();
       } else if (response.headersSent) socket.destroy();
       else end();
     },
   };
 
-  function open(socket: Socket): Line {
-    const line: Line = { current: undefined, waiting: [] };
-    lines.set(socket, line);
-    socket.once('close', () => (together -= line.waiting.splice(0).length));
-    return line;
+  function open(socket: Socket): ConnectionQueue {
+    const queue: ConnectionQueue = { current: undefined, waiting: [] };
+    queues.set(socket, queue);
+    socket.once('close', () => (totalWaiting -= queue.waiting.splice(0).length));
+    return queue;
   }
 
-  function wait(socket: Socket, line: Line, exchange: Exchange): void {
-    line.waiting.push(exchange);
-    together += 1;
+  function wait(socket: Socket, queue: ConnectionQueue, exchange: Exchange): void {
+    queue.waiting.push(exchange);
+    totalWaiting += 1;
     socket.pause();
   }
 
-  function overrun(socket: Socket): void {
-    watcher.overran(socket);
+  function closeOverflowed(socket: Socket): void {
+    watcher.overflowed(socket);
     socket.destroy();
   }
 
-  function begin(socket: Socket, line: Line, exchange: Exchange): void {
-    line.current = exchange;
-    watcher.began(socket);
+  function handleRequest(socket: Socket, queue: ConnectionQueue, exchange: Exchange): void {
+    queue.current = exchange;
+    watcher.responseStarted(socket);
     exchange.response.once('close', () => {
-      line.current = undefined;
-      watcher.ended(socket);
-      if (!socket.destroyed) beginNext(socket, line);
+      queue.current = undefined;
+      watcher.responseEnded(socket);
+      if (!socket.destroyed) handleNext(socket, queue);
     });
     handle(exchange.request, exchange.response);
   }
 
-  function beginNext(socket: Socket, line: Line): void {
-    const next = line.waiting.shift();
+  function handleNext(socket: Socket, queue: ConnectionQueue): void {
+    const next = queue.waiting.shift();
     if (!next) {
-      line.end?.();
+      queue.end?.();
       return;
     }
-    together -= 1;
-    // the last one may have a body that has yet to be read
-    if (line.waiting.length === 0) socket.resume();
-    begin(socket, line, next);
+    totalWaiting -= 1;
+    // The last request may have a body that has not been read yet.
+    if (queue.waiting.length === 0) socket.resume();
+    handleRequest(socket, queue, next);
   }
 }

@@ -1,71 +1,75 @@
 import type { Socket } from 'node:net';
 
 export type UnreadLimits = {
-  /** How long a reply may wait for its client to read more of it. */
+  /** How long a response may make no progress. */
   stalledMs: number;
-  /** What replies may hold together; beyond it those that wait longest are cut, after `hurriedMs`. */
-  heldBytes: number;
-  hurriedMs: number;
+  /** Maximum size of all buffered responses. Above it, stalled connections are closed after `overloadedStalledMs`, oldest first. */
+  bufferedBytes: number;
+  overloadedStalledMs: number;
 };
 
-const LIMITS: UnreadLimits = { stalledMs: 30_000, heldBytes: 128 * 1024 * 1024, hurriedMs: 3_000 };
-const SWEEP_MS = 1_000;
+const LIMITS: UnreadLimits = {
+  stalledMs: 30_000,
+  bufferedBytes: 128 * 1024 * 1024,
+  overloadedStalledMs: 3_000,
+};
+const CHECK_INTERVAL_MS = 1_000;
 
 export type UnreadReplies = {
-  began(socket: Socket): void;
-  ended(socket: Socket): void;
-  /** The reply that the connection is getting holds this much memory until it has been read. */
-  holds(socket: Socket, bytes: number): void;
+  responseStarted(socket: Socket): void;
+  responseEnded(socket: Socket): void;
+  /** The connection's response needs this much memory until the client has read it. */
+  responseBuffered(socket: Socket, bytes: number): void;
   stop(): void;
 };
 
-type Reply = { heldBytes: number; sentBytes: number; sinceMs: number };
+type PendingResponse = { bufferedBytes: number; sentBytes: number; sinceMs: number };
 
 /**
- * Cuts connections whose client does not read its reply. A slow client is not cut: each slice of a reply that it takes
- * starts the time anew (platform/http/documents/sliced-replies.ts). A handler at work is not cut either: it has nothing to be read yet.
+ * Closes connections whose client does not read its response. Each slice that a slow client reads restarts the timeout
+ * (platform/http/documents/sliced-replies.ts). The timeout does not run while a handler has sent nothing yet.
  */
-export function watchUnread(
-  onCut: (socket: Socket) => void,
+export function closeUnreadConnections(
+  onClose: (socket: Socket) => void,
   given: Partial<UnreadLimits> = {},
 ): UnreadReplies {
   const limits = { ...LIMITS, ...given };
-  const replies = new Map<Socket, Reply>();
-  let heldBytes = 0;
-  const timer = setInterval(sweep, Math.min(SWEEP_MS, limits.stalledMs / 4)).unref();
+  const responses = new Map<Socket, PendingResponse>();
+  let bufferedBytes = 0;
+  const timer = setInterval(closeStalled, Math.min(CHECK_INTERVAL_MS, limits.stalledMs / 4)).unref();
 
   return {
-    began: (socket) => {
-      replies.set(socket, { heldBytes: 0, sentBytes: socket.bytesWritten, sinceMs: performance.now() });
+    responseStarted: (socket) => {
+      responses.set(socket, { bufferedBytes: 0, sentBytes: socket.bytesWritten, sinceMs: performance.now() });
     },
-    ended: (socket) => forget(socket),
-    holds(socket, bytes) {
-      const reply = replies.get(socket);
-      if (!reply) return;
-      reply.heldBytes += bytes;
-      heldBytes += bytes;
-      if (heldBytes > limits.heldBytes) sweep();
+    responseEnded: (socket) => remove(socket),
+    responseBuffered(socket, bytes) {
+      const response = responses.get(socket);
+      if (!response) return;
+      response.bufferedBytes += bytes;
+      bufferedBytes += bytes;
+      if (bufferedBytes > limits.bufferedBytes) closeStalled();
     },
     stop: () => clearInterval(timer),
   };
 
-  function forget(socket: Socket): void {
-    heldBytes -= replies.get(socket)?.heldBytes ?? 0;
-    replies.delete(socket);
+  function remove(socket: Socket): void {
+    bufferedBytes -= responses.get(socket)?.bufferedBytes ?? 0;
+    responses.delete(socket);
   }
 
-  function sweep(): void {
+  function closeStalled(): void {
     const nowMs = performance.now();
-    for (const [socket, reply] of replies) {
-      if (socket.writableLength > 0 && socket.bytesWritten === reply.sentBytes) continue;
-      Object.assign(reply, { sentBytes: socket.bytesWritten, sinceMs: nowMs });
+    for (const [socket, response] of responses) {
+      if (socket.writableLength > 0 && socket.bytesWritten === response.sentBytes) continue;
+      Object.assign(response, { sentBytes: socket.bytesWritten, sinceMs: nowMs });
     }
-    const byAge = [...replies].sort(([, a], [, b]) => a.sinceMs - b.sinceMs);
+    const byAge = [...responses].sort(([, a], [, b]) => a.sinceMs - b.sinceMs);
     for (const [socket, { sinceMs }] of byAge) {
-      const allowedMs = heldBytes > limits.heldBytes ? limits.hurriedMs : limits.stalledMs;
+      const allowedMs = bufferedBytes > limits.bufferedBytes ? limits.overloadedStalledMs : limits.stalledMs;
       if (nowMs - sinceMs < allowedMs) return;
-      forget(socket);
-      onCut(socket);
+      remove(socket);
+      onClose(socket);
       socket.destroy();
     }
   }

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Bundle } from '../../contract/bundle.js';
 import type { StaticDocument } from '../../contract/types.js';
-import { sendAnswer } from '../replies/responses.js';
-import { answerDocument, makeDocument } from './static-documents.js';
+import { sendHttpResponse } from '../replies/responses.js';
+import { toDocumentResponse, makeDocument } from './static-documents.js';
 import { initializerOf, pageOf, THEME } from './reference-page.js';
 
-// The page's own files, inline styles of its icons, and calls to this very service; nothing from elsewhere.
+// Allows the page's own files, inline styles of its icons and calls to this service, and nothing from other hosts.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +22,7 @@ const POLICY = [
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 
-/** Swagger UI's files that the page loads, as @fastify/swagger-ui carries them. */
+/** The files of @fastify/swagger-ui that the page loads. */
 const FILES: Record<string, string> = {
   'swagger-ui.css': CSS,
   'index.css': CSS,
@@ -33,14 +33,14 @@ const FILES: Record<string, string> = {
 };
 
 /**
- * The contract, rendered at /docs from files of our own dependencies: no CDN, no validator service. The pages are a
- * fixed list in memory, so that no path leads to another file, and no request reads the disk.
+ * Serves the API reference at /docs from files in node_modules, without a CDN or a validator service. The pages are a fixed
+ * list in memory, so no path can reach another file and no request reads the disk.
  */
 export async function registerReference(app: FastifyInstance, bundle: Bundle): Promise<void> {
   for (const [url, page] of await readPages(bundle)) {
     app.get(url, async (request, reply) => {
-      const answer = await answerDocument(page, request.headers);
-      return sendAnswer(reply.header('content-security-policy', POLICY), answer);
+      const response = await toDocumentResponse(page, request.headers);
+      return sendHttpResponse(reply.header('content-security-policy', POLICY), response);
     });
   }
 }
@@ -48,10 +48,13 @@ export async function registerReference(app: FastifyInstance, bundle: Bundle): P
 async function readPages(bundle: Bundle): Promise<Map<string, StaticDocument>> {
   const folder = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui')), 'static');
   const pages = new Map([
-    // without its slash the page's relative addresses begin one level higher
+    // Without the trailing slash, relative URLs resolve one level higher.
     ['/docs', makeDocument('text/html; charset=utf-8', pageOf('docs/static'))],
     ['/docs/', makeDocument('text/html; charset=utf-8', pageOf('static'))],
-    ['/docs/json', makeDocument('application/json; charset=utf-8', JSON.stringify(hereOnly(bundle)))],
+    [
+      '/docs/json',
+      makeDocument('application/json; charset=utf-8', JSON.stringify(withThisInstanceOnly(bundle))),
+    ],
     ['/docs/static/swagger-initializer.js', makeDocument(JAVASCRIPT, initializerOf())],
     ['/docs/static/theme.css', makeDocument(CSS, THEME)],
   ]);
@@ -60,5 +63,8 @@ async function readPages(bundle: Bundle): Promise<Map<string, StaticDocument>> {
   return pages;
 }
 
-/** "Try it out" calls the instance that served the page, the only one that its policy allows. */
-const hereOnly = (bundle: Bundle) => ({ ...bundle, servers: [{ url: '/', description: 'This instance' }] });
+/** Replaces the servers by this instance: "Try it out" can only call it, because of the content security policy. */
+const withThisInstanceOnly = (bundle: Bundle) => ({
+  ...bundle,
+  servers: [{ url: '/', description: 'This instance' }],
+});

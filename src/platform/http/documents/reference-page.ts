@@ -1,7 +1,7 @@
-/** A bar with another project's logo, and a box for other documents. */
+/** Hides the top bar, which shows Swagger's logo and an input for other documents. */
 export const THEME = '.swagger-ui .topbar { display: none }';
 
-/** @param files where the page's files are, relative to the page */
+/** Returns the page's HTML. @param files the folder of the page's files, relative to the page */
 export function pageOf(files: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
@@ -24,7 +24,7 @@ export function pageOf(files: string): string {
 `;
 }
 
-/** Starts Swagger UI: with the document of this instance, and without the validator of another one. */
+/** Returns the script that starts Swagger UI with this instance's contract and without the online validator. */
 export function initializerOf(): string {
   return `const page = window.location.pathname.replace(/\\/$/, '');
 SwaggerUIBundle({

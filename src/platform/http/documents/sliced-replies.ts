@@ -6,15 +6,15 @@ import type { UnreadReplies } from '../connections/unread-replies.js';
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Sends large replies slice by slice, as the client reads them. Written at once, TLS would encrypt the whole reply
- * into memory, and a slow client could not be told from one that does not read.
+ * Streams large responses in slices as the client reads them. If they were written at once, TLS would encrypt the whole
+ * response in memory, and a slow client could not be distinguished from one that does not read.
  */
-export function sliceReplies(app: FastifyInstance, unread: Pick<UnreadReplies, 'holds'>): void {
+export function sliceReplies(app: FastifyInstance, unread: Pick<UnreadReplies, 'responseBuffered'>): void {
   app.addHook('onSend', async (request, reply, payload: unknown) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     if (payload.length <= SLICE_BYTES) return payload;
     const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
-    if (!isShared(bytes)) unread.holds(request.raw.socket, bytes.length);
+    if (!isShared(bytes)) unread.responseBuffered(request.raw.socket, bytes.length);
     void reply.header('content-length', bytes.length);
     return Readable.from(slicesOf(bytes));
   });

@@ -3,22 +3,22 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { StaticDocument } from '../../contract/types.js';
-import type { Answer } from '../replies/responses.js';
+import type { HttpResponse } from '../replies/responses.js';
 
 type Encoding = Parameters<StaticDocument['compress']>[0];
 
 const COMPRESSORS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
-  // quality 11, the default, takes seconds for these sizes, and saves a tenth more
+  // Quality 11, the default, takes seconds for these sizes and saves only 10 % more.
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
   gzip: (bytes) => promisify(gzip)(bytes),
 };
 
-/** Below this, headers are most of the reply. */
+/** Smaller documents are not compressed, because headers are most of their response. */
 const MIN_COMPRESSED_BYTES = 1024;
 
 const shared = new WeakSet<Buffer>();
 
-/** Whether all replies of these bytes hold the same memory. */
+/** Returns whether all responses with this buffer share its memory. */
 export const isShared = (bytes: Buffer): boolean => shared.has(bytes);
 
 export function makeDocument(mediaType: string, content: string | Buffer): StaticDocument {
@@ -30,7 +30,7 @@ export function makeDocument(mediaType: string, content: string | Buffer): Stati
     bytes,
     hash: createHash('sha256').update(bytes).digest('base64url'),
     compress(encoding) {
-      // when it is first asked for, because most processes are never asked
+      // Compressed on first use, because most processes never need it.
       const found = compressed.get(encoding) ?? COMPRESSORS[encoding](bytes).then(share);
       compressed.set(encoding, found);
       return found;
@@ -43,11 +43,15 @@ function share(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** The document, compressed if the client can read that. */
-export async function answerDocument(document: StaticDocument, asked: IncomingHttpHeaders): Promise<Answer> {
+/** Returns the response with the document, compressed if the client accepts it. */
+export async function toDocumentResponse(
+  document: StaticDocument,
+  requestHeaders: IncomingHttpHeaders,
+): Promise<HttpResponse> {
   const { mediaType, bytes, hash } = document;
-  const encoding = bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(asked['accept-encoding']);
-  // strong tags name bytes: a compressed document is another one
+  const encoding =
+    bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(requestHeaders['accept-encoding']);
+  // A strong ETag identifies the bytes, so each encoding has its own.
   const etag = `"${hash}${encoding ? `-${encoding}` : ''}"`;
   const headers = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
   return {
@@ -57,7 +61,7 @@ export async function answerDocument(document: StaticDocument, asked: IncomingHt
   };
 }
 
-/** The best encoding of ours that the client accepts (RFC 9110, 12.5.3); undefined: none. */
+/** Returns the client's preferred encoding among br and gzip (RFC 9110, 12.5.3), or undefined. */
 function encodingFor(header: string | string[] | undefined): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of [header ?? ''].flat().join(',').split(',')) {

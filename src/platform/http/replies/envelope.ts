@@ -11,37 +11,37 @@ export type FailureBody = {
   timestamp: number;
 };
 
-/** The success envelope around a handler's bare answer. */
+/** Returns the success envelope with the fields of a handler's result. */
 export function wrapSuccess(
   operationId: string,
-  bare: Record<string, unknown>,
+  result: Record<string, unknown>,
   now: Date,
 ): Record<string, unknown> {
-  const { statusCode: _, ...fields } = bare;
-  // ManageManifest's success alone shows a date-time: its clients were promised that
+  const { statusCode: _, ...fields } = result;
+  // Only manageManifest responds with a date-time here, because the contract promised that to its clients.
   const timestamp = operationId === 'manageManifest' ? formatDateTime(now) : toSeconds(now);
   return { status: 'success', ...fields, timestamp };
 }
 
-/** The failure envelope; `operation` is undefined where no operation was reached. */
+/** Returns the failure envelope. `operation` is undefined if the request matched none. */
 export function wrapFailure(
-  fault: ApiError,
+  error: ApiError,
   operation: Operation | undefined,
   requestId: string,
   now: Date,
 ): FailureBody {
   return {
-    status: isOurs(fault, operation) ? 'error' : 'fail',
-    message: fault.message,
-    code: fault.code,
-    ...(fault.detail.errors ? { errors: fault.detail.errors } : {}),
+    status: isServerError(error, operation) ? 'error' : 'fail',
+    message: error.message,
+    code: error.code,
+    ...(error.detail.errors ? { errors: error.detail.errors } : {}),
     request_id: requestId,
     timestamp: toSeconds(now),
   };
 }
 
-/** `error` is for what the request cannot mend: our faults, and a protected endpoint's 401. */
-function isOurs({ httpStatus }: ApiError, operation: Operation | undefined): boolean {
+/** The status is `error` for server errors and for the 401 of a protected endpoint, otherwise `fail`, as the contract states. */
+function isServerError({ httpStatus }: ApiError, operation: Operation | undefined): boolean {
   return httpStatus >= 500 || (httpStatus === 401 && operation?.credential === 'token');
 }
 

@@ -1,85 +1,94 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldErrors } from '../../contract/field-errors.js';
-import { assertAdmitted, isAdmitted, type Db } from '../../db/transaction.js';
+import { isAdmitted } from '../../db/transaction.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
-import { ApiError, type FailureCode } from '../../errors/errors.js';
-import type { KeyFailures } from '../../access/rate-limit.js';
+import type { Operation } from '../../contract/types.js';
+import { ApiError, type PlainCode } from '../../errors/errors.js';
+import type { KeyFailureLimit } from '../../access/rate-limit.js';
 import { bodyTooLarge } from '../bodies/body-limits.js';
 import { wrapFailure } from './envelope.js';
 import { attributionOf } from '../../logging/request-log.js';
 
-const FRAMEWORK_CODES: Record<string, FailureCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+const FRAMEWORK_CODES: Record<string, PlainCode> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
-  FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'malformed_request',
   FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
   ECONNRESET: 'malformed_request',
 };
 
-/** Turns whatever was thrown into the failure envelope; the only place that does. */
-export function makeFailureHandler(db: Db, keyFailures: KeyFailures) {
+/** The variants for requests that match no operation. */
+const UNDECLARED_BODIES: Record<string, 'body_too_large' | 'unsupported_media_type'> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
+};
+
+/** Returns Fastify's error handler. It is the only place that converts errors to failure responses. */
+export function makeFailureHandler(keyFailures: KeyFailureLimit) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const refusal = await inOrderOfRefusal(toRequestFault(error, request), request, db);
-    const fault = await keyFailures.judge(refusal, request);
-    if (fault.httpStatus >= 500)
-      request.log.error({ ...attributionOf(request), err: error, code: fault.code }, fault.code);
-    return sendError(fault, request, reply);
+    const ordered = await checkAccountFirst(toRequestError(error, request), request);
+    const failure = await keyFailures.countFailure(ordered, request);
+    if (failure.httpStatus >= 500)
+      request.log.error({ ...attributionOf(request), err: error, code: failure.code }, failure.code);
+    return sendError(failure, request, reply);
   };
 }
 
-/** The router could not read the path: no hook has run, so that the header is set here. */
-export function answerRouterFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+/** Responds to a path that the router could not parse. No hook has run, so the headers are set here. */
+export function respondToRouterError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   sendError(toApiError(error), request, reply);
 }
 
-export function sendError(fault: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { retryAfterSeconds } = fault.detail;
-  request.failureCode = fault.code;
+export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { retryAfterSeconds } = error.detail;
+  request.failureCode = error.code;
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
-  return reply.code(fault.httpStatus).send(wrapFailure(fault, request.operation, request.id, new Date()));
+  return reply.code(error.httpStatus).send(wrapFailure(error, request.operation, request.id, new Date()));
 }
 
-/** What an error means to the caller; `internal_error` where it is nobody's fault but ours. */
-export function toApiError(error: FastifyError): ApiError {
+/** Converts an error to the ApiError for the caller; an unexpected error becomes `internal_error`. */
+export function toApiError(error: FastifyError, operation?: Operation): ApiError {
   if (error instanceof ApiError) return error;
-  if (error.validation) return validationFault(error.validation);
+  if (error.validation)
+    return new ApiError('validation_failed', { errors: toFieldErrors(error.validation, operation?.actions) });
+  const undeclared = UNDECLARED_BODIES[error.code];
+  if (undeclared) return new ApiError(undeclared, { variant: 'undeclared' });
   const code = FRAMEWORK_CODES[error.code];
   return code ? new ApiError(code) : (apiErrorOfViolation(error) ?? new ApiError('internal_error'));
 }
 
-/** Of the request as well: the limit that a body of undeclared length has passed is the operation's. */
-function toRequestFault(error: FastifyError, { operation }: FastifyRequest): ApiError {
+/** Like toApiError, but a body without Content-Length that is too large gets the message with the operation's own limit. */
+function toRequestError(error: FastifyError, { operation }: FastifyRequest): ApiError {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
-  return toApiError(error);
-}
-
-function validationFault(found: NonNullable<FastifyError['validation']>): ApiError {
-  const errors = toFieldErrors(found);
-  const more = errors.length > 3 ? ` And ${errors.length - 3} more.` : '';
-  return new ApiError(
-    'validation_failed',
-    errors
-      .slice(0, 3)
-      .map(({ message }) => message)
-      .join(' ') + more,
-    { errors },
-  );
+  return toApiError(error, operation);
 }
 
 /**
- * The account is checked in the transaction that does the work, so a request refused before it has not been
- * checked yet. A disabled account or a stale token comes before a bad body in the contract's order: ask now.
+ * Returns the account's error if there is one, otherwise the given error. The account is checked in the transaction that
+ * does the work, so a request that was rejected earlier has not been checked. By the contract's order of failures, a disabled
+ * account or a revoked token precedes an invalid body.
  */
-async function inOrderOfRefusal(fault: ApiError, request: FastifyRequest, db: Db): Promise<ApiError> {
-  const { caller } = request;
-  if (!caller || isAdmitted(caller) || fault.httpStatus >= 500 || fault.httpStatus === 401) return fault;
+async function checkAccountFirst(error: ApiError, request: FastifyRequest): Promise<ApiError> {
+  const { caller, context } = request;
+  if (
+    !caller ||
+    !context ||
+    context.isAdmitted ||
+    isAdmitted(caller) ||
+    error.httpStatus >= 500 ||
+    error.httpStatus === 401
+  )
+    return error;
   try {
-    await assertAdmitted(db, caller);
-    return fault;
-  } catch (error) {
-    return toApiError(error as FastifyError);
+    await context.assertAdmitted();
+    return error;
+  } catch (accountError) {
+    // toApiError also handles errors that are not Fastify's.
+    return toApiError(accountError as FastifyError);
   }
 }

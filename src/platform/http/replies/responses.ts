@@ -5,17 +5,17 @@ import type { FileReply, StaticDocument } from '../../contract/types.js';
 import type { FailureCode } from '../../errors/errors.js';
 import { wrapSuccess } from './envelope.js';
 
-/** A reply as it is sent, but for the headers that every reply has. */
-export type Answer = {
+/** A response as it is sent, without the headers that every response has. */
+export type HttpResponse = {
   statusCode: number;
   headers: Record<string, string>;
   payload: string | Buffer | Readable;
-  /** Of a failure. */
+  /** The code of a failure. */
   code?: FailureCode;
 };
 
-/** What a handler answers with. */
-export type Bare = {
+/** The result of a handler. */
+export type HandlerResult = {
   statusCode: number;
   body?: unknown;
   file?: FileReply<string>;
@@ -24,10 +24,10 @@ export type Bare = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
-  const { statusCode, body, file } = bare;
+export function toHttpResponse(operationId: string, result: HandlerResult, now: Date): HttpResponse {
+  const { statusCode, body, file } = result;
   if (file) return { statusCode, headers: fileHeaders(file), payload: file.content };
-  const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, bare, now)) : undefined;
+  const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, result, now)) : undefined;
   return {
     statusCode,
     headers: { 'content-type': JSON_TYPE },
@@ -35,25 +35,25 @@ export function toAnswer(operationId: string, bare: Bare, now: Date): Answer {
   };
 }
 
-export function sendAnswer(
+export function sendHttpResponse(
   reply: FastifyReply,
-  { statusCode, headers, payload, code }: Answer,
+  { statusCode, headers, payload, code }: HttpResponse,
 ): FastifyReply {
   const { request } = reply;
   request.failureCode = code;
   void reply.headers(headers);
-  if (statusCode === 200 && isKnown(headers['etag'], request.headers['if-none-match']))
+  if (statusCode === 200 && matchesEtag(headers['etag'], request.headers['if-none-match']))
     return reply.removeHeader('content-type').removeHeader('content-encoding').code(304).send();
   return reply.code(statusCode).send(payload);
 }
 
-/** Whether the client has what the tag names: RFC 9110, 13.1.2, compares weakly, and `*` is any. */
-function isKnown(etag: string | undefined, known: string | undefined): boolean {
+/** Returns whether If-None-Match matches the ETag: weak comparison, and `*` matches any (RFC 9110, 13.1.2). */
+function matchesEtag(etag: string | undefined, known: string | undefined): boolean {
   if (etag === undefined || known === undefined) return false;
   return known.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }
 
-/** The name is of our own making: plain ASCII without quotes. */
+/** The file's name needs no escaping: our code makes it, from ASCII without quotes. */
 function fileHeaders({ mediaType, name, headers = {} }: FileReply<string>): Record<string, string> {
   const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
   return {

@@ -5,9 +5,9 @@ import { putLineTable } from './lines.js';
 import { makeSheet, type Sheet } from './sheet.js';
 import { putSummary } from './summary.js';
 
-/** An invoice on its pages: who and how much on the first, then every line. */
+/** Lays out an invoice: parties and totals on the first page, then every line. */
 export function compose(invoice: Invoice, logoSize: Size | undefined, fonts: Fonts): Sheet {
-  // as: the rows that were written so
+  // The writer serialised exactly such lines.
   const lines = invoice.lines.flatMap((part) => JSON.parse(part) as Line[]);
   const sheet = makeSheet(fonts);
   putHead(sheet, invoice, logoSize);

@@ -6,10 +6,13 @@ import type { Invoice } from './invoice.js';
 import { cut } from './printable.js';
 import { INK, LEFT, PAPER, putRule, putText, RIGHT, STYLES, type Mark, type Sheet } from './sheet.js';
 
-/** How many pages a font remembers its texts for: dates, tiers and amounts come again, tracking numbers do not. */
-const PAGES_REMEMBERED = 20;
+/**
+ * The number of pages for which a font caches laid-out texts: dates, tiers and amounts repeat, tracking
+ * numbers do not.
+ */
+const CACHED_PAGES = 20;
 
-/** The invoice as a PDF. Of the same invoice it is the same to the byte. */
+/** Returns the invoice as a PDF. The same invoice gives the same bytes. */
 export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
   const doc = new PDFDocument({
     size: [PAPER.width, PAPER.height],
@@ -22,14 +25,14 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
   });
   const bytes = collect(doc);
   const fonts = registerFonts(doc);
-  // as: the types leave the picture's size out
+  // pdfkit has openImage(), but its types do not.
   const logo = invoice.logo && (doc as Pictures).openImage(Buffer.from(invoice.logo));
   const sheet = compose(invoice, logo, fonts);
   for (const [index, marks] of sheet.pages.entries()) {
     doc.addPage();
     if (invoice.bill.status === 'draft') drawWatermark(doc, fonts);
     for (const mark of [...marks, ...footOf(invoice, sheet, index)]) draw(doc, mark, logo);
-    if (index % PAGES_REMEMBERED === 0) for (const font of Object.values(fonts)) font.forget();
+    if (index % CACHED_PAGES === 0) for (const font of Object.values(fonts)) font.clearCache();
   }
   doc.end();
   return bytes;
@@ -38,7 +41,7 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
 type Picture = { width: number; height: number };
 type Pictures = PDFKit.PDFDocument & { openImage(content: Buffer): Picture };
 
-/** Its dates are the bill's, so that nothing in it tells when it was drawn. */
+/** The dates are those of the bill, so that the file does not depend on the time of drawing. */
 function infoOf(invoice: Invoice): PDFKit.DocumentInfo {
   const { bill } = invoice;
   const isDraft = bill.status === 'draft';
@@ -54,7 +57,7 @@ function infoOf(invoice: Invoice): PDFKit.DocumentInfo {
 
 async function collect(doc: PDFKit.PDFDocument): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // as: it is a stream of bytes
+  // The document is a stream of bytes.
   for await (const chunk of doc) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
@@ -73,7 +76,7 @@ function draw(doc: PDFKit.PDFDocument, mark: Mark, logo: Picture | undefined): v
       doc.rect(mark.x, mark.y, mark.width, mark.height).fill(INK.band);
       return;
     case 'logo':
-      // as: the types know a picture by its bytes alone
+      // pdfkit accepts an opened image, but its types accept only its bytes.
       doc.image(logo as unknown as Buffer, mark.x, mark.y, { width: mark.width, height: mark.height });
       return;
   }
@@ -92,7 +95,7 @@ function footOf(invoice: Invoice, { pages, fonts }: Sheet, index: number): Mark[
   return foot.pages[0] ?? [];
 }
 
-/** Below everything, across the page. */
+/** Drawn below everything else, across the page. */
 function drawWatermark(doc: PDFKit.PDFDocument, { bold }: Fonts): void {
   const size = 150;
   const [x, y] = [PAPER.width / 2, PAPER.height / 2];

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../../../config/project-root.js';
 
-/** Latin, Greek, Cyrillic and most signs; its figures are of one width, so that columns line up; free to embed. */
+/**
+ * Covers Latin, Greek, Cyrillic and most symbols. Its digits have equal widths, so that columns align. Free
+ * to embed.
+ */
 const FILES = { regular: 'DejaVuSans', bold: 'DejaVuSans-Bold' } as const;
 
 export type FontName = keyof typeof FILES;
@@ -10,10 +13,10 @@ export type FontName = keyof typeof FILES;
 export type Font = {
   name: FontName;
   has(codePoint: number): boolean;
-  /** By the widths of its characters, whatever stands beside them. */
+  /** The sum of the characters' widths, without kerning. */
   widthPt(text: string, sizePt: number): number;
-  /** Gives back what it remembers of texts that it has drawn: of 10,000 lines that would be 150 MB. */
-  forget(): void;
+  /** Clears the cache of laid-out texts, which would take 150 MB for 10,000 lines. */
+  clearCache(): void;
 };
 
 export type Fonts = Record<FontName, Font>;
@@ -21,7 +24,7 @@ export type Fonts = Record<FontName, Font>;
 const readFont = (file: string): Buffer =>
   readFileSync(join(projectRoot, 'node_modules', 'dejavu-fonts-ttf', 'ttf', `${file}.ttf`));
 
-/** Embeds the fonts into a document, which keeps of them what it uses. */
+/** Registers the fonts in a document. The document embeds only the glyphs that it uses. */
 export const registerFonts = (doc: PDFKit.PDFDocument): Fonts => ({
   regular: register(doc, 'regular'),
   bold: register(doc, 'bold'),
@@ -37,16 +40,17 @@ type Embedded = {
   };
 };
 
-/** Read once a thread, which is most of the work of a short invoice. */
+/** Read once per thread, which is most of the work of a short invoice. */
 const parsed = new Map<FontName, Parsed>();
 
 function register(doc: PDFKit.PDFDocument, name: FontName): Font {
-  // as: it takes a font that has been read as well
+  // pdfkit accepts a parsed font, but its types do not.
   doc.registerFont(name, (parsed.get(name) ?? readFont(FILES[name])) as Buffer);
-  // as: the types leave out what a font can be asked; a test would see it go
+  // The types lack the embedded font's properties. A test would detect their removal.
   const { _font: embedded } = doc.font(name) as unknown as Embedded;
   parsed.set(name, embedded.font);
-  // a glyph remembers which character it was first wanted for, and another document's would be copied out of this one
+  // A glyph caches the character for which it was first used, and another document's text would be copied out
+  // of this one.
   embedded.font._glyphs = {};
   const widths = new Map<string, number>();
   function widthOf(character: string): number {
@@ -62,7 +66,7 @@ function register(doc: PDFKit.PDFDocument, name: FontName): Font {
       for (const character of text) width += widthOf(character);
       return width * sizePt;
     },
-    forget() {
+    clearCache() {
       embedded.layoutCache = Object.create(null) as object;
     },
   };

@@ -13,14 +13,14 @@ import {
   type Sheet,
   type Style,
 } from './sheet.js';
-import { day } from './words.js';
+import { day } from './format.js';
 
 export type Size = { width: number; height: number };
 
 const LOGO_BOX = { width: 150, height: 54 };
 const MIDDLE = LEFT + 300;
 
-/** Who bills, who is billed, and what for. */
+/** Adds the parties and the facts of the bill. */
 export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefined): void {
   const { bill } = invoice;
   const top = sheet.y;
@@ -46,11 +46,11 @@ export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefin
 
 export const titleOf = ({ bill }: Invoice): string => (bill.status === 'draft' ? 'Draft invoice' : 'Invoice');
 
-/** A draft has no number yet. */
+/** Returns the bill's number. A draft has none yet. */
 export const numberOf = ({ bill }: Invoice): string =>
   bill.status === 'draft' ? 'Not issued' : bill.invoice_number;
 
-/** Answers where it ends. */
+/** Returns the position of its end. */
 function putParty(sheet: Sheet, party: Party, y: number, style: Style): number {
   const place = (from: number) => ({ x: LEFT, y: from, width: MIDDLE - LEFT - 20 });
   const code = party.code ? ` (${party.code})` : '';
@@ -63,18 +63,18 @@ function putParty(sheet: Sheet, party: Party, y: number, style: Style): number {
   return end;
 }
 
-/** The courier's, above its name. Answers what it takes of the height. */
+/** Adds the courier's logo above its name. Returns the height that it takes. */
 function putLogo(sheet: Sheet, size: Size | undefined, y: number): number {
   if (!size) return 0;
   const scale = Math.min(LOGO_BOX.width / size.width, LOGO_BOX.height / size.height);
-  // a line of no height would be no picture
+  // A picture needs a height of at least one.
   const width = Math.max(1, size.width * scale);
   const height = Math.max(1, size.height * scale);
   put(sheet, { kind: 'logo', x: LEFT, y, width, height });
   return height + 7;
 }
 
-/** Answers where they end. */
+/** Returns the position of their end. */
 function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
   const facts: [string, string][] = [
     ['Issued', bill.published_at ? day(bill.published_at) : 'Not issued'],

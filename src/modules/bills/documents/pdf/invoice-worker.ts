@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { drawInvoice } from './draw.js';
 import type { Invoice } from './invoice.js';
 
-// as: writer.ts sent it. What fails here ends the thread, and who waits is told.
+// Only writer.ts posts messages here. An error ends the thread and rejects the caller's promise.
 parentPort?.on('message', (invoice: Invoice) => {
   void drawInvoice(invoice).then((content) => parentPort?.postMessage(content));
 });

@@ -1,9 +1,12 @@
 import type { BillHeadRow, BillLineRow, PaymentRow } from '../../detail/queries.js';
 
-/** What the thread gets to print: rows as the database has them, their dates as text. */
+/** The data that the worker thread prints: rows of the database with dates as text. */
 export type Invoice = {
   bill: Dated<BillHeadRow>;
-  /** As JSON, in parts, in the order of the bill: one text is copied to the thread sooner than 80,000 cells. */
+  /**
+   * JSON texts, in parts, in the order of the bill. Copying a text to the thread is faster than copying
+   * 80,000 cells.
+   */
   lines: string[];
   payments: Dated<PaymentRow>[];
   /** A PNG. */
@@ -13,7 +16,7 @@ export type Invoice = {
 export type Line = Dated<BillLineRow>;
 export type Payment = Dated<PaymentRow>;
 
-/** A row after JSON. */
+/** A row after JSON serialisation. */
 type Dated<Row> = {
   [Key in keyof Row]: Row[Key] extends Date | null ? string | Extract<Row[Key], null> : Row[Key];
 };

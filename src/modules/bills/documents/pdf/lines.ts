@@ -1,14 +1,14 @@
 import { Decimal } from 'decimal.js';
 import type { Line } from './invoice.js';
-import { spaceLeft, STYLES, turn, type Sheet } from './sheet.js';
+import { spaceLeft, STYLES, startPage, type Sheet } from './sheet.js';
 import { putTable, type Cell, type Column, type Row } from './table.js';
-import { day, money, sum } from './words.js';
+import { day, money, sum } from './format.js';
 
 const COLUMNS: Column[] = [
   { title: 'No.', width: 25, isRight: true },
   { title: 'Received', width: 45 },
   { title: 'House no.', width: 45 },
-  // the longest label's number, of 34 digits, stays on one line
+  // The longest tracking number, with 34 digits, fits on one line.
   { title: 'Tracking number', width: 145 },
   { title: 'Customer', width: 60 },
   { title: 'Weight (lb)', width: 48, isRight: true },
@@ -16,11 +16,11 @@ const COLUMNS: Column[] = [
   { title: 'Amount (USD)', width: 60, isRight: true },
 ];
 
-/** Every line of the bill, in its order, and what they come to. */
+/** Adds every line of the bill, in order, and their total. */
 export function putLineTable(sheet: Sheet, lines: Line[]): void {
   if (lines.length === 0) return;
-  if (spaceLeft(sheet) < 60) turn(sheet);
-  // of one number of decimals, so that the points stand below each other
+  if (spaceLeft(sheet) < 60) startPage(sheet);
+  // The same number of decimals in all rows aligns the decimal points.
   const decimals = Math.max(...lines.map(({ weight_lb: weight }) => decimalsOf(weight)));
   const rows = lines.map((line) => toRow(line, decimals));
   const words = lines.length === 1 ? 'Sum of 1 line' : `Sum of ${lines.length} lines`;

@@ -1,14 +1,14 @@
 import type { Font } from './fonts.js';
 
-// Line breaks and tabs part words; what else is unseen would hide something, or turn the text around.
+// Line breaks and tabs separate words. Other invisible characters could hide text or reverse it.
 const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/u;
-// all that is in most texts; asking this first takes a tenth of the time
+// Most texts match this; checking it first takes a tenth of the time.
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * A text as it can be printed, on one line: a character that the font lacks, or that nobody would see, is shown by
- * its code point, as `[U+1F4E6]`.
+ * Returns a text as one printable line. A character that is missing in the font or invisible is shown by its
+ * code point, for example `[U+1F4E6]`.
  */
 export function printable(text: string, font: Font): string {
   if (PLAIN.test(text)) return text;
@@ -20,8 +20,8 @@ export function printable(text: string, font: Font): string {
 }
 
 /**
- * The text in lines no wider than `widthPt`: parted between words, and within one that is wider than a line. Nothing
- * of it is left out.
+ * Wraps a text to lines no wider than `widthPt`, between words, or within a word that is wider than a line.
+ * Nothing is omitted.
  */
 export function wrap(text: string, font: Font, sizePt: number, widthPt: number): string[] {
   const shown = printable(text, font);
@@ -42,7 +42,7 @@ export function wrap(text: string, font: Font, sizePt: number, widthPt: number):
   return line === '' ? lines : [...lines, line];
 }
 
-/** A word in pieces, each as long as fits: what belongs to one character, as people see it or as we show it, stays together. */
+/** Splits a word into pieces that fit. A grapheme cluster and an escaped code point are never split. */
 function split(word: string, font: Font, sizePt: number, widthPt: number): string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -65,7 +65,7 @@ const charactersOf = (word: string): string[] =>
       part.startsWith('[U+') ? part : Array.from(GRAPHEMES.segment(part), ({ segment }) => segment),
     );
 
-/** As much of the text as fits, for where all of it stands elsewhere. */
+/** Returns as much of the text as fits. Only for texts that are printed in full elsewhere. */
 export function cut(text: string, font: Font, sizePt: number, widthPt: number): string {
   const shown = printable(text, font);
   if (font.widthPt(shown, sizePt) <= widthPt) return shown;

@@ -1,7 +1,7 @@
 import type { Font, FontName, Fonts } from './fonts.js';
 import { printable, wrap } from './printable.js';
 
-/** US Letter, as offices in Miami and the Caribbean file it; in points of 1/72 inch. */
+/** US Letter, the usual format in Miami and the Caribbean, in points of 1/72 inch. */
 export const PAPER = { width: 612, height: 792 };
 const MARGIN = { side: 40, top: 40, bottom: 46 };
 export const LEFT = MARGIN.side;
@@ -30,10 +30,13 @@ export type Mark =
   | { kind: 'band'; x: number; y: number; width: number; height: number }
   | { kind: 'logo'; x: number; y: number; width: number; height: number };
 
-/** What stands on the pages, worked out before anything is drawn: the first page says how many there are. */
+/**
+ * The content of the pages, computed before anything is drawn, because the first page states the number of
+ * pages.
+ */
 export type Sheet = {
   pages: Mark[][];
-  /** Where the next thing goes, from the top of the last page. */
+  /** The next free position, from the top of the last page. */
   y: number;
   fonts: Fonts;
 };
@@ -47,8 +50,8 @@ export function put(sheet: Sheet, mark: Mark): void {
 export const spaceLeft = (sheet: Sheet): number => BOTTOM - sheet.y;
 export const PAGE_HEIGHT = BOTTOM - MARGIN.top;
 
-/** Goes on on a new page, below what each begins with. */
-export function turn(sheet: Sheet, begin: () => void = () => undefined): void {
+/** Continues on a new page, below its header. */
+export function startPage(sheet: Sheet, begin: () => void = () => undefined): void {
   sheet.pages.push([]);
   sheet.y = MARGIN.top;
   begin();
@@ -58,7 +61,10 @@ export const lineHeight = ({ size }: Style): number => size * 1.35;
 
 export const fontOf = (sheet: Sheet, { font }: Style): Font => sheet.fonts[font];
 
-/** One line, from `x` or up to it. What is wider than `maxWidth` is set smaller: an amount must not break. */
+/**
+ * Adds one line that starts or ends at `x`. A text wider than `maxWidth` is set smaller, because an amount
+ * must not wrap.
+ */
 export function putText(
   sheet: Sheet,
   text: string,
@@ -74,7 +80,7 @@ export function putText(
   put(sheet, { kind: 'text', text: shown, x, y: place.y + (style.size - size), style: { ...style, size } });
 }
 
-/** As many lines as it takes, each below the other. Answers where they end. */
+/** Adds as many lines as needed. Returns the position of their end. */
 export function putLines(
   sheet: Sheet,
   text: string,

@@ -9,12 +9,12 @@ import {
   RIGHT,
   spaceLeft,
   STYLES,
-  turn,
+  startPage,
   type Sheet,
   type Style,
 } from './sheet.js';
 import { putTable, type Column, type Row } from './table.js';
-import { day, difference, METHODS, money, quantity, sum, sumExactly } from './words.js';
+import { day, difference, METHODS, money, quantity, sum, sumExactly } from './format.js';
 
 const CHARGES: Column[] = [
   { title: 'Charges', width: 293 },
@@ -30,7 +30,7 @@ const PAYMENTS: Column[] = [
   { title: 'Amount (USD)', width: 85, isRight: true },
 ];
 
-/** What the lines come to, tier by tier, what was paid of it, and what is due. */
+/** Adds the totals per tier, the payments and the amount due. */
 export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void {
   const { bill, payments } = invoice;
   putTable(sheet, CHARGES, chargesOf(lines));
@@ -88,7 +88,7 @@ const charge = (
   { column: 3, text: money(sum(lines.map(({ amount_usd: amount }) => amount))) },
 ];
 
-/** A voided one stays, struck out: who filed an earlier copy sees where the amount went. */
+/** A voided payment is printed struck through, so that a reader of an earlier copy can see the change. */
 function paymentRow({
   received_on,
   method,
@@ -107,10 +107,10 @@ function paymentRow({
   ];
 }
 
-/** The last of them is what the others lead to. */
+/** The last total is the sum of the others. */
 function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void {
   const height = totals.length * (lineHeight(STYLES.due) + 2) + 8;
-  if (height > spaceLeft(sheet)) turn(sheet);
+  if (height > spaceLeft(sheet)) startPage(sheet);
   sheet.y += 5;
   for (const [index, [name, amount]] of totals.entries()) {
     const isLast = index === totals.length - 1;
@@ -130,7 +130,7 @@ function putRemarks(sheet: Sheet, remarks: string | null): void {
     .split(/\r\n|[\r\n]/)
     .entries()) {
     if (index === 0) {
-      if (spaceLeft(sheet) < 40) turn(sheet);
+      if (spaceLeft(sheet) < 40) startPage(sheet);
       sheet.y += 8;
       putText(sheet, 'Remarks', { x: LEFT, y: sheet.y }, STYLES.heading);
       sheet.y += 12;

@@ -10,7 +10,7 @@ import {
   RIGHT,
   spaceLeft,
   STYLES,
-  turn,
+  startPage,
   type Sheet,
   type Style,
 } from './sheet.js';
@@ -18,7 +18,7 @@ import { wrap } from './printable.js';
 
 export type Column = { title: string; width: number; isRight?: boolean };
 
-/** What stands in a row, from its column on; a text may reach over those behind it. */
+/** A cell of a row, starting at its column. A text may span the columns after it. */
 export type Cell = { column: number; text: string; span?: number; style?: Style; isStruck?: boolean };
 export type Row = Cell[];
 
@@ -28,24 +28,22 @@ const LEAST_SCALE = 0.85;
 const CELL_HEIGHT = lineHeight(STYLES.cell);
 
 /**
- * Rows below each other, the headings above them on every page. A row goes on on the next page only when it is longer
- * than one.
- *
- * @param columns as wide together, with the gaps between them, as the page
+ * Draws rows with the headings repeated on every page. A row is split only if it is longer than a page.
+ * @param columns together with their gaps as wide as the page
  */
 export function putTable(sheet: Sheet, columns: Column[], rows: Iterable<Row>): void {
   const edges = edgesOf(columns);
   const begin = () => putHeadings(sheet, columns, edges);
-  if (spaceLeft(sheet) < 4 * CELL_HEIGHT) turn(sheet, begin);
+  if (spaceLeft(sheet) < 4 * CELL_HEIGHT) startPage(sheet, begin);
   else begin();
   for (const row of rows) {
     const cells = row.map((cell) => layOut(sheet, cell, edges));
     const count = Math.max(...cells.map(({ lines }) => lines.length));
     const height = count * CELL_HEIGHT + 2 * PADDING;
-    if (height > spaceLeft(sheet) && height < PAGE_HEIGHT - 3 * CELL_HEIGHT) turn(sheet, begin);
+    if (height > spaceLeft(sheet) && height < PAGE_HEIGHT - 3 * CELL_HEIGHT) startPage(sheet, begin);
     sheet.y += PADDING;
     for (let index = 0; index < count; index += 1) {
-      if (spaceLeft(sheet) < CELL_HEIGHT + PADDING) turn(sheet, begin);
+      if (spaceLeft(sheet) < CELL_HEIGHT + PADDING) startPage(sheet, begin);
       for (const cell of cells) putCellLine(sheet, cell, index);
       sheet.y += CELL_HEIGHT;
     }
@@ -94,7 +92,7 @@ function layOut(
   const { left = LEFT, right = RIGHT, isRight = false } = edges[column] ?? {};
   const width = (edges[column + span - 1]?.right ?? right) - left;
   const font = fontOf(sheet, style);
-  // figures are kept whole, and what nearly fits is: set smaller, it can be copied in one piece
+  // Figures are never wrapped. A text that nearly fits is set smaller, so that it can be copied in one piece.
   const isWhole = isRight || font.widthPt(text, style.size * LEAST_SCALE) <= width;
   const lines = isWhole ? [text] : wrap(text, font, style.size, width);
   return { lines, x: isRight ? right : left, width, isRight, style, isStruck };

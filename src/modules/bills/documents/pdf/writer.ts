@@ -3,16 +3,18 @@ import type { Invoice } from './invoice.js';
 
 export type InvoiceWriter = (invoice: Invoice) => Promise<Buffer>;
 
-// 10,000 lines take 120 MB there.
+// An invoice of 10,000 lines takes 120 MB in the worker thread.
 const MAX_HEAP_MB = 512;
-// thirty times what the longest takes of an idle core
+// Thirty times as long as the longest invoice takes on an idle core.
 const INVOICE_MS = 100_000;
 
-/** Draws invoices, each in a thread: a thousand lines take a third of a second. */
+/**
+ * Returns a function that draws invoices, each in a worker thread: a thousand lines take a third of a second.
+ */
 export function makeInvoiceWriter(): InvoiceWriter {
   const threads = makeWorkerPool('modules/bills/documents/pdf/invoice-worker.js', MAX_HEAP_MB);
   return async (invoice) => {
-    // as: what the thread answers with
+    // The worker posts the bytes of the PDF.
     const bytes = (await threads.ask(invoice, INVOICE_MS)) as Uint8Array;
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };

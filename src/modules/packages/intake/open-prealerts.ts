@@ -1,17 +1,17 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { lockAnnouncements, type AnnouncementRow } from './queries.js';
-import type { Announcement } from './ownership.js';
+import { lockOpenPrealerts, type OpenPrealertRow } from './queries.js';
+import type { OpenPrealert } from './ownership.js';
 
-/** The pre-alerts of a parcel that no package has answered, the oldest first, held until the transaction ends. */
-export async function findAnnouncements(
+/** Selects and locks the open pre-alerts of a parcel, oldest first. */
+export async function findOpenPrealerts(
   db: Db,
   tx: Tx,
   caller: UserCaller,
   key: string,
-): Promise<Announcement[]> {
-  const rows = await tx.query<AnnouncementRow>(lockAnnouncements(db, caller, key));
+): Promise<OpenPrealert[]> {
+  const rows = await tx.query<OpenPrealertRow>(lockOpenPrealerts(db, caller, key));
   return rows.map((row) => ({
     id: row.id,
     courierId: row.courier_id,
@@ -24,14 +24,14 @@ export async function findAnnouncements(
   }));
 }
 
-const toCustomer = ({ courier_id, user_code, first_name, last_name }: AnnouncementRow) =>
+const toCustomer = ({ courier_id, user_code, first_name, last_name }: OpenPrealertRow) =>
   first_name === null || last_name === null
     ? null
     : { courierId: courier_id, userCode: user_code, firstName: first_name, lastName: last_name };
 
-/** What the audit trail says of a pre-alert that a package has settled. */
+/** Returns the audit entry of a pre-alert that an intake or an update settled. */
 export const settledFact = (
-  { id, status }: Pick<Announcement, 'id' | 'status'>,
+  { id, status }: Pick<OpenPrealert, 'id' | 'status'>,
   became: 'received' | 'flagged',
 ): AuditFact => ({
   action: `prealert.${became}`,

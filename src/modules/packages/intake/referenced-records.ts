@@ -1,19 +1,28 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
-import { findCustomers, findCouriers, type CustomerRow, type CourierAdministrationRow } from './queries.js';
-import type { Customer, NamedOwner } from './ownership.js';
+import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { findCustomers, findReferencedIds, type CustomerRow, type ReferencedIdsRow } from './queries.js';
+import type { Customer, EnteredOwner } from './ownership.js';
 
-/** What the body of an intake names, found in the tenant's registers. */
-export type Named = NamedOwner & { carrierId: string | null; warehouseId: string };
+/** The courier, customer, carrier and warehouse that the body of an intake refers to. */
+export type ReferencedRecords = EnteredOwner & { carrierId: string | null; warehouseId: string };
 
 type Intake = BodyOf<'receivePackage'>;
 
-/** @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found, warehouse_not_found */
-export async function findNamed(db: Db, tx: Tx, caller: UserCaller, intake: Intake): Promise<Named> {
-  const [found] = await tx.query<CourierAdministrationRow>(
-    findCouriers(db, caller, {
+/**
+ * Looks up the records that the body refers to.
+ * @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found,
+ * warehouse_not_found
+ */
+export async function findReferencedRecords(
+  db: Db,
+  tx: Tx,
+  caller: UserCaller,
+  intake: Intake,
+): Promise<ReferencedRecords> {
+  const [found] = await tx.query<ReferencedIdsRow>(
+    findReferencedIds(db, caller, {
       courierId: intake.courier_id,
       carrierId: intake.carrier_id,
       warehouseId: intake.warehouse_id,
@@ -25,13 +34,13 @@ export async function findNamed(db: Db, tx: Tx, caller: UserCaller, intake: Inta
     warehouse_id: warehouseId,
   } = found ?? {};
   if (intake.courier_id !== undefined && !courierId) throw new ApiError('courier_not_found');
-  const customer = await findNamedCustomer(db, tx, caller, intake.user_code, courierId);
+  const customer = await findReferencedCustomer(db, tx, caller, intake.user_code, courierId);
   if (intake.carrier_id !== undefined && !carrierId) throw new ApiError('carrier_not_found');
   if (!warehouseId) throw new ApiError('warehouse_not_found');
   return { courierId: courierId ?? customer?.courierId ?? null, customer, carrierId, warehouseId };
 }
 
-async function findNamedCustomer(
+async function findReferencedCustomer(
   db: Db,
   tx: Tx,
   caller: UserCaller,
@@ -40,9 +49,9 @@ async function findNamedCustomer(
 ): Promise<Customer | null> {
   if (userCode === undefined) return null;
   const [row, another] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
-  if (another)
-    throw invalidFieldError('courier_id', 'is required: several couriers have this user_code', 'required');
-  if (!row) throw new ApiError('unknown_user_code');
+  if (another) throw invalidFieldError('courier_id', 'required_to_choose');
+  if (!row)
+    throw new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
   return {
     courierId: row.courier_id,
     userCode: row.user_code,

@@ -1,42 +1,44 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { findAnnouncements, settledFact } from '../intake/announcements.js';
-import { settleAnnouncements } from '../intake/queries.js';
+import { findOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
+import { settlePrealerts } from '../intake/queries.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { reopenAnnouncements, type Editable } from './queries.js';
+import { reopenPrealerts, type Editable } from './queries.js';
 
 export type UpdateContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
-/** What a change of a package brings about: more columns of it, and what became of pre-alerts. */
-export type Followed = { columns: Partial<Editable>; facts: AuditFact[] };
+/** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
+export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
 
 /**
- * Lets pre-alerts follow a package's new number, with both parcels locked: those of the old one that the package had
- * answered wait again, those of the new one are settled by the rule of intake. If they agree with the package's owner,
- * they name its customer where it has none. If not, they are flagged, and the package keeps its owner: unlike at intake,
- * it may be billed or aboard a manifest already, and staff decide when they review the flag.
+ * Applies a package's new number to the pre-alerts. The caller must hold the locks of both parcels.
+ * Pre-alerts of the old number that the package had matched become pending again. Pre-alerts of the new
+ * number are settled by the rule of intake: if they agree with the package's owner, they also set its
+ * customer if it has none. Otherwise they are flagged and the package keeps its owner. Unlike at intake, the
+ * package may already be billed or on a manifest; staff decide when they review the flag.
  */
-export async function moveAnnouncements(
+export async function movePrealerts(
   { db, tx, caller }: UpdateContext,
   before: Editable,
   after: Editable,
-): Promise<Followed> {
+): Promise<UpdateEffects> {
   const reopened = before.courier_id
-    ? await tx.query<{ id: string }>(reopenAnnouncements(db, caller, before.courier_id, before.tracking_key))
+    ? await tx.query<{ id: string }>(reopenPrealerts(db, caller, before.courier_id, before.tracking_key))
     : [];
-  const announcements = await findAnnouncements(db, tx, caller, after.tracking_key);
-  const { courierId, customer, answers, announcementStatus } = decideOwnership(
-    ownerOf(after),
-    announcements,
-    after.tracking_number,
-  );
-  // of a package of no courier nobody can say that it is the one announced
+  const prealerts = await findOpenPrealerts(db, tx, caller, after.tracking_key);
+  const {
+    courierId,
+    customer,
+    matchedPrealert: answers,
+    prealertStatus: announcementStatus,
+  } = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
+  // A package without a courier cannot be identified as the announced one.
   const isAnswer = courierId !== null && courierId === after.courier_id && announcementStatus === 'received';
   const status = isAnswer ? 'received' : 'flagged';
-  const ids = announcements.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settleAnnouncements(db, caller, ids, status));
-  const settled = announcements.filter((each) => each.status !== status);
+  const ids = prealerts.map(({ id }) => id);
+  if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, status));
+  const settled = prealerts.filter((each) => each.status !== status);
   const answered = isAnswer ? (answers?.id ?? null) : null;
   return {
     columns: {
@@ -52,7 +54,7 @@ function ownerOf({ courier_id: courierId, user_code: userCode, first_name, last_
   return { courierId, customer: courierId && userCode ? { courierId, userCode, ...names } : null };
 }
 
-/** The customer of a package that had none; names that are on it stay. */
+/** Sets the customer of a package that has none. Existing names are not changed. */
 const namesOf = ({ userCode, firstName, lastName }: Customer, after: Editable): Partial<Editable> => ({
   user_code: userCode,
   ...(after.first_name === null ? { first_name: firstName } : {}),

@@ -3,23 +3,22 @@ import type { LinkRow } from './chain-queries.js';
 
 export type Problem = 'altered' | 'missing' | 'inserted' | 'reordered';
 
-/** What is wrong, and with which sequence or entry, where there is one. */
+/** A problem and the sequence or entry it concerns, if known. */
 export type Flaw = { sequence: number | null; entryId: string | null; problem: Problem };
 
 export type ChainFinding = {
-  /** How many links are as they were made. */
+  /** The number of intact links before the first problem. */
   verified: number;
   hash: string;
-  /** What is wrong with the next; nothing where all are right. */
+  /** The problem of the next link, or undefined if all links are intact. */
   flaw: Flaw | undefined;
 };
 
 /**
- * Follows a chain.
- *
- * @param previous the hash before the first
- * @param links in the order of their sequence
- * @param after the sequence before the first
+ * Verifies consecutive links of a chain.
+ * @param previous the hash before the first link
+ * @param links ordered by sequence
+ * @param after the sequence before the first link
  */
 export function verifyLinks(
   secrets: Secrets,
@@ -51,7 +50,7 @@ function flawOf(
   return { sequence, entryId, problem: kindOf(secrets, previous, links, link, digest) };
 }
 
-/** Looks around among the links at hand for what belongs here, and where this one belongs. */
+/** Classifies a broken link by comparing it with the other links of the batch. */
 function kindOf(
   secrets: Secrets,
   previous: string,
@@ -61,9 +60,9 @@ function kindOf(
 ): Problem {
   const others = links.filter((other) => other !== link);
   const here = others.map((other) => other.digest !== null && secrets.chainHash(previous, other.digest));
-  // its hash is right for the entry of another
+  // The hash of this link fits another link's entry.
   if (here.includes(link.hash)) return 'reordered';
-  // the right one stands elsewhere, and this one belongs elsewhere, or nowhere
+  // The link that belongs here is elsewhere. This link belongs elsewhere too, or was inserted.
   const isDisplaced = others.some((other, n) => other.hash === here[n]);
   if (!isDisplaced) return 'altered';
   return others.some((other) => secrets.chainHash(other.hash, digest) === link.hash)

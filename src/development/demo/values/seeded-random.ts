@@ -1,12 +1,12 @@
-export type Dice = {
+export type SeededRandom = {
   /** A whole number; both bounds are possible. */
   whole(minimum: number, maximum: number): number;
   pick<T>(list: readonly T[]): T;
   digits(count: number): string;
 };
 
-/** Throws that look random and are the same for the same seed (the generator mulberry32). */
-export function rollDice(seed: number): Dice {
+/** Returns a pseudo-random generator (mulberry32). Equal seeds give equal sequences. */
+export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const fraction = () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -23,9 +23,9 @@ export function rollDice(seed: number): Dice {
   };
 }
 
-/** The item at `index`, beginning again behind the last. */
+/** Returns the item at `index` modulo the length of the list. */
 export function cycle<T>(list: readonly T[], index: number): T {
   const item = list[index % list.length];
-  if (item === undefined) throw new Error('There is nothing to choose from.');
+  if (item === undefined) throw new Error('The list is empty.');
   return item;
 }

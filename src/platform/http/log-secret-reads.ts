@@ -1,24 +1,28 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
-import type { Answer } from './replies/responses.js';
+import type { HttpResponse } from './replies/responses.js';
 import { attributionOf } from '../logging/request-log.js';
 
 /**
- * Notes in the log who was given a secret: not in the audit log, because a read has a read-only transaction, and the
- * secrets that are made are there already (decision 0028). The answer is looked at and not the handler, because an
- * answer that is repeated for an Idempotency-Key gives the secret once more.
+ * Logs which caller received a secret. This is not in the audit log, because a read has a read-only transaction, and the
+ * creation of secrets is already audited (decision 0028). It inspects the response, because a stored response that is
+ * repeated for an Idempotency-Key contains the secret again.
  */
-export function noteSecretReads(request: FastifyRequest, operation: Operation, answer: Answer): void {
+export function logSecretReads(request: FastifyRequest, operation: Operation, response: HttpResponse): void {
   const names: readonly string[] = operation.secretFields;
-  const { statusCode, payload } = answer;
+  const { statusCode, payload } = response;
   const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
   if (names.length === 0 || statusCode >= 300 || !isText) return;
   // No operation with such fields responds with a file.
   const { data } = JSON.parse(payload.toString()) as { data?: unknown };
   const fields = [...new Set(secretsIn(data, names))];
   if (fields.length === 0) return;
-  const facts = { ...attributionOf(request), address: request.clientAddress, ...targetOf(request, data) };
-  request.log.info({ event: 'secret.read', fields, ...facts }, 'secret.read');
+  const attributes = {
+    ...attributionOf(request),
+    address: request.clientAddress,
+    ...targetOf(request, data),
+  };
+  request.log.info({ event: 'secret.read', fields, ...attributes }, 'secret.read');
 }
 
 function secretsIn(value: unknown, names: readonly string[]): string[] {
@@ -28,12 +32,12 @@ function secretsIn(value: unknown, names: readonly string[]): string[] {
   );
 }
 
-/** Whose secret it is. */
-function targetOf({ query, presented }: FastifyRequest, data: unknown): Record<string, string> {
-  // Both are objects by the contract; what they hold is looked at.
+/** Returns the owner of the secret. */
+function targetOf({ query, claimedCaller }: FastifyRequest, data: unknown): Record<string, string> {
+  // Both are objects by the contract. The type of each value is checked below.
   const { courier_id, user_id } = (data ?? {}) as { courier_id?: unknown; user_id?: unknown };
   const { id } = query as { id?: unknown };
-  const ownId = presented?.kind === 'user' ? (presented.courierId ?? undefined) : undefined;
+  const ownId = claimedCaller?.kind === 'user' ? (claimedCaller.courierId ?? undefined) : undefined;
   const courierId = user_id === undefined ? (courier_id ?? id ?? ownId) : undefined;
   return {
     ...(typeof courierId === 'string' ? { targetCourierId: courierId } : {}),

@@ -4,6 +4,7 @@ import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import type { Operation } from '../contract/types.js';
+import { makeContext, type RequestContext } from '../context/request-context.js';
 import type { Db } from '../db/transaction.js';
 import { ApiError } from '../errors/errors.js';
 import {
@@ -26,10 +27,12 @@ declare module 'fastify' {
     operation?: Operation;
     tenantId?: string;
     caller?: UserCaller | KeyCaller | undefined;
+    /** Of the caller; of the tenant as a whole where the operation takes no credential. */
+    context?: RequestContext;
   }
 }
 
-export type GuardParts = {
+export type HookDeps = {
   db: Db;
   tenants: Tenants;
   tokens: Tokens;
@@ -39,29 +42,34 @@ export type GuardParts = {
 
 const TENANTLESS = new Set<string>([...HEALTH_CHECKS, 'getContractJson', 'getContractYaml']);
 
-/** Everything that is judged of a request before its body is read, in the contract's order of refusal. */
-export function guardBeforeBody(operation: Operation, parts: GuardParts) {
+/**
+ * Returns the onRequest hook: tenant, body headers, credential and permission, rate limit. All of it runs before the body is
+ * read, in the order of failures that the contract defines.
+ */
+export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (!TENANTLESS.has(operation.id)) request.tenantId = await parts.tenants.ofHost(request.headers.host);
-    // only now: the contract states these two refusals once, not at each operation
+    if (!TENANTLESS.has(operation.id)) request.tenantId = await deps.tenants.ofHost(request.headers.host);
+    // Set after the tenant: https_required and unknown_host are not declared per operation.
     request.operation = operation;
-    checkBodyKind(request, operation);
-    request.caller = authenticate(request, operation, request.tenantId ?? '', parts);
-    await parts.limit.count(request);
-    await admitBeforeLargeBody(request, parts.db);
+    assertAcceptableBody(request, operation);
+    request.caller = authenticate(request, operation, request.tenantId ?? '', deps);
+    request.context = makeContext(deps.db, request.caller ?? systemCaller(request), request.id);
+    await deps.limit.count(request);
+    await admitBeforeLargeBody(request);
   };
 }
 
-/** Refuses what the router would hand over unchecked: a missing body, broken escapes, unstorable text. */
-export function guardBeforeValidation(operation: Operation, { secrets }: Pick<GuardParts, 'secrets'>) {
+const systemCaller = ({ tenantId = '' }: FastifyRequest) => ({ kind: 'system' as const, tenantId });
+
+/** Returns the preValidation hook: rejects a missing body, invalid encoding and undeclared actions, and reads forms. */
+export function makePreValidationHook(operation: Operation, { secrets }: Pick<HookDeps, 'secrets'>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
     if (operation.mediaTypes.length > 0) {
       if (request.isMultipart()) request.body = await readForm(request, reply, operation);
-      if (request.body === undefined && operation.bodyRequired)
-        throw new ApiError('body_required', bodyWanted(operation));
-      // an absent optional body is an empty one, so that its defaults are filled in
+      if (request.body === undefined && operation.bodyRequired) throw bodyRequiredError(operation);
+      // A missing optional body becomes an empty one, so that Ajv adds its defaults.
       if (request.body === undefined) request.body = {};
     }
     assertActionDeclared(request, sentMediaType(request), operation);
@@ -70,13 +78,13 @@ export function guardBeforeValidation(operation: Operation, { secrets }: Pick<Gu
   };
 }
 
-const bodyWanted = ({ mediaTypes }: Operation) =>
+const bodyRequiredError = ({ mediaTypes }: Operation) =>
   (mediaTypes as readonly string[]).includes('application/json')
-    ? undefined
-    : 'Send a form as the request body.';
+    ? new ApiError('body_required')
+    : new ApiError('body_required', { variant: 'form' });
 
-/** 413 and 415 from the headers alone; a body of undeclared length is measured while it is read. */
-function checkBodyKind(request: FastifyRequest, operation: Operation): void {
+/** Rejects a body by its headers with 413 or 415. The size of a body without Content-Length is checked while it is read. */
+function assertAcceptableBody(request: FastifyRequest, operation: Operation): void {
   const accepted: readonly string[] = operation.mediaTypes;
   if (accepted.length === 0) return;
   const { headers } = request;
@@ -85,7 +93,7 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   const hasBody = length > 0 || headers['transfer-encoding'] !== undefined;
   const contentType = headers['content-type'];
   if (contentType === undefined && !hasBody) {
-    // a form without its boundary would be a malformed one; without a type it is told as missing
+    // Not for multipart: without a boundary it would be reported as malformed instead of missing.
     if (accepted[0] !== MULTIPART) headers['content-type'] = accepted[0];
     return;
   }
@@ -95,8 +103,8 @@ function checkBodyKind(request: FastifyRequest, operation: Operation): void {
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');
-    throw new ApiError('unsupported_media_type', `Send Content-Type: ${types}, uncompressed and in UTF-8.`);
+    throw new ApiError('unsupported_media_type', { args: { types } });
   }
-  // the router picks the schema by this header; only its canonical spelling is sure to find one
+  // Fastify selects the schema by this header, so it must have the canonical spelling.
   if (mediaType !== MULTIPART) headers['content-type'] = mediaType;
 }

@@ -1,45 +1,46 @@
 import { createHash } from 'node:crypto';
-import { SyncAnswerError, readList } from './sync-list.js';
+import { SyncResponseError, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
+import { describeProblem } from '../../../platform/errors/errors.js';
 
 export const MAX_PROBLEMS = 100;
 
-/** What a courier's system answered with. */
-export type Answer =
+/** The content of a courier system's response. */
+export type SyncResponse =
   | {
       received: number;
       skipped: number;
       problems: SyncProblem[];
-      /** How many customers are packed. */
+      /** The number of packed customers. */
       customers: number;
-      /** As applySync takes them. */
+      /** In the format of applySync. */
       packed: string;
-      /** Of all of it, in hexadecimal. */
+      /** The hash of the whole response, in hexadecimal. */
       sha256: string;
     }
-  /** Why nothing of it can be used. */
+  /** Why the whole response is rejected. */
   | { fault: string };
 
-/** Reads an answer of any size and content. Takes as long as it takes: see sync-reader.ts. */
-export function readAnswer(bytes: Uint8Array): Answer {
+/** Reads a response of any size and content. The time is not limited here: see sync-reader.ts. */
+export function readSyncResponse(bytes: Uint8Array): SyncResponse {
   const customers = new Map<string, SyncedCustomer>();
   const problems: SyncProblem[] = [];
   let received = 0;
-  const note = (problem: SyncProblem) => {
+  const recordProblem = (problem: SyncProblem) => {
     if (problems.length < MAX_PROBLEMS) problems.push(problem);
   };
   try {
     readList(decode(bytes), (record, index) => {
       received += 1;
-      const customer = readRecord(record, index, note);
+      const customer = readRecord(record, index, recordProblem);
       if (!customer) return;
       const earlier = customers.get(customer.userCode);
-      if (earlier) note(repeated(earlier.index));
+      if (earlier) recordProblem(repeated(earlier.index));
       customers.set(customer.userCode, customer);
     });
   } catch (error) {
-    if (error instanceof SyncAnswerError) return { fault: error.message };
+    if (error instanceof SyncResponseError) return { fault: error.message };
     throw error;
   }
   return {
@@ -56,17 +57,17 @@ const repeated = (index: number): SyncProblem => ({
   index,
   field: 'user_code',
   code: 'repeated',
-  message: `Record ${index}: user_code comes again further down, and the last one counts.`,
+  message: `Record ${index}: ${describeProblem('user_code', 'repeated_below').message}`,
 });
 
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    throw new SyncAnswerError(
+    throw new SyncResponseError(
       'The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.',
     );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new SyncAnswerError('The answer is not in UTF-8. Encode it in UTF-8.');
+    throw new SyncResponseError('The answer is not in UTF-8. Encode it in UTF-8.');
   }
 }

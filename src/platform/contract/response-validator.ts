@@ -4,42 +4,42 @@ import type { ValidateFunction } from 'ajv';
 import { dereference, type Bundle, type Schema } from './bundle.js';
 import { makeAjv } from './validator.js';
 
-/** A reply that was judged, and what of the contract it showed. */
+/** A validated response, and the parts of the contract that it exercised. */
 export type ObservedResponse = {
-  /** Empty where no operation was reached. */
+  /** Empty if the request matched no operation. */
   operationId: string;
   status: number;
   mediaType: string;
-  /** What the request was sent as, and the action that it named. */
+  /** The media type and the action of the request. */
   requestMediaType?: string;
   action?: string;
   text: string;
-  faults: string[];
+  problems: string[];
 };
 
 export type Reply = {
   status: number;
   header(name: string): string | undefined;
-  /** Every header that the reply has. */
+  /** The names of all headers of the response. */
   headerNames: string[];
   text: string;
 };
 
-/** Judges replies against the contract: status, media type, headers and every field, none undeclared. */
+/** Validates responses against the contract: status, media type, headers and fields. An undeclared field is a problem too. */
 export type ResponseValidator = {
-  /** What is wrong with the reply; empty when it is the contract's. */
-  judge(operationId: string, reply: Reply): string[];
-  /** A failure that no operation gave, such as that of an unknown path. */
-  judgeFailure(text: string): string[];
+  /** Returns the response's problems; an empty array if it matches the contract. */
+  validate(operationId: string, reply: Reply): string[];
+  /** Validates a failure outside any operation, for example that of an unknown path. */
+  validateFailure(text: string): string[];
 };
 
-/** Tests switch this on: every reply that leaves the server is judged, whether its test looks or not. */
+/** Validates every response that the server sends. Only tests enable it. */
 export function validateResponses(
   app: FastifyInstance,
   bundle: Bundle,
   onReply: (reply: ObservedResponse) => void,
 ): void {
-  const { judge, judgeFailure } = makeResponseValidator(bundle);
+  const { validate, validateFailure } = makeResponseValidator(bundle);
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const isReference = request.url.startsWith('/docs');
     if (isReference) return payload;
@@ -54,17 +54,19 @@ export function validateResponses(
       text,
       mediaType: mediaTypeOf(header('content-type')),
       ...describeRequest(request),
-      faults: [
-        ...(operationId ? judge(operationId, { status, header, headerNames, text }) : judgeFailure(text)),
-        ...cacheFaults(header),
+      problems: [
+        ...(operationId
+          ? validate(operationId, { status, header, headerNames, text })
+          : validateFailure(text)),
+        ...cacheProblems(header),
       ],
     });
     return payload;
   });
 }
 
-/** What may be kept names its version. */
-const cacheFaults = (header: Reply['header']): string[] =>
+/** A response that clients may cache must have an ETag. */
+const cacheProblems = (header: Reply['header']): string[] =>
   header('cache-control') === 'no-store' || header('etag') !== undefined
     ? []
     : ['the header cache-control is not no-store'];
@@ -83,7 +85,7 @@ function describeRequest({ headers, body, query }: FastifyRequest) {
 }
 
 function actionIn(part: unknown): string | undefined {
-  // as: any object may have the key; what it holds is looked at next
+  // Any object may have the key; the next line checks the value's type.
   const action = typeof part === 'object' ? (part as { action?: unknown } | null)?.action : undefined;
   return typeof action === 'string' ? action : undefined;
 }
@@ -99,41 +101,44 @@ export function makeResponseValidator(bundle: Bundle): ResponseValidator {
       .filter(({ operationId }) => operationId)
       .map((operation) => [operation.operationId, operation]),
   );
-  // as: the contract has this schema, errors.ts is typed by it
+  // The contract always has schemas; errors.ts is typed by one of them.
   const schemas = components['schemas'] as Record<string, Schema>;
-  const isFailure = ajv.compile(seal(schemas['Failure'] ?? {}));
+  const isFailure = ajv.compile(rejectUndeclared(schemas['Failure'] ?? {}));
   const compiled = new Map<object, ValidateFunction>();
 
   return {
-    judge(operationId, { status, header, headerNames, text }) {
+    validate(operationId, { status, header, headerNames, text }) {
       const declared = operations.get(operationId)?.responses[String(status)];
       if (!declared) return [`${operationId} does not declare ${status}`];
       const mediaType = mediaTypeOf(header('content-type'));
-      const faults = [
-        ...headerFaults(declared.headers ?? {}, header, mediaType),
+      const problems = [
+        ...headerProblems(declared.headers ?? {}, header, mediaType),
         ...undeclaredHeaders(declared.headers ?? {}, headerNames),
       ];
-      if (!declared.content && !mediaType && text === '') return faults;
+      if (!declared.content && !mediaType && text === '') return problems;
       const media = declared.content?.[mediaType];
-      if (!media) return [...faults, `${operationId} ${status} does not declare ${mediaType || 'a body'}`];
+      if (!media) return [...problems, `${operationId} ${status} does not declare ${mediaType || 'a body'}`];
       // OpenAPI 3.1 describes a file by its media type alone
-      if (!media.schema) return faults;
-      return [...faults, ...faultsOf(validatorOf(media.schema), isJson(mediaType) ? JSON.parse(text) : text)];
+      if (!media.schema) return problems;
+      return [
+        ...problems,
+        ...validationProblems(validatorOf(media.schema), isJson(mediaType) ? JSON.parse(text) : text),
+      ];
     },
-    judgeFailure: (text) => faultsOf(isFailure, JSON.parse(text)),
+    validateFailure: (text) => validationProblems(isFailure, JSON.parse(text)),
   };
 
   function validatorOf(schema: Schema): ValidateFunction {
-    const validate = compiled.get(schema) ?? ajv.compile(seal(schema));
+    const validate = compiled.get(schema) ?? ajv.compile(rejectUndeclared(schema));
     compiled.set(schema, validate);
     return validate;
   }
 
   /**
-   * An optional header belongs to the files among a status's answers: they must have it, its JSON need not. Only that an
-   * answer is a repetition is said of any.
+   * A header that is not `required` is still mandatory for a file: a status may declare both a file and JSON, and only the
+   * file has such headers. Idempotency-Replayed is the exception, because it is optional for every response.
    */
-  function headerFaults(declared: Headers, header: Reply['header'], mediaType: string): string[] {
+  function headerProblems(declared: Headers, header: Reply['header'], mediaType: string): string[] {
     const isFile = mediaType !== '' && !/[/+](json|yaml)$/.test(mediaType);
     return Object.entries(declared).flatMap(([name, { required, schema }]) => {
       const text = header(name);
@@ -142,14 +147,16 @@ export function makeResponseValidator(bundle: Bundle): ResponseValidator {
           ? [`the header ${name} is missing`]
           : [];
       const value = schema?.['type'] === 'integer' ? Number(text) : text;
-      return schema ? faultsOf(validatorOf(schema), value).map((fault) => `the header ${name} ${fault}`) : [];
+      return schema
+        ? validationProblems(validatorOf(schema), value).map((problem) => `the header ${name} ${problem}`)
+        : [];
     });
   }
 }
 
 type Headers = Record<string, { required?: boolean; schema?: Schema }>;
 
-// Not the contract's to state: what HTTP itself sends, and what helmet tells browsers.
+// Headers that the contract does not declare: those of HTTP itself and those that helmet adds.
 const UNDECLARED = new Set([
   ...['content-type', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'date'],
   ...['content-encoding', 'cache-control'],
@@ -169,34 +176,35 @@ function undeclaredHeaders(declared: Headers, names: string[]): string[] {
 
 const isJson = (mediaType: string) => mediaType.endsWith('json');
 
-function faultsOf(validate: ValidateFunction, value: unknown): string[] {
+function validationProblems(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return [];
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
   );
 }
 
-/** The same schema, refusing what it does not declare: a leak shows as a field too many. */
-export function seal(schema: Schema, isPart = false): Schema {
+/** Returns the schema with undeclared fields rejected, so that a leaked field is reported. */
+export function rejectUndeclared(schema: Schema, isPart = false): Schema {
   const sealed = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [key, sealBelow(key, value)]),
+    Object.entries(schema).map(([key, value]) => [key, rejectUndeclaredBelow(key, value)]),
   );
   const isObject = 'properties' in schema || 'allOf' in schema;
   const isOpen = 'additionalProperties' in schema;
   return isObject && !isOpen && !isPart ? { ...sealed, unevaluatedProperties: false } : sealed;
 }
 
-function sealBelow(key: string, value: unknown): unknown {
-  // as: what JSON Schema says these keywords hold
+function rejectUndeclaredBelow(key: string, value: unknown): unknown {
+  // JSON Schema defines the types of these keywords' values.
   if (key === 'properties') {
     return Object.fromEntries(
-      Object.entries(value as Record<string, Schema>).map(([name, child]) => [name, seal(child)]),
+      Object.entries(value as Record<string, Schema>).map(([name, child]) => [name, rejectUndeclared(child)]),
     );
   }
-  if (key === 'allOf') return (value as Schema[]).map((part) => seal(part, true));
-  if (key === 'oneOf' || key === 'anyOf') return (value as Schema[]).map((branch) => seal(branch));
+  if (key === 'allOf') return (value as Schema[]).map((part) => rejectUndeclared(part, true));
+  if (key === 'oneOf' || key === 'anyOf')
+    return (value as Schema[]).map((branch) => rejectUndeclared(branch));
   if (key === 'items' || key === 'additionalProperties') {
-    return typeof value === 'object' && value !== null ? seal(value as Schema) : value;
+    return typeof value === 'object' && value !== null ? rejectUndeclared(value as Schema) : value;
   }
   return value;
 }

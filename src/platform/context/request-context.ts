@@ -1,0 +1,220 @@
+import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
+import { preparing, toQuery, type Session } from '../db/admission.js';
+import type { Db } from '../db/database.js';
+import {
+  flush,
+  limitStatements,
+  runModels,
+  runPlain,
+  sendTogether,
+  SNAPSHOT,
+  untilUnbroken,
+} from '../db/run.js';
+import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
+import type { UnitOfWork } from '../db/unit-of-work.js';
+import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
+import {
+  assertMayOpen,
+  newState,
+  noteAdmission,
+  runWrite,
+  whileOpen,
+  type RequestState,
+} from './request-state.js';
+
+type Audited = {
+  /** Appends facts to the audit trail, with the actor and the request of the context. */
+  audit(...facts: AuditFact[]): Promise<void>;
+};
+
+/** A writing transaction with Prisma's models. */
+export type ContextTx = Tx & Audited;
+/** A writing transaction without Prisma's models, for bulk work. */
+export type BulkTx = PlainTx & Audited;
+
+/**
+ * Everything that a handler may do with the database, on behalf of one caller. A request opens at most one writing
+ * transaction (`transaction`, `bulkTransaction` or `pipeline`), reads only before it or in it, and nests none; a call
+ * that breaks a rule throws. See decision 0036.
+ *
+ * Every method throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the database does not
+ * admit the caller.
+ */
+export type RequestContext<Who extends Caller = Caller> = {
+  readonly caller: Who;
+  readonly tenantId: string;
+  readonly requestId: string;
+  /** See ownRows and tenantRows. */
+  readonly applicationFilters: boolean;
+  /** Whether the database has admitted the caller during this request. */
+  readonly isAdmitted: boolean;
+  /** Asks only whether the caller may enter. */
+  assertAdmitted(): Promise<void>;
+  /** Reads in one flush; all statements see the database as it was at one moment. */
+  read<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
+  /** Reads in parts what is too much for one result; all parts see the database as it was at one moment. */
+  snapshotTransaction<Result>(timeoutMs: number, work: (tx: PlainTx) => Promise<Result>): Promise<Result>;
+  /**
+   * Writes in one transaction, and again when PostgreSQL ended it to break a deadlock. `work` must have no effect outside
+   * the transaction.
+   */
+  transaction<Result>(work: (tx: ContextTx) => Promise<Result>): Promise<Result>;
+  /**
+   * As transaction, without Prisma: it hands a parameter over as JSON, and 8 MB of it stopped the event loop for 60 ms.
+   *
+   * @param timeoutMs when a statement is given up, instead of at the pool's own limit
+   */
+  bulkTransaction<Result>(timeoutMs: number, work: (tx: BulkTx) => Promise<Result>): Promise<Result>;
+  /** Writes in one flush, for hot paths. The statements of a refused caller find and change nothing. */
+  pipeline<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
+  /** As pipeline, for statements whose text never changes: they are prepared. */
+  preparedPipeline<const Statements extends readonly Sql[]>(
+    statements: Statements,
+  ): Promise<RowsOf<Statements>>;
+  /** The statement that appends facts to the audit trail, for a pipeline. */
+  auditStatement(facts: AuditFact[]): Sql;
+  /** The same for facts that a query selects; see appendFacts. */
+  auditSelected(facts: Sql): Sql;
+  /**
+   * A context whose writing transaction commits by itself, even if the request is refused later. Not available once the
+   * request's own writing transaction has begun. A repetition with the same Idempotency-Key may run it again.
+   *
+   * @param reason why one transaction is not enough, for the reader
+   */
+  independent(reason: string): RequestContext<Who>;
+  /** The same request in the scope of the whole tenant. The audit trail still names the caller. */
+  asSystem(): SystemContext;
+  /** Makes the writing transaction commit together with a stored response (decision 0020). For platform/idempotency. */
+  attachUnitOfWork(unit: UnitOfWork): void;
+};
+
+export type UserContext = RequestContext<UserCaller>;
+export type SystemContext = RequestContext<SystemCaller>;
+
+/**
+ * The context of a request; a background job or a script makes one for its own scope, with BACKGROUND as the request.
+ */
+export const makeContext = <Who extends Caller>(
+  db: Db,
+  caller: Who,
+  requestId: string,
+): RequestContext<Who> => contextOf({ db, caller, actor: caller, requestId, state: newState() });
+
+/** `actor` is who the audit trail names; it differs from `caller` in asSystem alone. */
+type Parts<Who> = { db: Db; caller: Who; actor: Caller; requestId: string; state: RequestState };
+
+function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
+  const { db, caller, actor, requestId, state } = parts;
+  const auditSelected = (facts: Sql) => appendFacts(actor, requestId, facts);
+  return {
+    caller,
+    tenantId: caller.tenantId,
+    requestId,
+    get applicationFilters() {
+      return db.applicationFilters;
+    },
+    get isAdmitted() {
+      return state.isAdmitted;
+    },
+    auditStatement: (facts) => auditStatement(actor, requestId, facts),
+    auditSelected,
+    ...readersOf(parts),
+    ...writersOf(parts),
+    independent: () => contextOf({ ...parts, state: newState(state) }),
+    asSystem: () => contextOf({ ...parts, caller: { kind: 'system', tenantId: caller.tenantId } }),
+    attachUnitOfWork(unit) {
+      state.unitOfWork = unit;
+    },
+  };
+}
+
+type Readers = Pick<RequestContext, 'assertAdmitted' | 'read' | 'snapshotTransaction'>;
+
+function readersOf(parts: Parts<Caller>): Readers {
+  const { state } = parts;
+  const session = sessionOf(parts);
+  return {
+    async assertAdmitted() {
+      assertMayOpen(state);
+      await flush(session, SNAPSHOT, []);
+    },
+    async read(statements) {
+      assertMayOpen(state);
+      return toTypedRows(statements, await flush(session, SNAPSHOT, statements));
+    },
+    snapshotTransaction: (timeoutMs, work) =>
+      whileOpen(state, () =>
+        untilUnbroken(() => runPlain(session, (tx) => limited(tx, timeoutMs, () => work(tx)), SNAPSHOT)),
+      ),
+  };
+}
+
+type Writers = Pick<RequestContext, 'transaction' | 'bulkTransaction' | 'pipeline' | 'preparedPipeline'>;
+
+function writersOf(parts: Parts<Caller>): Writers {
+  const { db, state, actor, requestId } = parts;
+  const session = sessionOf(parts);
+  const audited = <T extends PlainTx>(tx: T): T & Audited => ({
+    ...tx,
+    async audit(...facts) {
+      await tx.execute(auditStatement(actor, requestId, facts));
+    },
+  });
+  const send = async <const Statements extends readonly Sql[]>(
+    statements: Statements,
+    prepare = toQuery,
+  ): Promise<RowsOf<Statements>> =>
+    toTypedRows(statements, await pipelineOf(parts, session, statements, prepare));
+  return {
+    transaction: (work) =>
+      runWrite(state, (around, unit) =>
+        untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(audited(tx)))), unit),
+      ),
+    bulkTransaction: (timeoutMs, work) =>
+      runWrite(state, (around, unit) =>
+        untilUnbroken(
+          () => runPlain(session, (tx) => limited(tx, timeoutMs, () => around(tx, () => work(audited(tx))))),
+          unit,
+        ),
+      ),
+    pipeline: (statements) => send(statements),
+    preparedPipeline: (statements) => send(statements, preparing(db)),
+  };
+}
+
+/** One flush; inside a unit of work, whose opening is judged first, one flush after it. */
+function pipelineOf(
+  { state }: Parts<Caller>,
+  session: Session,
+  statements: readonly Sql[],
+  prepare: typeof toQuery,
+) {
+  return runWrite<Record<string, unknown>[][]>(state, (around, unit) =>
+    unit
+      ? runPlain(session, (tx, client) => around(tx, () => sendTogether(client, statements.map(prepare))))
+      : around(NO_TX, () => flush(session, 'begin', statements, prepare)),
+  );
+}
+
+/** Without a unit of work nothing is sent around a pipeline. */
+const NO_TX = {
+  query: () => Promise.reject(new Error('A pipeline has no transaction to send more to.')),
+};
+
+const sessionOf = ({ db, caller, actor, state }: Parts<Caller>): Session => ({
+  db,
+  caller,
+  noteAdmitted() {
+    // The scope of the system says nothing about the caller's account.
+    if (caller === actor) noteAdmission(state);
+  },
+});
+
+async function limited<Result>(tx: PlainTx, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
+  await limitStatements(tx, timeoutMs);
+  return work();
+}
+
+/** The row types belong to the statements, whose authors claim them. */
+const toTypedRows = <Statements extends readonly Sql[]>(_statements: Statements, rows: unknown[]) =>
+  rows as RowsOf<Statements>;

@@ -1,0 +1,133 @@
+import type pg from 'pg';
+import { admit, enterWith, preparing, toQuery, type Prepare, type Session } from './admission.js';
+import { extend, scopedClient } from './models/scoped-client.js';
+import { raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
+import { inTransaction, type UnitOfWork } from './unit-of-work.js';
+import { isRetryable } from './violations.js';
+
+// The four ways to run statements in a caller's scope. They know no rule about how many transactions a request may
+// open: request-context.ts does.
+
+export const SNAPSHOT = 'begin isolation level repeatable read, read only';
+
+const MAX_ATTEMPTS = 3;
+
+/** Runs a transaction again when PostgreSQL ended it to break a deadlock. */
+export async function untilUnbroken<Result>(run: () => Promise<Result>, unit?: UnitOfWork): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      // The result of the work is in use once the unit of work waits.
+      if (attempt === MAX_ATTEMPTS || unit?.isWaiting || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+/** Prisma's interactive transaction, with models. */
+export const runModels = <Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+  session.db.connectionShares.run(session.caller, () => inTransaction(() => runModelsSeated(session, work)));
+
+function runModelsSeated<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const { db, caller } = session;
+  // A key's courier is known once the database has admitted it. Until then no row has the empty id.
+  const scope = { tenantId: caller.tenantId, courierId: caller.kind === 'key' ? '' : courierOf(caller) };
+  const client = caller.kind === 'key' ? extend(db, () => scope) : scopedClient(db, scope);
+  return client.$transaction(
+    async (models) => {
+      const query = <Row>(statement: Sql<Row>) => models.$queryRaw<Row[]>(statement);
+      const tx: Tx = { models, caller, query, execute: (statement) => models.$executeRaw(statement) };
+      const { courier_id: courierId } = admit(session, await query(enterWith(session)));
+      if (caller.kind === 'key') scope.courierId = courierId ?? '';
+      return work(tx);
+    },
+    { maxWait: 2_000, timeout: 15_000 },
+  );
+}
+
+const courierOf = (caller: Exclude<Session['caller'], { kind: 'key' }>) =>
+  caller.kind === 'user' ? caller.courierId : null;
+
+/** A transaction on a connection of its own, without Prisma. */
+export const runPlain = <Result>(
+  session: Session,
+  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
+  begin = 'begin',
+): Promise<Result> =>
+  session.db.connectionShares.run(session.caller, () => runPlainSeated(session, work, begin));
+
+async function runPlainSeated<Result>(
+  session: Session,
+  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
+  begin: string,
+): Promise<Result> {
+  const client = await session.db.pool.connect();
+  try {
+    await client.query(begin);
+    const result = await inTransaction(async () => {
+      const tx = toPlainTx(client, session);
+      admit(session, await tx.query(enterWith(session)));
+      return work(tx, client);
+    });
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // A connection that cannot roll back is not fit for the next request.
+    client.release(
+      await client.query('rollback').then(
+        () => false,
+        () => true,
+      ),
+    );
+    throw error;
+  }
+}
+
+const toPlainTx = (client: pg.PoolClient, { caller }: Session): PlainTx => ({
+  caller,
+  // The row type belongs to the statement, whose author claims it.
+  query: async <Row>(statement: Sql<Row>) => (await client.query(toQuery(statement))).rows as Row[],
+  execute: async (statement) => (await client.query(toQuery(statement))).rowCount ?? 0,
+});
+
+export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<number> =>
+  tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+
+/** All statements as one transaction in one flush, without waiting for each other's results. */
+export const flush = (
+  session: Session,
+  begin: string,
+  statements: readonly Sql[],
+  prepare: Prepare = toQuery,
+): Promise<Rows[]> =>
+  session.db.connectionShares.run(session.caller, () => flushSeated(session, begin, statements, prepare));
+
+async function flushSeated(
+  session: Session,
+  begin: string,
+  statements: readonly Sql[],
+  prepare: Prepare,
+): Promise<Rows[]> {
+  const client = await session.db.pool.connect();
+  try {
+    const enter = preparing(session.db)(enterWith(session));
+    const queries = [begin, enter, ...statements.map(prepare), 'commit'];
+    const [, entered, ...rest] = await sendTogether(client, queries);
+    // The columns that enterScope selects.
+    admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
+    return rest.slice(0, -1);
+  } finally {
+    client.release();
+  }
+}
+
+/** Sends queries without waiting for each other's results. @throws the error of the first that failed */
+export async function sendTogether(client: pg.PoolClient, queries: (string | object)[]): Promise<Rows[]> {
+  // pg takes text or a query object alike; its overloads do not.
+  const sent = queries.map((query) => client.query<Record<string, unknown>>(query as string));
+  const settled = await Promise.allSettled(sent);
+  const failed = settled.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  return settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
+}

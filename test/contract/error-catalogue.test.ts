@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { problemsOfFormats, problemsOfPatterns } from '../../generated/errors.js';
+import { projectRoot } from '../../src/config/project-root.js';
+import { describeOperation, operationIds } from '../support/service/contract.js';
+
+type Text = { message: string };
+type Written = {
+  codes: Record<
+    string,
+    { status: number; description: string; message?: string; variants?: Record<string, Text> }
+  >;
+  fields: Record<string, Text & { pattern?: string; format?: string }>;
+};
+
+// as: the shape that the file's own comment describes, which the generator checks
+const { codes, fields } = parse(readFileSync(join(projectRoot, 'openapi/errors.yaml'), 'utf8')) as Written;
+
+const variantsOf = ({ message = '', variants = { default: { message } } }: Written['codes'][string]) =>
+  Object.entries(variants);
+
+/** The one file that turns a code, a variant and arguments into a failure. */
+const CATALOGUE = 'src/platform/errors/errors.ts';
+
+function filesUnder(folder: string, ending: string) {
+  return readdirSync(join(projectRoot, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)))
+    .map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
+}
+
+const sources = filesUnder('src', '.ts');
+
+// The database decides who may enter, and its functions name the code.
+const migrations = filesUnder('prisma/migrations', '.sql');
+const everything = [...sources, ...migrations].map(({ text }) => text).join('\n');
+const isNamed = (name: string) =>
+  everything.includes(`'${name}'`) || new RegExp(`\\b${name}: '`).test(everything);
+
+describe('openapi/errors.yaml is the only source of failures', () => {
+  // The compiler allows no text either: ApiError takes a code, a variant and arguments, and FieldError is a brand.
+  test.each([
+    ['passes a text to ApiError', /new ApiError\(\s*[^,()]+,\s*['"`]/],
+    ['gives a failure a message of its own', /new ApiError\([^;]*?\bmessage:/],
+    ['makes an entry of errors by hand', /\bas FieldError\b|\berrors: \[\s*\{/],
+    ['derives a class from ApiError', /extends ApiError\b/],
+  ])('no source %s', (_what, pattern) => {
+    const found = sources.filter(({ path, text }) => path !== CATALOGUE && pattern.test(text));
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('every code and every variant is used', () => {
+    const unused = Object.entries(codes).flatMap(([code, written]) => [
+      ...(isNamed(code) ? [] : [code]),
+      ...variantsOf(written)
+        .filter(([name]) => name !== 'default' && !isNamed(name))
+        .map(([name]) => `${code} ${name}`),
+    ]);
+    expect(unused).toEqual([]);
+  });
+
+  test('every problem of a field is used, or explains a keyword of a schema', () => {
+    const explaining = Object.values({ ...problemsOfPatterns, ...problemsOfFormats }) as string[];
+    const unused = Object.keys(fields).filter((name) => !isNamed(name) && !explaining.includes(name));
+    expect(unused).toEqual([]);
+  });
+});
+
+describe('the messages', () => {
+  const messages = [
+    ...Object.entries(codes).flatMap(([code, written]) =>
+      variantsOf(written).map(([name, { message }]) => [`${code} ${name}`, message] as const),
+    ),
+    ...Object.entries(fields).map(([name, { message }]) => [name, message] as const),
+  ];
+
+  test('are full sentences', () => {
+    const broken = messages.filter(
+      ([, message]) => message !== '{problems}' && !/^(?:[A-Z]|\{field\} )[^]*\.$/.test(message),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('of a code say what is wrong and what to do next, in at least two sentences', () => {
+    const short = Object.entries(codes).flatMap(([code, written]) =>
+      variantsOf(written)
+        .filter(([, { message }]) => message !== '{problems}' && !/\. [A-Z]/.test(message))
+        .map(([name]) => `${code} ${name}`),
+    );
+    // These two only say what to send.
+    expect(short).toEqual(['malformed_request hosts', 'malformed_request target']);
+  });
+
+  test('explain every pattern and every format of a request in words', () => {
+    const patterns = new Set<unknown>();
+    const visit = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { type, pattern, format } = node as { type?: unknown; pattern?: unknown; format?: unknown };
+      if (type !== undefined && typeof pattern === 'string') patterns.add(pattern);
+      if (type !== undefined && typeof format === 'string') patterns.add(format);
+      Object.values(node).forEach(visit);
+    };
+    for (const { parameters, requestBody } of operationIds.map(describeOperation)) {
+      visit(parameters?.map(({ schema }) => schema));
+      for (const { schema } of Object.values(requestBody?.content ?? {})) visit(schema);
+    }
+    // They forbid nothing: their values are checked elsewhere or are secrets.
+    for (const free of ['binary', 'password']) patterns.delete(free);
+    const explained: Set<unknown> = new Set(Object.keys({ ...problemsOfPatterns, ...problemsOfFormats }));
+    expect([...patterns].filter((each) => !explained.has(each))).toEqual([]);
+  });
+});

@@ -1,0 +1,46 @@
+import { operations, type OperationId } from '../../../generated/operations.js';
+import { describeOperation } from '../service/contract.js';
+import { matchFailure, type FailureBody } from './failure-templates.mjs';
+
+type SentReply = { operationId: string; status: number; mediaType: string; text: string };
+
+/** What is wrong with the messages of a failure: each must come from openapi/errors.yaml. */
+export function failureFaults({ operationId, status, mediaType, text }: SentReply): string[] {
+  if (status < 400 || mediaType !== 'application/json') return [];
+  // The response validator reports what is no failure envelope.
+  const body = JSON.parse(text) as FailureBody;
+  const { faults, texts } = matchFailure(status, body);
+  return [
+    ...faults,
+    ...(isOperation(operationId) ? differenceFromExamples(operationId, status, body, texts) : []),
+  ];
+}
+
+const isOperation = (id: string): id is OperationId => Object.hasOwn(operations, id);
+
+/** The messages whose placeholders follow from the operation, so that its example is exactly what it sends. */
+const FIXED = [
+  ...['method_not_allowed default', 'unsupported_media_type default', 'permission_denied default'],
+  ...['body_too_large default', 'body_too_large file'],
+];
+
+function differenceFromExamples(
+  id: OperationId,
+  status: number,
+  body: FailureBody,
+  texts: string[],
+): string[] {
+  if (!texts.some((text) => FIXED.includes(text))) return [];
+  const messages = exampleMessages(id, status, body.code);
+  return messages.includes(body.message)
+    ? []
+    : [`"${body.message}" is not the message of an example: ${messages.join(' | ')}`];
+}
+
+/** The messages that the examples of an operation show for a code. */
+export function exampleMessages(id: OperationId, status: number, code: string): string[] {
+  const media = describeOperation(id).responses[String(status)]?.content?.['application/json'];
+  // Every example of a failure is one.
+  const values = Object.values(media?.examples ?? {}).map(({ value }) => value as FailureBody);
+  return values.filter((value) => value.code === code).map(({ message }) => message);
+}

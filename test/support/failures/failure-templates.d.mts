@@ -1,0 +1,8 @@
+export type FailureBody = {
+  code: string;
+  message: string;
+  errors?: { field: string; row?: number; code: string; message: string }[];
+};
+
+/** What is wrong with a failure's status and messages, and which texts of openapi/errors.yaml it shows. */
+export function matchFailure(status: number, body: FailureBody): { faults: string[]; texts: string[] };
