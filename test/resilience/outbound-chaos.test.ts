@@ -255,7 +255,7 @@ function recordClaims(seen: Map<string, Set<number>>, claims: Claim[]): void {
 
 /** Returns a random worker that has started to work. */
 async function pickWorker(): Promise<Running> {
-  const working = () => workers.filter((worker) => worker.output().includes('works the queue'));
+  const working = () => workers.filter((worker) => worker.output().includes('worker is running'));
   await until(async () => working().length > 0);
   const [first, ...rest] = working();
   const victim = [first, ...rest][Math.floor(Math.random() * (1 + rest.length))];

@@ -1,0 +1,88 @@
+// The files that a new operation begins with.
+
+const REQUEST_BODY = `    requestBody:
+      required: true
+      content:
+        application/json:
+          schema:
+            type: object
+            properties: {}
+          examples:
+            request:
+              summary: <What this request does>
+              value: {}
+`;
+
+/** The operation in the contract. The failures that every operation has are added by npm run generate. */
+export const contractEntry = ({ id, permission, method }) => `operation:
+  ${method}:
+    operationId: ${id}
+    summary: <What it does, in a few words>
+    description: |
+      <Who may call it, what it does, and its rules.>
+    tags: [Additions]
+    x-permission: ${permission}
+    security:
+      - bearerAuth: []
+${method === 'post' ? REQUEST_BODY : ''}    responses:
+      '200':
+        description: <What is returned>
+        headers:
+          X-Request-Id:
+            $ref: ../../common/headers.yaml#/XRequestId
+        content:
+          application/json:
+            schema:
+              allOf:
+                - $ref: ../../common/envelope.yaml#/Success
+                - type: object
+                  required: [data]
+                  properties:
+                    data:
+                      type: object
+                      properties: {}
+            example:
+              status: success
+              message: <What the service says>
+              data: {}
+              timestamp: 1795249800
+`;
+
+/** @param up the way from the handler's folder to the project's root */
+export const handlerFile = ({ id }, up) => `import type { Handlers } from '${up}generated/handlers.js';
+
+export function ${id}Handlers() {
+  return {
+    async ${id}({ ctx }) {
+      await ctx.assertAdmitted();
+      return { statusCode: 200, message: '<What the service says>', data: {} };
+    },
+  } satisfies Pick<Handlers, '${id}'>;
+}
+`;
+
+export const testFile = ({
+  id,
+  method,
+}) => `import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startService, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+test('responds 200 to an administrator', async () => {
+  const { status, body } = await service.call('${id}', { as: 'admin'${method === 'post' ? ', body: {}' : ''} });
+  expect({ status, data: body['data'] }).toEqual({ status: 200, data: {} });
+});
+
+test('responds 401 without a token', async () => {
+  expect((await service.call('${id}'${method === 'post' ? ', { body: {} }' : ''})).status).toBe(401);
+});
+`;
