@@ -1,4 +1,8 @@
-import { makeWorkerPool, Unanswered, type WorkerPool } from '../../../platform/concurrency/worker-pool.js';
+import {
+  makeWorkerPool,
+  WorkerTaskError,
+  type WorkerPool,
+} from '../../../platform/concurrency/worker-pool.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
@@ -24,8 +28,15 @@ const DRAWING_MS = 5_000;
 const QUEUE = { places: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
-  const cleaners = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
-  const painters = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
+  const limits = { maxThreads: QUEUE.places, maxHeapMb: MAX_HEAP_MB };
+  const cleaners: Cleaners = makeWorkerPool('modules/couriers/logo/svg-worker.js', {
+    ...limits,
+    timeoutMs: CLEANING_MS,
+  });
+  const painters: Painters = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
+    ...limits,
+    timeoutMs: DRAWING_MS,
+  });
   const turns = makeKeyedLimiter(QUEUE);
 
   return async (courierId, bytes) => {
@@ -38,18 +49,19 @@ export function makeLogoDrawer(): LogoDrawer {
   };
 }
 
-async function clean(source: Source, cleaners: WorkerPool): Promise<Picture> {
+type Cleaners = WorkerPool<string, string | undefined>;
+type Painters = WorkerPool<Drawing, Uint8Array | undefined>;
+
+async function clean(source: Source, cleaners: Cleaners): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
-  // as: what the thread answers with
-  const cleaned = (await ask(cleaners, source.svg, CLEANING_MS)) as string | undefined;
+  const cleaned = await run(cleaners, source.svg);
   if (cleaned === undefined) throw new PictureError('Of the SVG nothing remains that may be shown.');
   return { mediaType: 'image/svg+xml', content: Buffer.from(cleaned) };
 }
 
-async function draw({ content }: Picture, source: Source, painters: WorkerPool): Promise<Buffer> {
+async function draw({ content }: Picture, source: Source, painters: Painters): Promise<Buffer> {
   const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
-  // as: what the thread answers with
-  const png = (await ask(painters, drawing, DRAWING_MS)) as Uint8Array | null;
+  const png = await run(painters, drawing);
   if (!png) throw new PictureError('The logo shows nothing, or its pixels are damaged.');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }
@@ -62,12 +74,13 @@ function framed({ mediaType, content, widthPx: width, heightPx: height }: Raster
   return { svg, largest: { width, height } };
 }
 
-async function ask(threads: WorkerPool, message: unknown, timeoutMs: number): Promise<unknown> {
+async function run<Message, Result>(threads: WorkerPool<Message, Result>, message: Message): Promise<Result> {
   try {
-    return await threads.ask(message, timeoutMs);
+    return await threads.run(message);
   } catch (error) {
-    // out of time, of memory or of stack: the picture's doing
-    if (error instanceof Unanswered) throw new PictureError('The logo takes too long to draw. Simplify it.');
+    // The picture needs too much time, memory or stack.
+    if (error instanceof WorkerTaskError)
+      throw new PictureError('The logo takes too long to draw. Simplify it.');
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { parentPort } from 'node:worker_threads';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { projectRoot } from '../../../config/project-root.js';
+import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 
 // The thread of logo-drawer.ts that draws logos. WebAssembly's memory is outside the heap's limit: what is drawn is bounded by
 // its pixels instead, and by the time that the thread is given.
@@ -28,11 +28,10 @@ const FONTS = {
 
 await initWasm(readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
 
-// as: logo-drawer.ts sent it. What fails here ends the thread, which a panic of the library leaves unusable.
-parentPort?.on('message', (drawing: Drawing) => parentPort?.postMessage(draw(drawing) ?? null));
 // the first drawing takes the time that it takes to compile
 draw({ svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>' });
-parentPort?.postMessage('ready');
+
+export default makeWorkerTask(draw);
 
 /** As a PNG that fits the box. Nothing outside of it is read. Undefined when it is blank: nothing of it can be shown. */
 function draw({ svg, largest }: Drawing): Uint8Array | undefined {

@@ -1,41 +1,37 @@
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { projectRoot } from '../../../config/project-root.js';
+import { makeWorkerPool, WorkerTaskError } from '../../../platform/concurrency/worker-pool.js';
 import type { Answer } from './sync-answer.js';
 
-// From dist/ in tests as well: a thread runs what node can read.
-const WORKER_FILE = join(projectRoot, 'dist', 'src', 'modules', 'customers', 'sync', 'sync-worker.js');
-// 20 MiB take it 120 MB and a second or two
-const MAX_HEAP_MB = 512;
-const READING_MS = 60_000;
+export type AnswerReader = (body: Buffer) => Promise<Answer>;
+
+const POOL = {
+  // 20 MiB take it 120 MB and a second or two
+  maxHeapMb: 512,
+  timeoutMs: 60_000,
+  // A thread ends after one answer, so that its heap is free until the next synchronisation.
+  idleMs: 0,
+};
 
 /**
- * Reads an answer in a thread of its own, which ends with it: 20 MiB would hold the event loop for a second, and
- * nobody knows what is in them.
+ * Reads answers in threads. 20 MiB would block the event loop for a second, and their content is not trusted.
+ *
+ * @param maxThreads how many answers are read at once
  */
-export async function readAnswerApart(body: Buffer): Promise<Answer> {
-  const worker = new Worker(WORKER_FILE, {
-    // none of our secrets, none of the flags that we were started with
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+export function makeAnswerReader(maxThreads: number): AnswerReader {
+  const threads = makeWorkerPool<Uint8Array, Answer>('modules/customers/sync/sync-worker.js', {
+    ...POOL,
+    maxThreads,
   });
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    return await new Promise<Answer>((resolve, reject) => {
-      const giveUp = () =>
-        resolve({ fault: 'The answer takes too much to read. Send fewer and shorter records.' });
-      timer = setTimeout(giveUp, READING_MS);
-      worker.once('message', resolve);
-      // out of memory is the answer's doing, anything else is ours
-      worker.once('error', (error) =>
-        'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? giveUp() : reject(error),
-      );
-      worker.once('exit', () => reject(new Error('The thread that read an answer ended without a word.')));
-      worker.postMessage(body);
-    });
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
-  }
+  return async (body) => {
+    try {
+      return await threads.run(body);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      return { fault: 'The answer takes too much to read. Send fewer and shorter records.' };
+    }
+  };
+}
+
+/** The answer causes a lack of time or memory. Any other error is ours. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof WorkerTaskError && error.reason !== 'error';
 }

@@ -11,7 +11,7 @@ import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js
 import { MAX_PROBLEMS, type Answer } from './sync-answer.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { applySync, countSyncChanges, type AppliedSync, type SentList } from './queries.js';
-import { readAnswerApart } from './sync-reader.js';
+import { makeAnswerReader, type AnswerReader } from './sync-reader.js';
 import type { SyncProblem } from './sync-records.js';
 import { endRun, lockRunning, startRun, type RunEnd, type StartedRun } from './run-queries.js';
 
@@ -39,6 +39,7 @@ const TURNS = { places: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeco
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
   const turns = makeKeyedLimiter(TURNS);
+  const readAnswer = makeAnswerReader(TURNS.places);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
@@ -55,7 +56,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
       'error' in read
         ? await fail(db, caller, runId, read)
         : await turns.run(`${tenantId} ${run.courier_id}`, () =>
-            readAndStore(db, caller, { runId, courierId: run.courier_id, quota, ...read }),
+            readAndStore(db, caller, { runId, courierId: run.courier_id, quota, readAnswer, ...read }),
           );
     const durationMs = Math.round(performance.now() - startedMs);
     const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'It was ended meanwhile.' };
@@ -135,13 +136,14 @@ function adviceFor(status: number): string {
 }
 
 type Target = { runId: string; courierId: string; quota: Quota };
+type Sent = Body & { readAnswer: AnswerReader };
 
 async function readAndStore(
   db: Db,
   caller: SystemCaller,
-  { body, httpStatus, ...target }: Target & Body,
+  { body, httpStatus, readAnswer, ...target }: Target & Sent,
 ): Promise<RunEnd | undefined> {
-  const answer = await readAnswerApart(body);
+  const answer = await readAnswer(body);
   return 'fault' in answer
     ? fail(db, caller, target.runId, { httpStatus, error: answer.fault })
     : storeOrFail(db, caller, target, httpStatus, answer);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { parentPort } from 'node:worker_threads';
 import type { AOA2SheetOpts } from 'xlsx';
 import type { Cell } from '../../../platform/files/csv.js';
+import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 
 // The only file that knows the library, and it only writes: what is published against 0.18.5 is in its reader.
 // By require: the library's own ES module lacks Node's zlib and packs in JavaScript, which takes three times as long.
@@ -12,8 +12,8 @@ const NOT_IN_XML = /[\ufffe\uffff]/g;
 // an underscore that would be read as the begin of such an escape is escaped itself
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
-// as: spreadsheet.ts sent it
-parentPort?.on('message', (texts: string[]) => {
+// The thread of spreadsheet.ts.
+export default makeWorkerTask((texts: string[]): Uint8Array => {
   const lines = texts.flatMap((text) => JSON.parse(text) as Cell[][]);
   // as: the library's types lack the option; a list a row instead of a key a cell
   const sheet = utils.aoa_to_sheet(
@@ -21,11 +21,9 @@ parentPort?.on('message', (texts: string[]) => {
     { dense: true } as AOA2SheetOpts,
   );
   const book = { SheetNames: ['Packages'], Sheets: { Packages: sheet } };
-  parentPort?.postMessage(
-    write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }),
-  );
+  // With these options the library returns a Buffer; its types say any.
+  return write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }) as Buffer;
 });
-parentPort?.postMessage('ready');
 
 function toWritable(cell: Cell): Cell | null {
   if (typeof cell === 'number') return cell;

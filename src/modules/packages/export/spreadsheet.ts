@@ -2,8 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cell } from '../../../platform/files/csv.js';
 import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 
-// 10,000 rows take 90 MB there.
-const MAX_HEAP_MB = 256;
+const POOL = {
+  // as many as the handlers' limiter admits
+  maxThreads: 2,
+  // 10,000 rows take 90 MB there.
+  maxHeapMb: 256,
+  // a hundred times what the longest takes of an idle core
+  timeoutMs: 100_000,
+};
 
 export type WorkbookWriter = <Row>(
   headings: readonly string[],
@@ -16,12 +22,11 @@ export type WorkbookWriter = <Row>(
  * interrupted.
  */
 export function makeWorkbookWriter(): WorkbookWriter {
-  const threads = makeWorkerPool('modules/packages/export/spreadsheet-worker.js', MAX_HEAP_MB);
+  const threads = makeWorkerPool<string[], Uint8Array>('modules/packages/export/spreadsheet-worker.js', POOL);
   return async (headings, rows, toCells) => {
     // as texts: copying them to the thread costs a tenth of copying 140,000 cells one by one
     const lines = [JSON.stringify([headings]), ...(await spellLines(rows, toCells))];
-    // as: what the thread answers with
-    const { buffer, byteOffset, byteLength } = (await threads.ask(lines)) as Uint8Array;
+    const { buffer, byteOffset, byteLength } = await threads.run(lines);
     return Buffer.from(buffer, byteOffset, byteLength);
   };
 }
