@@ -1,3 +1,4 @@
+// Our own: template engines compile files at run time, without types. This is one function that escapes each value.
 /** HTML; any other text is escaped where it is put into some. */
 export type Markup = { readonly html: string };
 
