@@ -107,7 +107,7 @@ function unusableCertificate({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }:
 }
 
 function isAddressBlock(item: string): boolean {
-  // isIP, because ipaddr.js also accepts 127.1 and 0x7f.0.0.1
+  // isIP, because the library also accepts 127.1 and 0x7f.0.0.1
   const isAddress = isIP(item.split('/')[0] ?? '') > 0;
   return isAddress && (isIP(item) > 0 || ipaddr.isValidCIDR(item));
 }

@@ -35,7 +35,7 @@ const SECRET_BYTES = 20;
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** A new secret, base 32. Our own: speakeasy.generateSecret maps random bytes unevenly onto 60 characters, and needs the deprecated Buffer(). */
+/** A new secret, base 32. Our own: speakeasy.generateSecret maps random bytes unevenly onto letters and digits, and needs the deprecated Buffer(). */
 export function newTotpSecret(): string {
   const bits = Array.from(randomBytes(SECRET_BYTES), (byte) => byte.toString(2).padStart(8, '0')).join('');
   return bits.replace(/.{5}/g, (five) => BASE_32.charAt(parseInt(five, 2)));
