@@ -4,7 +4,7 @@ import { makeWorkerPool, type WorkerPoolOptions } from '../../src/platform/concu
 type Act = { act: 'answer' | 'wait' | 'throw' | 'spin' | 'exit' | 'fill'; value?: unknown };
 type Answer = { value: unknown; env: object; execArgv: string[] };
 
-const FILE = '../../test/support/service/misbehaving-worker.mjs';
+const FILE = '../../test/support/workers/misbehaving-worker.mjs';
 const LIMITS = { maxThreads: 2, maxHeapMb: 32, timeoutMs: 1_000 };
 
 const makePool = (options: Partial<WorkerPoolOptions> = {}, file = FILE) =>
@@ -40,7 +40,7 @@ describe('a task fails alone, with the reason, while another task goes on', () =
 });
 
 test('the time limit does not include the time that a thread takes to load', async () => {
-  const pool = makePool({ timeoutMs: 300 }, '../../test/support/service/slow-worker.mjs');
+  const pool = makePool({ timeoutMs: 300 }, '../../test/support/workers/slow-worker.mjs');
   expect((await pool.run({ act: 'answer', value: 1 })).value).toBe(1);
 });
 
