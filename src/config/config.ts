@@ -1,6 +1,6 @@
 import {
+  DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
-  EXPECTED,
   isDatabaseUrl,
   list,
   parseSettings,
@@ -114,7 +114,7 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
   const url = env[name];
   if (!url)
     throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
-  if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${EXPECTED[name]}`]);
+  if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${DATABASE_URL_EXPECTED}`]);
   return url;
 }
 

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import ipaddr from 'ipaddr.js';
 import { isBadPort } from './blocked-ports.js';
-import { DEVELOPMENT_SECRETS, EXPECTED, isDatabaseUrl, list, type Settings } from './settings.js';
+import {
+  DATABASE_URL_EXPECTED,
+  DEVELOPMENT_SECRETS,
+  isDatabaseUrl,
+  list,
+  type Settings,
+} from './settings.js';
 
 /** What staging and production need and development does without. */
 export function missingForDeployment(settings: Settings): string[] {
@@ -84,7 +91,7 @@ function unusableUrls(settings: Settings): string[] {
       // one that is no postgres URL at all has been told already
       return value !== undefined && /^postgres(ql)?:/.test(value) && !isDatabaseUrl(value);
     })
-    .map((name) => `${name} ${EXPECTED[name]}; encode special characters of the password (%23 for #)`);
+    .map((name) => `${name} ${DATABASE_URL_EXPECTED}; encode special characters of the password (%23 for #)`);
 }
 
 function unusableCertificate({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: Settings): string[] {
@@ -100,13 +107,9 @@ function unusableCertificate({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }:
 }
 
 function isAddressBlock(item: string): boolean {
-  const [address = '', prefix, ...rest] = item.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return (
-    bits > 0 &&
-    rest.length === 0 &&
-    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
-  );
+  // isIP, because the library also accepts 127.1 and 0x7f.0.0.1
+  const isAddress = isIP(item.split('/')[0] ?? '') > 0;
+  return isAddress && (isIP(item) > 0 || ipaddr.isValidCIDR(item));
 }
 
 /** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */

@@ -1,3 +1,4 @@
+// Our own, not close-with-grace 2.5.0: it exits with 1 on a second signal, and npm causes two on each Ctrl-C (first-run.test.ts sends two and expects 0).
 import { ConfigError, readConfig, type Config } from '../config/config.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { prepareDatabase, type PreparedDatabase } from './prepare-database.js';

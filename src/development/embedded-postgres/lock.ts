@@ -1,3 +1,4 @@
+// Our own: proper-lockfile takes a lock for stale by its age. This one checks whether the process that holds it is alive.
 import { randomUUID } from 'node:crypto';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,108 +1,122 @@
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { Piscina } from 'piscina';
 import { projectRoot } from '../../config/project-root.js';
+import type { WorkerTask } from './worker-task.js';
 
-/** To start one takes about as long as half of what it is asked for; to keep one takes its heap. */
+/** Starting a thread takes about half as long as a task. An idle thread occupies its heap. */
 const IDLE_MS = 10_000;
-/** To start one takes half a second, and ten times that on a machine with ten times as much to do as it can. */
+/** Starting a thread takes half a second, and ten times that on an overloaded machine. */
 const STARTING_MS = 30_000;
 
-export type WorkerPool = {
-  /**
-   * Has a thread answer one message. How many there are at once is the caller's to bound. The time begins when the
-   * thread has loaded.
-   *
-   * @throws Unanswered when the message ended the thread: by an error, its heap's limit, or the time, after which it is
-   *   ended; Error when no thread could be started
-   */
-  ask(message: unknown, timeoutMs?: number): Promise<unknown>;
+export type WorkerPoolOptions = {
+  /** The caller's limiter admits no more tasks at once. */
+  maxThreads: number;
+  /** A thread that needs more ends, and the service does not. */
+  maxHeapMb: number;
+  /** Begins when the thread has loaded. */
+  timeoutMs: number;
+  /** How long a thread waits for another task before it ends. */
+  idleMs?: number;
 };
 
-/** A message that a thread did not answer; says why. */
-export class Unanswered extends Error {}
+export type WorkerPool<Message, Result> = {
+  /**
+   * Runs one task in a thread.
+   *
+   * @throws WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit; Error if no thread
+   *   could be started
+   */
+  run(message: Message): Promise<Result>;
+};
+
+/** A task that a thread did not finish. */
+export class WorkerTaskError extends Error {
+  constructor(
+    /** Which limit the task exceeded, or that it threw an error. */
+    readonly reason: 'time' | 'memory' | 'error',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
 
 /**
- * Threads for work that takes long and cannot be interrupted. Each says once that it is ready, and then answers one message
- * at a time with one; one that is done serves the next for a while, one that failed is ended.
+ * A pool of threads for work that takes long and cannot be interrupted. Each thread runs one task at a time.
  *
- * @param file the thread's, below dist/src: always the built one, a thread starts without the tests' compiler
- * @param maxHeapMb beyond this the thread ends, and not the service
+ * @param file below dist/src: always the built one, because a thread starts without the compiler of the tests
  */
-export function makeWorkerPool(file: string, maxHeapMb: number): WorkerPool {
-  const idle = new Map<Worker, NodeJS.Timeout>();
-
-  async function take(): Promise<Worker> {
-    const [found] = idle;
-    if (!found) return start();
-    const [worker, ending] = found;
-    clearTimeout(ending);
-    idle.delete(worker);
-    worker.ref();
-    return worker;
-  }
-
-  async function start(): Promise<Worker> {
-    const worker = new Worker(join(projectRoot, 'dist', 'src', file), {
-      // none of our secrets, none of the flags that we were started with
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-    });
-    // one that ends while nobody waits for it is not to be taken again
-    worker.once('exit', () => idle.delete(worker));
-    try {
-      await answerOf(worker, STARTING_MS);
-      return worker;
-    } catch (error) {
-      void worker.terminate();
-      throw new Error(`The thread ${file} did not start.`, { cause: error });
-    }
-  }
-
-  function keep(worker: Worker): void {
-    worker.unref();
-    const ending = setTimeout(() => {
-      idle.delete(worker);
-      void worker.terminate();
-    }, IDLE_MS);
-    idle.set(worker, ending.unref());
-  }
+export function makeWorkerPool<Message, Result>(
+  file: string,
+  { maxThreads, maxHeapMb, timeoutMs, idleMs = IDLE_MS }: WorkerPoolOptions,
+): WorkerPool<Message, Result> {
+  const pool = new Piscina<WorkerTask<Message>, Result>({
+    filename: join(projectRoot, 'dist', 'src', file),
+    minThreads: 0,
+    maxThreads,
+    idleTimeout: idleMs,
+    // Tasks are asynchronous, and Atomics.wait would stop what a library still does after one.
+    atomics: 'disabled',
+    // The threads get none of our secrets and none of our own flags.
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  });
+  const unstarted = new Map<number, TimeLimit>();
+  let lastId = 0;
+  pool.on('message', (id: number) => unstarted.get(id)?.start());
+  // Piscina reports a thread that fails while it loads here, and would let the tasks wait for ever.
+  pool.on('error', (error) => {
+    for (const limit of unstarted.values()) limit.fail(notStarted(file, error));
+  });
 
   return {
-    async ask(message, timeoutMs) {
-      const worker = await take();
+    async run(message) {
+      const id = (lastId += 1);
+      const limit = makeTimeLimit(timeoutMs, notStarted(file), () => unstarted.delete(id));
+      unstarted.set(id, limit);
       try {
-        worker.postMessage(message);
-        const answer = await answerOf(worker, timeoutMs);
-        keep(worker);
-        return answer;
+        return await pool.run({ id, message }, { signal: limit.signal });
       } catch (error) {
-        void worker.terminate();
-        throw error;
+        if (limit.signal.aborted) throw limit.signal.reason;
+        throw toTaskError(error);
+      } finally {
+        limit.end();
       }
     },
   };
 }
 
-function answerOf(worker: Worker, timeoutMs: number | undefined): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onMessage = (answer: unknown) => {
-      leave();
-      resolve(answer);
-    };
-    const onEnd = (reason: unknown) => {
-      leave();
-      const why = reason instanceof Error ? reason.message : `The thread ended: ${String(reason)}.`;
-      reject(new Unanswered(why, { cause: reason }));
-    };
-    // an answer that came while the event loop was busy is read first
-    const giveUp = () => setImmediate(() => onEnd(new Error(`No answer within ${timeoutMs} ms.`)));
-    const timer = timeoutMs && setTimeout(giveUp, timeoutMs);
-    // one by one: removeAllListeners would take Node's own along, and the worker would answer nobody
-    const leave = () => {
-      if (timer) clearTimeout(timer);
-      worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd);
-    };
-    worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
-  });
+const notStarted = (file: string, cause?: unknown) =>
+  new Error(`The thread ${file} did not start.`, { cause });
+
+function toTaskError(cause: unknown): WorkerTaskError {
+  // Node rebuilds the error of a thread from its properties. It need not be an instance of our Error.
+  const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
+  const reason = code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'error';
+  return new WorkerTaskError(reason, String(message ?? cause), { cause });
+}
+
+type TimeLimit = { signal: AbortSignal; start(): void; fail(reason: Error): void; end(): void };
+
+/** Limits first the start of a task, and from then on its time. */
+function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => void): TimeLimit {
+  const aborting = new AbortController();
+  const fail = (reason: Error) => aborting.abort(reason);
+  let timer = setTimeout(fail, STARTING_MS, tooLateError);
+  const end = () => {
+    clearTimeout(timer);
+    onStart();
+  };
+  return {
+    signal: aborting.signal,
+    fail,
+    end,
+    start() {
+      end();
+      const error = new WorkerTaskError('time', `No answer within ${timeoutMs} ms.`);
+      // A result that arrived while the event loop was busy is read first.
+      timer = setTimeout(() => setImmediate(fail, error), timeoutMs);
+    },
+  };
 }

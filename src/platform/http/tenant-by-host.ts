@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { ApiError } from '../errors/errors.js';
 
@@ -11,14 +12,14 @@ const CACHE_MS = 10_000;
 const MAX_CACHED_HOSTS = 1_000;
 
 export function openTenants(pool: pg.Pool): Tenants {
-  const cache = new Map<string, { tenantId: Promise<string | null>; until: number }>();
+  // Clients can send arbitrary hosts, so the cache must be bounded.
+  const cache = new LRUCache<string, Promise<string | null>>({ max: MAX_CACHED_HOSTS, ttl: CACHE_MS });
 
   return {
     async ofHost(header) {
       const host = hostName(header);
-      const cached = cache.get(host);
-      const entry = cached && cached.until > Date.now() ? cached : remember(host);
-      const tenantId = await entry.tenantId.catch((error: unknown) => {
+      const lookup = cache.get(host) ?? remember(host);
+      const tenantId = await lookup.catch((error: unknown) => {
         cache.delete(host);
         throw error;
       });
@@ -27,12 +28,10 @@ export function openTenants(pool: pg.Pool): Tenants {
     },
   };
 
-  function remember(host: string) {
-    // Clients can send arbitrary hosts, so the map must be bounded.
-    if (cache.size >= MAX_CACHED_HOSTS) cache.clear();
-    const entry = { tenantId: lookUp(pool, host), until: Date.now() + CACHE_MS };
-    cache.set(host, entry);
-    return entry;
+  function remember(host: string): Promise<string | null> {
+    const lookup = lookUp(pool, host);
+    cache.set(host, lookup);
+    return lookup;
   }
 }
 

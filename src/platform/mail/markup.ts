@@ -1,3 +1,4 @@
+// Our own: template engines compile files at run time, without types. This is one function that escapes each value.
 /** HTML that needs no escaping. */
 export type Markup = { readonly html: string };
 

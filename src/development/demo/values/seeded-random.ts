@@ -1,3 +1,4 @@
+// Our own: the values of a library for fake data change between versions. The demo data must stay the same.
 export type SeededRandom = {
   /** A whole number; both bounds are possible. */
   whole(minimum: number, maximum: number): number;

@@ -37,7 +37,10 @@ const SECRET_BYTES = 20;
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Returns a new secret in base 32. */
+/**
+ * Returns a new secret in base 32. Our own: speakeasy.generateSecret maps random bytes unevenly onto letters and
+ * digits, and needs the deprecated Buffer().
+ */
 export function newTotpSecret(): string {
   const bits = Array.from(randomBytes(SECRET_BYTES), (byte) => byte.toString(2).padStart(8, '0')).join('');
   return bits.replace(/.{5}/g, (five) => BASE_32.charAt(parseInt(five, 2)));

@@ -1,3 +1,4 @@
+// Our own: image-size reads only the dimensions, and sharp decodes the pixels. This removes metadata and trailing bytes without decoding.
 import { assertSizeAllowed, PictureError, type Raster } from './picture-error.js';
 
 // The frame types that browsers support: baseline, extended and progressive.

@@ -1,4 +1,8 @@
-import { makeWorkerPool, Unanswered, type WorkerPool } from '../../../platform/concurrency/worker-pool.js';
+import {
+  makeWorkerPool,
+  WorkerTaskError,
+  type WorkerPool,
+} from '../../../platform/concurrency/worker-pool.js';
 import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
@@ -24,8 +28,15 @@ const DRAWING_MS = 5_000;
 const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(): LogoDrawer {
-  const sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', MAX_HEAP_MB);
-  const renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', MAX_HEAP_MB);
+  const limits = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };
+  const sanitizers: Sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', {
+    ...limits,
+    timeoutMs: CLEANING_MS,
+  });
+  const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
+    ...limits,
+    timeoutMs: DRAWING_MS,
+  });
   const limiter = makeKeyedLimiter(QUEUE);
 
   return async (courierId, bytes) => {
@@ -38,18 +49,19 @@ export function makeLogoDrawer(): LogoDrawer {
   };
 }
 
-async function clean(source: Source, sanitizers: WorkerPool): Promise<Picture> {
+type Sanitizers = WorkerPool<string, string | undefined>;
+type Renderers = WorkerPool<Drawing, Uint8Array | undefined>;
+
+async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
-  // The worker posts the cleaned SVG, or undefined.
-  const cleaned = (await ask(sanitizers, source.svg, CLEANING_MS)) as string | undefined;
+  const cleaned = await run(sanitizers, source.svg);
   if (cleaned === undefined) throw new PictureError('logo_svg_empty');
   return { mediaType: 'image/svg+xml', content: Buffer.from(cleaned) };
 }
 
-async function draw({ content }: Picture, source: Source, renderers: WorkerPool): Promise<Buffer> {
+async function draw({ content }: Picture, source: Source, renderers: Renderers): Promise<Buffer> {
   const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
-  // The worker posts the PNG, or null.
-  const png = (await ask(renderers, drawing, DRAWING_MS)) as Uint8Array | null;
+  const png = await run(renderers, drawing);
   if (!png) throw new PictureError('logo_blank');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }
@@ -62,12 +74,12 @@ function framed({ mediaType, content, widthPx: width, heightPx: height }: Raster
   return { svg, largest: { width, height } };
 }
 
-async function ask(threads: WorkerPool, message: unknown, timeoutMs: number): Promise<unknown> {
+async function run<Message, Result>(threads: WorkerPool<Message, Result>, message: Message): Promise<Result> {
   try {
-    return await threads.ask(message, timeoutMs);
+    return await threads.run(message);
   } catch (error) {
     // The time, memory or stack limit was exceeded. The picture is the cause.
-    if (error instanceof Unanswered) throw new PictureError('logo_too_complex');
+    if (error instanceof WorkerTaskError) throw new PictureError('logo_too_complex');
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { parentPort } from 'node:worker_threads';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { projectRoot } from '../../../config/project-root.js';
+import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 
 // The worker thread of logo-drawer.ts that draws logos. The heap limit does not cover WebAssembly's memory;
 // the number of pixels and the time limit bound the work instead.
@@ -28,12 +28,10 @@ const FONTS = {
 
 await initWasm(readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
 
-// Only logo-drawer.ts posts messages here. An error ends the thread, because the library is unusable after a
-// panic.
-parentPort?.on('message', (drawing: Drawing) => parentPort?.postMessage(draw(drawing) ?? null));
-// The first drawing compiles the WebAssembly module, so it is done before the thread reports ready.
+// The first drawing compiles the WebAssembly module, so it is done before the thread runs a task.
 draw({ svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>' });
-parentPort?.postMessage('ready');
+
+export default makeWorkerTask(draw);
 
 /** Returns a PNG that fits the box, or undefined if it is blank. Reads no external resources. */
 function draw({ svg, largest }: Drawing): Uint8Array | undefined {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { parentPort } from 'node:worker_threads';
+import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 import { readRaster } from './picture.js';
 import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
 import { scanSvg } from './svg-scan.js';
@@ -15,8 +15,7 @@ const createDOMPurify = require('dompurify') as (window: Window) => {
   sanitize(svg: string, options: object): Element;
 };
 
-parentPort?.on('message', (svg: string) => parentPort?.postMessage(clean(svg)));
-parentPort?.postMessage('ready');
+export default makeWorkerTask(clean);
 
 const SVG = 'http://www.w3.org/2000/svg';
 const NAMESPACES = new Set([SVG, 'http://www.w3.org/1999/xlink']);

@@ -1,41 +1,38 @@
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { projectRoot } from '../../../config/project-root.js';
+import { makeWorkerPool, WorkerTaskError } from '../../../platform/concurrency/worker-pool.js';
 import type { SyncResponse } from './sync-response.js';
 
-// From dist/ in tests too, because a worker thread runs compiled JavaScript.
-const WORKER_FILE = join(projectRoot, 'dist', 'src', 'modules', 'customers', 'sync', 'sync-worker.js');
-// A response of 20 MiB takes 120 MB and one to two seconds.
-const MAX_HEAP_MB = 512;
-const READING_MS = 60_000;
+export type ResponseReader = (body: Buffer) => Promise<SyncResponse>;
+
+const POOL = {
+  // A response of 20 MiB takes 120 MB and one to two seconds.
+  maxHeapMb: 512,
+  timeoutMs: 60_000,
+  // A thread ends after one response, so that its heap is free until the next synchronisation.
+  idleMs: 0,
+};
 
 /**
- * Reads a response in a new worker thread, which is terminated afterwards. 20 MiB of untrusted content would
- * block the event loop for a second.
+ * Returns a function that reads responses in worker threads. 20 MiB of untrusted content would block the event
+ * loop for a second.
+ *
+ * @param maxThreads the number of responses that are read at the same time
  */
-export async function readInWorker(body: Buffer): Promise<SyncResponse> {
-  const worker = new Worker(WORKER_FILE, {
-    // The thread gets neither the environment's secrets nor this process's flags.
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+export function makeResponseReader(maxThreads: number): ResponseReader {
+  const threads = makeWorkerPool<Uint8Array, SyncResponse>('modules/customers/sync/sync-worker.js', {
+    ...POOL,
+    maxThreads,
   });
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    return await new Promise<SyncResponse>((resolve, reject) => {
-      const giveUp = () =>
-        resolve({ fault: 'The answer takes too much to read. Send fewer and shorter records.' });
-      timer = setTimeout(giveUp, READING_MS);
-      worker.once('message', resolve);
-      // Only the response can exhaust the memory. Any other error is a defect of the service.
-      worker.once('error', (error) =>
-        'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? giveUp() : reject(error),
-      );
-      worker.once('exit', () => reject(new Error('The worker thread exited without a result.')));
-      worker.postMessage(body);
-    });
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
-  }
+  return async (body) => {
+    try {
+      return await threads.run(body);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      return { fault: 'The answer takes too much to read. Send fewer and shorter records.' };
+    }
+  };
+}
+
+/** Only the response can exceed the time or memory limit. Any other error is a defect of the service. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof WorkerTaskError && error.reason !== 'error';
 }

@@ -1,5 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 import { readSyncResponse } from './sync-response.js';
 
-// The worker thread of sync-reader.ts, which posts only the bytes of a response.
-parentPort?.once('message', (bytes: Uint8Array) => parentPort?.postMessage(readSyncResponse(bytes)));
+// The worker thread of sync-reader.ts.
+export default makeWorkerTask(readSyncResponse);

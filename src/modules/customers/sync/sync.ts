@@ -11,7 +11,7 @@ import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js
 import { MAX_PROBLEMS, type SyncResponse } from './sync-response.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
-import { readInWorker } from './sync-reader.js';
+import { makeResponseReader, type ResponseReader } from './sync-reader.js';
 import type { SyncProblem } from './sync-records.js';
 import { endRun, lockRunning, startRun, type RunEnd, type StartedRun } from './run-queries.js';
 
@@ -42,6 +42,7 @@ const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAft
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
   const limiter = makeKeyedLimiter(LIMITS);
+  const readResponse = makeResponseReader(LIMITS.concurrency);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     const { db, log } = deps;
@@ -58,7 +59,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
       'error' in read
         ? await fail(db, caller, runId, read)
         : await limiter.run(`${tenantId} ${run.courier_id}`, () =>
-            readAndStore(db, caller, { runId, courierId: run.courier_id, quota, ...read }),
+            readAndStore(db, caller, { runId, courierId: run.courier_id, quota, readResponse, ...read }),
           );
     const durationMs = Math.round(performance.now() - startedMs);
     const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'It was ended meanwhile.' };
@@ -138,13 +139,14 @@ function adviceFor(status: number): string {
 }
 
 type Target = { runId: string; courierId: string; quota: Quota };
+type Unread = Body & { readResponse: ResponseReader };
 
 async function readAndStore(
   db: Db,
   caller: SystemCaller,
-  { body, httpStatus, ...target }: Target & Body,
+  { body, httpStatus, readResponse, ...target }: Target & Unread,
 ): Promise<RunEnd | undefined> {
-  const answer = await readInWorker(body);
+  const answer = await readResponse(body);
   return 'fault' in answer
     ? fail(db, caller, target.runId, { httpStatus, error: answer.fault })
     : storeOrFail(db, caller, target, httpStatus, answer);

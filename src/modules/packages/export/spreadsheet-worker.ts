@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { parentPort } from 'node:worker_threads';
 import type { AOA2SheetOpts } from 'xlsx';
 import type { Cell } from '../../../platform/files/csv.js';
+import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 
 // The only file that imports xlsx, and it only writes: the published vulnerabilities of version 0.18.5 are in
 // its reader. Loaded with require, because the library's ES module cannot use Node's zlib and compresses in
@@ -14,8 +14,8 @@ const NOT_IN_XML = /[\ufffe\uffff]/g;
 // An underscore that readers would take for the start of such an escape must be escaped itself.
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
-// Only spreadsheet.ts posts messages here, and it posts lists of JSON texts.
-parentPort?.on('message', (texts: string[]) => {
+// The worker thread of spreadsheet.ts, which sends lists of JSON texts.
+export default makeWorkerTask((texts: string[]): Uint8Array => {
   const lines = texts.flatMap((text) => JSON.parse(text) as Cell[][]);
   // The library supports `dense` (arrays per row instead of a key per cell), but its types lack the option.
   const sheet = utils.aoa_to_sheet(
@@ -23,11 +23,9 @@ parentPort?.on('message', (texts: string[]) => {
     { dense: true } as AOA2SheetOpts,
   );
   const book = { SheetNames: ['Packages'], Sheets: { Packages: sheet } };
-  parentPort?.postMessage(
-    write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }),
-  );
+  // With these options the library returns a Buffer; its types say any.
+  return write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }) as Buffer;
 });
-parentPort?.postMessage('ready');
 
 function toWritable(cell: Cell): Cell | null {
   if (typeof cell === 'number') return cell;

@@ -2,8 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cell } from '../../../platform/files/csv.js';
 import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 
-// A workbook of 10,000 rows takes 90 MB in the worker thread.
-const MAX_HEAP_MB = 256;
+const POOL = {
+  // The handlers' limiter admits as many calls.
+  maxThreads: 2,
+  // A workbook of 10,000 rows takes 90 MB in the worker thread.
+  maxHeapMb: 256,
+  // A hundred times as long as the longest workbook takes on an idle core.
+  timeoutMs: 100_000,
+};
 
 export type WorkbookWriter = <Row>(
   headings: readonly string[],
@@ -16,12 +22,11 @@ export type WorkbookWriter = <Row>(
  * of a second for 10,000 rows and cannot be interrupted.
  */
 export function makeWorkbookWriter(): WorkbookWriter {
-  const threads = makeWorkerPool('modules/packages/export/spreadsheet-worker.js', MAX_HEAP_MB);
+  const threads = makeWorkerPool<string[], Uint8Array>('modules/packages/export/spreadsheet-worker.js', POOL);
   return async (headings, rows, toCells) => {
     // Sent as JSON texts: copying them to the thread takes a tenth of the time of copying 140,000 cells.
     const lines = [JSON.stringify([headings]), ...(await serializeRows(rows, toCells))];
-    // The worker posts the Uint8Array that the library returns.
-    const { buffer, byteOffset, byteLength } = (await threads.ask(lines)) as Uint8Array;
+    const { buffer, byteOffset, byteLength } = await threads.run(lines);
     return Buffer.from(buffer, byteOffset, byteLength);
   };
 }

@@ -33,6 +33,7 @@ export async function registerForms(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits: LIMITS });
 }
 
+// Our own: @fastify/formbody accepts repeated fields, any number of fields and invalid UTF-8.
 /** @throws ApiError invalid_encoding, or validation_failed for too many fields or a repeated field */
 function readUrlEncoded(bytes: Buffer): Form {
   const text = bytes.toString('latin1');

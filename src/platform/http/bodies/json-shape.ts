@@ -1,3 +1,4 @@
+// Our own: neither JSON.parse nor secure-json-parse limits depth or the number of values before it parses.
 import { ApiError, invalidFieldError } from '../../errors/errors.js';
 
 /** Deeper than any body of the contract. A validator handles this depth without a stack overflow. */

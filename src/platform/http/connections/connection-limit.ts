@@ -1,3 +1,4 @@
+// Our own: Node's own limit counts all clients together, and Fastify has no limit per address.
 import type { Server, Socket } from 'node:net';
 import { networkOf } from '../../values/network-address.js';
 

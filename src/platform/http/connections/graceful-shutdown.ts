@@ -1,3 +1,4 @@
+// Our own: Fastify's return503OnClosing answers without our envelope, and node:http closes idle connections at once.
 import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';

@@ -1,3 +1,4 @@
+// Our own: neither Node nor Fastify limits pipelined requests. Node's own limit counts all requests of a connection.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

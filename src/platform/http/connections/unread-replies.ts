@@ -1,3 +1,4 @@
+// Our own: Node's socket timeout also cuts a connection while its handler works, and counts no bytes over all connections.
 import type { Socket } from 'node:net';
 
 export type UnreadLimits = {

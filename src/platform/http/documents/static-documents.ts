@@ -1,3 +1,4 @@
+// Our own: @fastify/compress compresses a document again for each request. This does it once.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';

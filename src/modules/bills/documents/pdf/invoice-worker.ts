@@ -1,9 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { makeWorkerTask } from '../../../../platform/concurrency/worker-task.js';
 import { drawInvoice } from './draw.js';
-import type { Invoice } from './invoice.js';
 
-// Only writer.ts posts messages here. An error ends the thread and rejects the caller's promise.
-parentPort?.on('message', (invoice: Invoice) => {
-  void drawInvoice(invoice).then((content) => parentPort?.postMessage(content));
-});
-parentPort?.postMessage('ready');
+// The worker thread of writer.ts.
+export default makeWorkerTask(drawInvoice);

@@ -1,0 +1,12 @@
+// A thread's file for worker-pool.test.ts: does what its message says.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeWorkerTask } from '../../../dist/src/platform/concurrency/worker-task.js';
+
+export default makeWorkerTask(async ({ act, value }) => {
+  if (act === 'throw') throw new Error(value);
+  if (act === 'spin') for (;;);
+  if (act === 'exit') process.exit(3);
+  if (act === 'wait') await sleep(value);
+  if (act === 'fill') for (const kept = []; ;) kept.push(new Array(100_000).fill({ n: kept.length }));
+  return { value, env: { ...process.env }, execArgv: process.execArgv };
+});
