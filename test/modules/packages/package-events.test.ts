@@ -199,13 +199,13 @@ describe('recording', () => {
       const shown = [from, kind, said, reply.status, reply.body['data']?.recorded, became, events - before];
       const expected = {
         yes: [200, 1, kind, 1],
-        back: [200, 1, 'received', 1],
-        'as it is': [200, 0, from, 0],
+        restored: [200, 1, 'received', 1],
+        unchanged: [200, 0, from, 0],
         no: [400, undefined, from, 0],
       }[said];
       expect(shown).toEqual([from, kind, said, ...(expected ?? [])]);
       if (said === 'no') expect(reply.body['code']).toBe('package_invalid_transition');
-      if (said === 'as it is') expect(await auditOf([id])).toEqual([]);
+      if (said === 'unchanged') expect(await auditOf([id])).toEqual([]);
     }
   });
 
