@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
-import { nextStatuses, SUSPENDED, type PackageStatus } from '../../../src/modules/packages/events/transitions.js';
+import {
+  nextStatuses,
+  SUSPENDED,
+  type PackageStatus,
+} from '../../../src/modules/packages/events/transitions.js';
 import { bundle } from '../../support/service/contract.js';
 import { eventsOf, giveUrls, promised } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
