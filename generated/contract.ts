@@ -865,9 +865,9 @@ export interface paths {
          *     a run of the courier is already waiting or in progress, the response contains that run, and no second one is
          *     created.
          *
-         *     **Our request.** `GET` to your URL, with `Accept: application/json`, and with `Authorization: Bearer
-         *     <api_token>` if the courier has set a token. The host name must resolve to public addresses. Redirects are not
-         *     followed.
+         *     **Our request.** `GET` to your URL, with `Accept: application/json`, and with
+         *     `Authorization: Bearer <api_token>` if the courier has set a token. The host name must resolve to public
+         *     addresses. Redirects are not followed.
          *
          *     **Your response.** Within 30 seconds, with a status from 200 to 299: a JSON array of at most 100,000 records
          *     and 20 MiB, in UTF-8 and uncompressed. The array can also be the only array in an object, under the name
@@ -953,8 +953,8 @@ export interface paths {
         put?: never;
         /**
          * Change a manifest
-         * @description For staff. `action` selects the operation. In a success response of this operation, `timestamp` is `YYYY-MM-DD
-         *     HH:MM:SS` (UTC), not seconds.
+         * @description For staff. `action` selects the operation. In a success response of this operation, `timestamp` is
+         *     `YYYY-MM-DD HH:MM:SS` (UTC), not seconds.
          *
          *     | `action` | What it does | `data` |
          *     |---|---|---|
@@ -3538,7 +3538,7 @@ export interface components {
         /** @description A package, the air freight of all packages sent by air, or an adjustment, as of the drafting of the bill. */
         BillLine: {
             line_id: components["schemas"]["Uuid"];
-            /** @description Position on the bill, starting at 1. The number of a removed adjustment is not used again. */
+            /** @description Position on the bill, starting at 1. A removed adjustment can leave a gap. */
             position: number;
             /**
              * @description Packages come first, in the order of their intake, then air freight, then adjustments.
@@ -4992,7 +4992,7 @@ export interface components {
          *     | 404 | `unknown_host` | No instance has this host name. |
          *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
          *     | 404 | `package_not_found` | The package does not exist. |
-         *     | 404 | `manifest_not_found` | The manifest does not exist. For a courier also, none of its packages is on the manifest. |
+         *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
          *     | 404 | `courier_not_found` | The courier does not exist. |
          *     | 404 | `customer_not_found` | The customer does not exist, or belongs to another courier. |
          *     | 404 | `warehouse_not_found` | The warehouse does not exist. |
@@ -5002,7 +5002,7 @@ export interface components {
          *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
          *     | 404 | `user_not_found` | The user does not exist. |
          *     | 404 | `session_not_found` | The user has no such session. |
-         *     | 404 | `bill_not_found` | The bill does not exist. For a courier also, it is a draft or belongs to another courier. |
+         *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
          *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
          *     | 404 | `payment_not_found` | The payment does not exist. |
          *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
@@ -5040,7 +5040,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The bill does not exist. For a courier also, it is a draft or belongs to another courier. */
+        /** @description The bill does not exist. For couriers also if it is a draft, or belongs to another courier. */
         BillNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -5174,7 +5174,7 @@ export interface components {
         };
         /**
          * @description - `courier_not_found`: The courier does not exist.
-         *     - `bill_not_found`: The bill does not exist. For a courier also, it is a draft or belongs to another courier.
+         *     - `bill_not_found`: The bill does not exist. For couriers also if it is a draft, or belongs to another courier.
          *     - `adjustment_not_found`: The adjustment does not exist. Lines for packages and air freight cannot be removed.
          *     - `payment_not_found`: The payment does not exist.
          */
@@ -6100,7 +6100,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The manifest does not exist. For a courier also, none of its packages is on the manifest. */
+        /** @description The manifest does not exist, or none of the caller's packages is on it. */
         ManifestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -6205,7 +6205,7 @@ export interface components {
         };
         /**
          * @description - `package_not_found`: The package does not exist.
-         *     - `manifest_not_found`: The manifest does not exist. For a courier also, none of its packages is on the manifest.
+         *     - `manifest_not_found`: The manifest does not exist, or none of the caller's packages is on it.
          *     - `warehouse_not_found`: The warehouse does not exist.
          */
         "PackageNotFound.several.ManifestNotFound.WarehouseNotFound.Replayable": {
